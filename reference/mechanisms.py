@@ -1,0 +1,168 @@
+"""Aggregation mechanisms as frozen descriptions: how they sample and what they draw, exactly."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .arrays import Array, is_jax, namespace
+from .generators import secure_generator
+from .histograms import as_histogram
+from .noise import Gaussian, Noise
+from .probabilities import log_probabilities
+from .special import log_ndtr
+
+Labels = NDArray[np.int64]
+REFUSAL = -1
+"""The label of a refused query; it indexes the last column of a mechanism's probabilities."""
+
+_DRAWS_AT_ONCE = 1 << 20
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """What every mechanism offers."""
+
+    def sample(
+        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> Labels:
+        """`size` independent labels (size,) for one histogram (c,), each with fresh noise.
+
+        rng: the source of randomness; without one, a fresh cryptographically secure generator.
+        Raises ValueError for an invalid histogram.
+        """
+
+    def log_probabilities(self, histogram: Array) -> Array:
+        """Log-probabilities of the labels, (..., c), or (..., c + 1) with the refusal last."""
+
+
+@dataclass(frozen=True)
+class NoisyArgmax:
+    """Releases the class whose count plus noise is largest.
+
+    GNMax with Gaussian noise (Papernot et al. 2018, section 4.1), LNMax with Laplace noise
+    (Papernot et al. 2017, equation 1), report-noisy-max with exponential or Gumbel noise.
+    """
+
+    noise: Noise
+
+    def sample(
+        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> Labels:
+        """See `Mechanism.sample`."""
+        votes = as_histogram(histogram)
+        rng = secure_generator() if rng is None else rng
+        labels = np.empty(size, dtype=np.int64)
+        step = max(1, _DRAWS_AT_ONCE // votes.size)
+        for start in range(0, size, step):
+            part = labels[start : start + step]
+            noisy = votes + self.noise.sample(rng, (part.size, votes.size))
+            part[:] = noisy.argmax(-1)
+        return labels
+
+    def log_probabilities(self, histogram: Array) -> Array:
+        """See `Mechanism.log_probabilities`; the source is Wang et al. 2022, Theorem 1."""
+        return log_probabilities(histogram, self.noise)
+
+
+@dataclass(frozen=True)
+class ConfidentGNMax:
+    """Refuses unless the noisy largest count reaches a threshold, then answers by GNMax.
+
+    Papernot et al. 2018 (arXiv 1802.08908v1), Algorithm 1. noise: of the votes (sigma_2);
+    threshold: in votes (T); threshold_noise: of the check (sigma_1), drawn afresh for each query
+    and apart from the votes' noise.
+    """
+
+    noise: Gaussian
+    threshold: float
+    threshold_noise: Gaussian
+
+    def sample(
+        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> Labels:
+        """See `Mechanism.sample`; refused queries are -1."""
+        votes = as_histogram(histogram)
+        rng = secure_generator() if rng is None else rng
+        labels = NoisyArgmax(self.noise).sample(votes, size, rng)
+        screened = votes.max() + self.threshold_noise.sample(rng, (size,))
+        return np.where(screened >= self.threshold, labels, REFUSAL)
+
+    def log_probabilities(self, histogram: Array) -> Array:
+        """See `Mechanism.log_probabilities`: exact, as the two noises are independent."""
+        log_refusal, log_answer = _screen(histogram, self.threshold, self.threshold_noise)
+        xp = namespace(log_refusal)
+        answers = log_answer + log_probabilities(histogram, self.noise)
+        return xp.concatenate([answers, log_refusal], -1)
+
+
+@dataclass(frozen=True)
+class InteractiveGNMax:
+    """Answers by GNMax where teachers disagree with the student, else confirms or refuses.
+
+    Papernot et al. 2018 (arXiv 1802.08908v1), Algorithm 2: with the student's prediction p,
+    weight M (the number of teachers) and confidence gamma, the screen compares
+    max_j (n_j - M p_j) + N(0, sigma_1^2) with T. Below it the student's own label is confirmed
+    when max p exceeds gamma, and refused otherwise.
+    prediction: probabilities (c,); weight: votes; confidence: a probability.
+    Raises ValueError for a prediction that is no distribution.
+    """
+
+    noise: Gaussian
+    threshold: float
+    threshold_noise: Gaussian
+    prediction: tuple[float, ...]
+    weight: float
+    confidence: float
+
+    def __post_init__(self) -> None:
+        prediction = tuple(float(p) for p in self.prediction)
+        if min(prediction, default=-1.0) < 0 or not np.isclose(sum(prediction), 1.0):
+            raise ValueError(f"prediction {prediction}: expected probabilities that sum to 1")
+        object.__setattr__(self, "prediction", prediction)
+
+    @property
+    def confirmed(self) -> int:
+        """The label released where the teachers agree with the student; -1 is a refusal."""
+        best = int(np.argmax(self.prediction))
+        return best if self.prediction[best] > self.confidence else REFUSAL
+
+    def _disagreement(self, histogram: Array) -> Array:
+        prediction = np.asarray(self.prediction)
+        if np.shape(histogram)[-1:] != prediction.shape:
+            raise ValueError(
+                f"histogram of shape {np.shape(histogram)}: expected {prediction.size} classes, "
+                "as the prediction has"
+            )
+        return histogram - self.weight * prediction
+
+    def sample(
+        self, histogram: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> Labels:
+        """See `Mechanism.sample`; refused queries are -1."""
+        votes = as_histogram(histogram)
+        rng = secure_generator() if rng is None else rng
+        labels = NoisyArgmax(self.noise).sample(votes, size, rng)
+        screened = self._disagreement(votes).max() + self.threshold_noise.sample(rng, (size,))
+        return np.where(screened >= self.threshold, labels, self.confirmed)
+
+    def log_probabilities(self, histogram: Array) -> Array:
+        """See `Mechanism.log_probabilities`: exact, as the two noises are independent."""
+        votes = histogram if is_jax(histogram) else np.asarray(histogram, dtype=np.float64)
+        gap = self._disagreement(votes)
+        log_agree, log_disagree = _screen(gap, self.threshold, self.threshold_noise)
+        xp = namespace(log_agree)
+        answers = log_disagree + log_probabilities(votes, self.noise)
+        never = xp.full_like(log_agree, -xp.inf)
+        outcomes = xp.concatenate([answers, never], -1)
+        confirmed = np.zeros(outcomes.shape[-1], dtype=bool)
+        confirmed[self.confirmed] = True
+        return xp.where(confirmed, xp.logaddexp(outcomes, log_agree), outcomes)
+
+
+def _screen(scores: Array, threshold: float, noise: Gaussian) -> tuple[Array, Array]:
+    """Log-probabilities (..., 1) that the largest score plus noise stays below, and reaches, T."""
+    scores = scores if is_jax(scores) else np.asarray(scores, dtype=np.float64)
+    margin = (scores.max(-1, keepdims=True) - threshold) / noise.scale
+    return log_ndtr(-margin), log_ndtr(margin)

@@ -1,0 +1,175 @@
+"""Noise families as frozen values: density, cdf, sampling, and the text form `gaussian:40`."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import Array, namespace
+from .special import LOG_SQRT_2PI, log_ndtr, normal_hazard
+
+
+@dataclass(frozen=True)
+class Noise:
+    """One family at one scale (in votes); its functions take offsets in units of the scale.
+
+    `scale` is sigma for `Gaussian` and the usual scale parameter for the rest.
+    Raises ValueError when `scale` is not a positive finite number.
+    """
+
+    scale: float
+    family: ClassVar[str]
+    standard_deviation: ClassVar[float]
+    """Standard deviation at scale 1."""
+
+    def __post_init__(self) -> None:
+        scale = self.scale
+        if isinstance(scale, bool) or not isinstance(scale, int | float | np.integer | np.floating):
+            raise ValueError(f"noise scale {scale!r}: expected a number")
+        if not (math.isfinite(scale) and scale > 0):
+            raise ValueError(f"noise scale {scale}: expected a positive finite number")
+        object.__setattr__(self, "scale", float(scale))
+
+    def __str__(self) -> str:
+        return f"{self.family}:{repr(self.scale).removesuffix('.0')}"
+
+    def times(self, factor: float) -> Self:
+        """The same family at `factor` times the scale."""
+        return replace(self, scale=self.scale * factor)
+
+    @staticmethod
+    def log_density(u: Array) -> Array:
+        """Log-density at offsets `u` (any shape, units of the scale)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def log_cdf(u: Array) -> Array:
+        """Log of the cdf at offsets `u` (any shape, units of the scale)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def hazard(u: Array) -> Array:
+        """Density over cdf, the derivative of `log_cdf`, at offsets `u` (any shape)."""
+        raise NotImplementedError
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Independent draws in votes, of the given shape."""
+        raise NotImplementedError
+
+
+class Gaussian(Noise):
+    """Normal noise with standard deviation `scale` (GNMax; Papernot et al. 2018)."""
+
+    family = "gaussian"
+    standard_deviation = 1.0
+
+    @staticmethod
+    def log_density(u: Array) -> Array:
+        return -0.5 * u * u - LOG_SQRT_2PI
+
+    @staticmethod
+    def log_cdf(u: Array) -> Array:
+        return log_ndtr(u)
+
+    @staticmethod
+    def hazard(u: Array) -> Array:
+        return normal_hazard(u)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        return rng.standard_normal(shape) * self.scale
+
+
+class Laplace(Noise):
+    """Laplace noise with scale b = `scale` (LNMax; Papernot et al. 2017, where b = 1/gamma)."""
+
+    family = "laplace"
+    standard_deviation = math.sqrt(2.0)
+
+    @staticmethod
+    def log_density(u: Array) -> Array:
+        return -abs(u) - math.log(2.0)
+
+    @staticmethod
+    def log_cdf(u: Array) -> Array:
+        xp = namespace(u)
+        return xp.where(u < 0, u - math.log(2.0), xp.log1p(-0.5 * xp.exp(-abs(u))))
+
+    @staticmethod
+    def hazard(u: Array) -> Array:
+        xp = namespace(u)
+        tail = 0.5 * xp.exp(-abs(u))
+        return xp.where(u < 0, xp.ones_like(u), tail / (1.0 - tail))
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        return rng.laplace(scale=self.scale, size=shape)
+
+
+class Exponential(Noise):
+    """One-sided exponential noise of mean `scale` (report-noisy-max; permute-and-flip)."""
+
+    family = "exponential"
+    standard_deviation = 1.0
+
+    @staticmethod
+    def log_density(u: Array) -> Array:
+        xp = namespace(u)
+        return xp.where(u < 0, -xp.inf, -u)
+
+    @staticmethod
+    def log_cdf(u: Array) -> Array:
+        xp = namespace(u)
+        inside = xp.where(u > 0, u, 1.0)  # the branch not taken must stay finite under JAX
+        return xp.where(u > 0, xp.log(-xp.expm1(-inside)), -xp.inf)
+
+    @staticmethod
+    def hazard(u: Array) -> Array:
+        xp = namespace(u)
+        inside = xp.where(u > 0, u, 1.0)
+        return xp.where(u > 0, 1.0 / xp.expm1(xp.minimum(inside, 700.0)), xp.inf)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        return rng.standard_exponential(shape) * self.scale
+
+
+class Gumbel(Noise):
+    """Gumbel noise with scale `scale`: the exponential mechanism, Q = softmax(H / scale)."""
+
+    family = "gumbel"
+    standard_deviation = math.pi / math.sqrt(6.0)
+
+    @staticmethod
+    def log_density(u: Array) -> Array:
+        return -u - namespace(u).exp(-u)
+
+    @staticmethod
+    def log_cdf(u: Array) -> Array:
+        return -namespace(u).exp(-u)
+
+    @staticmethod
+    def hazard(u: Array) -> Array:
+        return namespace(u).exp(-u)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        return rng.gumbel(scale=self.scale, size=shape)
+
+
+FAMILIES: dict[str, type[Noise]] = {
+    family.family: family for family in (Gaussian, Laplace, Gumbel, Exponential)
+}
+
+
+def parse_noise(text: str) -> Noise:
+    """The noise that `text` such as `gaussian:40` names; `str(noise)` prints it back.
+
+    Raises ValueError naming the text and what is allowed.
+    """
+    allowed = f"expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)} and SCALE > 0"
+    family, separator, scale = str(text).strip().partition(":")
+    if not separator or family not in FAMILIES:
+        raise ValueError(f"noise {text!r}: {allowed}")
+    try:
+        return FAMILIES[family](float(scale))
+    except ValueError:
+        raise ValueError(f"noise {text!r}: {allowed}") from None

@@ -1,0 +1,16 @@
+"""The checks: each turns labels into evidence and says what it means. None prints or stops."""
+
+from .base import Check, Finding
+from .class_probabilities import ClassProbabilities
+from .input_contract import InputContract
+from .noise_scale import NoiseScale
+from .symmetry import Symmetry
+
+__all__ = [
+    "Check",
+    "ClassProbabilities",
+    "Finding",
+    "InputContract",
+    "NoiseScale",
+    "Symmetry",
+]

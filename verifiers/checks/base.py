@@ -1,0 +1,46 @@
+"""What the gate asks of a statistical check."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...reference.mechanisms import Labels
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check has to say for a report: the facts, the likeliest cause, where it shows."""
+
+    message: str
+    diagnosis: str | None = None
+    histogram: tuple[int, ...] | None = None
+
+
+class Check(Protocol):
+    """A check that gathers evidence from labels against its null, under the claim."""
+
+    id: str
+    queries: int
+    """Labels it has seen."""
+
+    @property
+    def log_e_value(self) -> float:
+        """Evidence so far, natural log."""
+
+    @property
+    def log_threshold(self) -> float:
+        """Evidence that refutes, natural log."""
+
+    def observe(self, stream: int, labels: Labels) -> None:
+        """Takes fresh labels of one stream of the plan."""
+
+    def shortfall(self) -> int:
+        """About how many more queries a pass needs; 0 when a pass means something."""
+
+    def drop(self, stream: int) -> str | None:
+        """Does without a stream that the target refuses; the reason if the check cannot."""
+
+    def violation(self) -> Finding:
+        """What to say when the evidence has refuted the claim."""
+
+    def silence(self) -> Finding:
+        """What to say when it has not: what a fault of the smallest effect would have done."""

@@ -1,0 +1,122 @@
+"""`class-probabilities`: the labels of every histogram are draws from the claimed Q(H)."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from ...reference.mechanisms import Labels
+from ..evidence import PointedEvidence, dirichlet_log_e_value
+from ..plan import GENERAL, POINTED, POOLED, Plan
+from ..shares import SHARES, log_threshold
+from .base import Finding
+
+
+def count_outcomes(labels: Labels, outcomes: int) -> NDArray[np.float64]:
+    """Labels seen per outcome (o,); a refusal, -1, counts in the last one."""
+    return np.bincount(labels % outcomes, minlength=outcomes).astype(np.float64)
+
+
+class ClassProbabilities:
+    """A weighted average of e-processes, one a stream, and one over all streams.
+
+    An average of nonnegative martingales is one again, however the streams are interleaved; a
+    product over all streams would let healthy inputs drown a fault that few inputs have.
+    """
+
+    id = "class-probabilities"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        streams, outcomes = plan.log_q.shape
+        weights = np.full(len(plan.faults), 1.0 / len(plan.faults))
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self.counts = np.zeros((streams, outcomes))
+        self.pooled = PointedEvidence(weights)
+        self._pointed = [PointedEvidence(weights) for _ in range(streams)]
+        self._general = np.zeros(streams)
+        self._single = np.zeros(streams)
+        self._dropped = np.zeros(streams, dtype=bool)
+
+    def observe(self, stream: int, labels: Labels) -> None:
+        """See `Check.observe`."""
+        fresh = count_outcomes(labels, self.counts.shape[1])
+        self.queries += labels.size
+        self.counts[stream] += fresh
+        ratios = self.plan.fault_log_ratios[stream]
+        self.pooled.observe(fresh, ratios)
+        self._pointed[stream].observe(fresh, ratios)
+        self._general[stream] = dirichlet_log_e_value(
+            self.counts[stream], self.plan.log_q[stream], self.plan.claim.gate.smallest_effect
+        )
+        self._single[stream] = np.logaddexp(
+            np.log(GENERAL) + self._general[stream],
+            np.log(POINTED) + self._pointed[stream].log_e_value,
+        )
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`."""
+        # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
+        asked = self.counts.sum(-1) > 0
+        single = np.where(asked, self._single, np.log(GENERAL + POINTED))
+        each = float(logsumexp(single + np.log(self.plan.weights)))
+        return float(np.logaddexp(np.log(POOLED) + self.pooled.log_e_value, each))
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs."""
+        missing = 0
+        for i, stream in enumerate(self.plan.streams):
+            if stream.is_anchor and not self._dropped[i]:
+                missing += max(0, stream.queries - int(self.counts[i].sum()))
+        return missing
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`."""
+        self._dropped[stream] = True
+        return None
+
+    def heaviest_stream(self) -> int:
+        """The stream with most evidence."""
+        asked = self.counts.sum(-1) > 0
+        return int(np.argmax(np.where(asked, self._single, -np.inf)))
+
+    def likeliest_fault(self) -> tuple[int, float] | None:
+        """Index and log-odds of the known fault that fits all labels best, if one fits at all."""
+        best = int(np.argmax(self.pooled.log_ratios))
+        odds = float(self.pooled.log_ratios[best])
+        general = float(np.max(self._general))
+        return (best, odds) if odds > 3.0 and odds > 0.5 * general else None
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        at = self.heaviest_stream()
+        counts, q = self.counts[at], np.exp(self.plan.log_q[at])
+        worst = int(np.argmax(np.abs(counts / counts.sum() - q)))
+        label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"
+        message = (
+            f"labels are not draws from Q(H): {label} came {int(counts[worst])} times in "
+            f"{int(counts.sum())}, {counts.sum() * q[worst]:.4g} expected"
+        )
+        fault = self.likeliest_fault()
+        if fault is None:
+            diagnosis = "no known fault fits; compare the observed with the expected labels"
+        else:
+            wording = self.plan.faults[fault[0]].wording
+            diagnosis = f"labels fit {wording} (odds 10^{fault[1] / np.log(10.0):.1f} to 1)"
+        return Finding(message, diagnosis, self.plan.streams[at].histogram)
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        gate = self.plan.claim.gate
+        kinds = [
+            stream.kind
+            for i, stream in enumerate(self.plan.streams)
+            if stream.is_anchor and not self._dropped[i]
+        ]
+        others = sum(not stream.is_anchor for stream in self.plan.streams)
+        return Finding(
+            f"a deviation of {gate.smallest_effect:g} in total variation would have been caught "
+            f"with probability 0.99 on each of: {', '.join(kinds)}; "
+            f"{others} more histograms looked at"
+        )

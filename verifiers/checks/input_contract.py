@@ -1,0 +1,60 @@
+"""`input-contract`: valid input gets as many labels as asked for, all of them in range."""
+
+import numpy as np
+
+from ...reference import Histogram
+from ..claim import Claim
+from ..shares import SHARES
+from ..targets import Refused, Target, TargetError, checked_labels
+from ..targets.replies import call_text
+
+
+class InputContract:
+    """Asks a handful of valid histograms before any evidence is gathered.
+
+    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served.
+    """
+
+    id = "input-contract"
+    assert SHARES[id] == 0.0, "a broken reply is a proof, not a statistic"
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim.mechanism
+        self.queries = 0
+        self.serves_other_totals = True
+        self.refusals: list[str] = []
+
+    def run(self, target: Target) -> None:
+        """Raises TargetError that names the call for the first reply that breaks the rules."""
+        teachers, classes = self.claim.teachers, self.claim.classes
+        for histogram in (_even(classes, teachers), _unanimous(classes, teachers)):
+            for size in (1, 7):
+                try:
+                    self._ask(target, histogram, size)
+                except Refused as refusal:
+                    raise TargetError(
+                        f"{call_text(histogram, size)} was refused, although the claim covers it: "
+                        f"{refusal}"
+                    ) from None
+        for total in (1, 3 * teachers, max(10 * teachers, 10_000)):
+            try:
+                self._ask(target, _even(classes, total), 2)
+            except Refused as refusal:
+                self.serves_other_totals = False
+                self.refusals.append(f"a total of {total} votes is refused: {refusal}")
+
+    def _ask(self, target: Target, histogram: Histogram, size: int) -> None:
+        self.queries += size
+        checked_labels(target.ask(histogram, size), histogram, size, self.claim.refuses)
+
+
+def _even(classes: int, total: int) -> Histogram:
+    votes = np.full(classes, total // classes, dtype=np.int64)
+    votes[: total % classes] += 1
+    return votes
+
+
+def _unanimous(classes: int, total: int) -> Histogram:
+    votes = np.zeros(classes, dtype=np.int64)
+    votes[classes - 1] = total
+    return votes

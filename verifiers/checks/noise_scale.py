@@ -1,0 +1,74 @@
+"""`noise-scale`: the scale of the votes' noise is the claimed one, within the tolerance."""
+
+import math
+
+from ...reference.mechanisms import Labels
+from ..evidence import ScaleEvidence
+from ..faults import short
+from ..plan import Plan
+from ..shares import SHARES, log_threshold
+from .base import Finding
+from .class_probabilities import count_outcomes
+
+
+class NoiseScale:
+    """Follows the likelihood of every scale of the claimed family, on probes and anchors."""
+
+    id = "noise-scale"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self.evidence = ScaleEvidence(plan.factors)
+
+    def observe(self, stream: int, labels: Labels) -> None:
+        """See `Check.observe`; explorers are too many to follow, and add little."""
+        if stream < self.plan.deep:
+            self.queries += labels.size
+            counts = count_outcomes(labels, self.plan.log_q.shape[1])
+            self.evidence.observe(counts, self.plan.scale_log_laws[stream])
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`."""
+        return self.evidence.log_e_value
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`: the interval narrows with the square root of the labels."""
+        tolerance = self.plan.claim.gate.tolerance
+        interval = self.evidence.interval(self.log_threshold)
+        if interval is None or self.queries == 0:
+            return 1000
+        reach = max(1.0 - interval[0], interval[1] - 1.0)
+        if reach <= tolerance:
+            return 0
+        if not math.isfinite(reach) or reach >= 0.9:
+            return 10 * self.queries
+        return max(100, int(self.queries * ((reach / (0.8 * tolerance)) ** 2 - 1.0)))
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`."""
+        return None
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        noise = self.plan.claim.mechanism.noise
+        fits = short(noise.times(self.evidence.best))
+        return Finding(
+            f"{self._interval_text()} leaves out the claimed {noise}",
+            f"labels fit {fits}, {self.evidence.best:.3g} of the claimed scale",
+        )
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        return Finding(self._interval_text())
+
+    def _interval_text(self) -> str:
+        noise = self.plan.claim.mechanism.noise
+        confidence = f"confidence 1 - {math.exp(-self.log_threshold):.2g}"
+        interval = self.evidence.interval(self.log_threshold)
+        if interval is None:
+            return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
+        low, high = (f"{noise.scale * end:.4g}" for end in interval)
+        return f"scale in [{low}, {high}] ({confidence})"

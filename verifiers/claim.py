@@ -1,0 +1,167 @@
+"""What a deployment says of itself, read from TOML and checked line by line."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+
+from ..reference import (
+    ConfidentGNMax,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Noise,
+    NoisyArgmax,
+    parse_noise,
+)
+
+
+class ClaimError(ValueError):
+    """A claim that cannot be read; the message is one line for the person who wrote it."""
+
+
+def _noise(value: object) -> Noise:
+    if isinstance(value, Noise):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a text such as 'gaussian:40'")
+    return parse_noise(value)
+
+
+NoiseText = Annotated[
+    Noise,
+    BeforeValidator(_noise),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": "^(gaussian|laplace|gumbel|exponential):.+$"}),
+]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
+    )
+
+
+class MechanismClaim(_Table):
+    """`[mechanism]`: what is drawn."""
+
+    name: Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
+    noise: NoiseText
+    classes: int = Field(ge=2, le=1000)
+    teachers: int = Field(ge=1, le=10**9)
+    caching: bool = False
+    threshold: float | None = None
+    threshold_noise: NoiseText | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        needed = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}.get(self.name)
+        if needed and not isinstance(self.noise, needed):
+            raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed.family} noise")
+        screened = self.name == "confident-gnmax"
+        for key in ("threshold", "threshold_noise"):
+            value = getattr(self, key)
+            if screened and value is None:
+                raise ValueError(f"{key} is missing: confident-gnmax needs it")
+            if not screened and value is not None:
+                raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
+        if screened and not isinstance(self.threshold_noise, Gaussian):
+            raise ValueError(f"threshold_noise = '{self.threshold_noise}': expected gaussian noise")
+        return self
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the mechanism may answer -1."""
+        return self.threshold is not None
+
+    def mechanism(self, noise: Noise | None = None) -> Mechanism:
+        """The claimed mechanism, or the same with other noise of the votes."""
+        noise = self.noise if noise is None else noise
+        if self.threshold is None or self.threshold_noise is None:
+            return NoisyArgmax(noise)
+        assert isinstance(self.threshold_noise, Gaussian)
+        return ConfidentGNMax(noise, self.threshold, self.threshold_noise)  # type: ignore[arg-type]
+
+
+class PrivacyClaim(_Table):
+    """`[privacy]`: what is spent."""
+
+    epsilon: float = Field(gt=0)
+    delta: float = Field(gt=0, lt=1)
+    queries: int = Field(ge=1)
+    scope: str = "any-queries"
+
+
+class Gate(_Table):
+    """`[gate]`: how the run decides."""
+
+    false_alarm: float = Field(default=1e-6, gt=0, le=0.5)
+    tolerance: float = Field(default=0.05, gt=0, lt=1)
+    smallest_effect: float = Field(default=0.02, gt=0, lt=1)
+    max_queries: int = Field(default=200_000, ge=1)
+    max_recoverable: float = Field(default=0.0, ge=0, le=1)
+    timeout: float = Field(default=30.0, gt=0)
+    budget_target: str | None = None
+
+
+class Claim(_Table):
+    """A deployment's claim; the defaults of `[gate]` are those of the public contract."""
+
+    mechanism: MechanismClaim
+    privacy: PrivacyClaim | None = None
+    gate: Gate = Gate()
+
+    def with_max_queries(self, max_queries: int) -> "Claim":
+        """The same claim under another query budget."""
+        gate = self.gate.model_copy(update={"max_queries": max_queries})
+        return self.model_copy(update={"gate": gate})
+
+
+def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
+    """The claim in `table` (parsed TOML). Raises ClaimError of one line."""
+    try:
+        return Claim.model_validate(table)
+    except ValidationError as error:
+        raise ClaimError(f"{source}: {_one_line(error)}") from None
+
+
+def read_claim(path: str | Path) -> Claim:
+    """The claim in the TOML file at `path`. Raises ClaimError of one line."""
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise ClaimError(f"{path}: {error.strerror or error}") from None
+    try:
+        table = tomllib.loads(text.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ClaimError(f"{path}: not TOML: {error}") from None
+    return parse_claim(table, str(path))
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        table: Any = Claim
+        for part in first["loc"][:-1]:
+            annotation = table.model_fields[str(part)].annotation
+            table = PrivacyClaim if part == "privacy" else annotation
+        return f"{place} is no known key: allowed are {', '.join(table.model_fields)}"
+    if first["type"] == "missing":
+        return f"{place} is missing"
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "model_type":
+        return f"{place} = {first['input']!r}: expected a table, [{place}]"
+    if isinstance(first["input"], dict | str) and first["type"] == "value_error":
+        return f"{place}: {message}"  # our own messages show the value themselves
+    return f"{place} = {first['input']!r}: {message[:1].lower()}{message[1:]}"

@@ -1,0 +1,32 @@
+"""What `dpassay verify` runs without a TARGET: the reference on an embedded real ensemble."""
+
+import tomllib
+
+from ..reference import digit_histograms
+from .claim import Claim, parse_claim
+from .targets import InProcessTarget
+
+_CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:40"
+classes = 10
+teachers = 250
+"""
+
+_SHOWN = 24
+
+
+def embedded_claim() -> Claim:
+    """GNMax at sigma 40 over the 250 embedded teachers."""
+    return parse_claim(tomllib.loads(_CLAIM))
+
+
+def reference_target(claim: Claim) -> InProcessTarget:
+    """The reference implementation of the claimed mechanism, with secure noise."""
+    return InProcessTarget(claim.mechanism.mechanism())
+
+
+def embedded_histograms() -> list[list[int]]:
+    """Vote histograms of the embedded ensemble on its first test images."""
+    return [[int(v) for v in row] for row in digit_histograms()[:_SHOWN]]

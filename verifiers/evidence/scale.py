@@ -1,0 +1,95 @@
+"""The anytime-valid interval of the noise scale: all scales that the labels do not refute."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+Vector = NDArray[np.float64]
+
+_FINE_SPAN = 0.12
+_FINE_STEP = 0.0025
+
+
+def scale_factors(tolerance: float) -> Vector:
+    """Factors of the claimed scale at which likelihoods are kept: from 0.01 to 100, dense near 1.
+
+    1 and 1 +- tolerance are among them. The dense step lets the mixture lose less than 0.2 nats
+    to the best factor while the interval is no narrower than a tenth of a percent.
+    """
+    step = min(_FINE_STEP, tolerance / 4.0)
+    fine = 1.0 + step * np.arange(-round(_FINE_SPAN / step), round(_FINE_SPAN / step) + 1)
+    middle = np.exp(np.arange(0.12, 0.8, 0.02))
+    wide = np.geomspace(2.25, 100.0, 24)
+    away = np.concatenate([middle, wide])
+    return np.unique(np.concatenate([1 / away, fine, away, [1.0, 1 - tolerance, 1 + tolerance]]))
+
+
+class ScaleEvidence:
+    """Likelihoods of all scale factors, mixed against each one of them as the null.
+
+    For the true factor the mixture over its likelihood is a nonnegative martingale, so the set of
+    factors whose ratio has never reached 1/alpha covers it at all times with probability 1 - alpha.
+    Half the prior weight is spread evenly over the factors near 1, half over all.
+    """
+
+    def __init__(self, factors: Vector) -> None:
+        self.factors = factors
+        near = np.abs(factors - 1.0) <= _FINE_SPAN
+        self.log_weights = np.log(0.5 * near / near.sum() + 0.5 / factors.size)
+        self.log_likelihoods = np.zeros(factors.size)
+        self._highest = np.full(factors.size, -np.inf)
+
+    def observe(self, counts: Vector, log_laws: Vector) -> None:
+        """Adds labels: counts (o,), and each factor's log-probabilities per label (f, o)."""
+        seen = counts > 0
+        self.log_likelihoods += log_laws[:, seen] @ counts[seen]
+        self._highest = np.maximum(self._highest, self.log_e_values)
+
+    @property
+    def log_e_values(self) -> Vector:
+        """Log e-value (f,) of each factor as the null; infinite where it forbids a label seen."""
+        mixture = logsumexp(self.log_weights + self.log_likelihoods)
+        if mixture == -np.inf:  # no factor allows the labels seen
+            return np.full(self.factors.size, np.inf)
+        return np.asarray(mixture - self.log_likelihoods)
+
+    @property
+    def log_e_value(self) -> float:
+        """Log e-value of the claimed scale as the null, the highest so far."""
+        claimed = int(np.argmin(np.abs(self.factors - 1.0)))
+        return float(self._highest[claimed])
+
+    @property
+    def best(self) -> float:
+        """The likeliest factor, refined by a parabola through its neighbours."""
+        i = int(np.argmax(self.log_likelihoods))
+        if 0 < i < self.factors.size - 1:
+            x = np.log(self.factors[i - 1 : i + 2])
+            y = self.log_likelihoods[i - 1 : i + 2]
+            if np.isfinite(y).all():
+                a, b, _ = np.polyfit(x - x[1], y - y[1], 2)
+                if a < 0:
+                    return float(np.exp(np.clip(x[1] - b / (2 * a), x[0], x[2])))
+        return float(self.factors[i])
+
+    def interval(self, log_threshold: float) -> tuple[float, float] | None:
+        """Smallest and largest factor not refuted at 1/alpha = exp(log_threshold); None if none.
+
+        Ends are moved out to the next refuted factors, so that nothing between is claimed.
+        """
+        open_ = np.flatnonzero(self._highest < log_threshold)
+        if open_.size == 0:
+            return None
+        low, high = int(open_[0]), int(open_[-1])
+        return (
+            self._crossing(low - 1, low, log_threshold) if low > 0 else 0.0,
+            self._crossing(high + 1, high, log_threshold)
+            if high < self.factors.size - 1
+            else np.inf,
+        )
+
+    def _crossing(self, refuted: int, open_: int, log_threshold: float) -> float:
+        """Where, between a refuted factor and the open one beside it, the threshold is crossed."""
+        above, below = self._highest[refuted], self._highest[open_]
+        share = (log_threshold - below) / (above - below) if np.isfinite(above) else 1.0
+        return float(self.factors[open_] + share * (self.factors[refuted] - self.factors[open_]))

@@ -1,0 +1,103 @@
+"""What a run found: verdicts of checks and of the whole, and their public JSON form."""
+
+import math
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.metadata import version
+from typing import Any
+
+from .claim import Claim
+
+_REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
+
+
+class Verdict(StrEnum):
+    """What one check, or the whole run, says of the target."""
+
+    FAIL = "fail"
+    ERROR = "error"
+    INCONCLUSIVE = "inconclusive"
+    PASS = "pass"
+    NOT_APPLICABLE = "not-applicable"
+
+    @property
+    def exit_status(self) -> int:
+        """0 pass, 1 a violation, 2 misuse or a target error, 3 the budget was too small to say."""
+        return {"fail": 1, "error": 2, "inconclusive": 3}.get(self.value, 0)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check's verdict, with its evidence; None where a value has no meaning for the check."""
+
+    id: str
+    verdict: Verdict
+    message: str
+    queries: int = 0
+    log_e_value: float | None = None
+    log_threshold: float | None = None
+    histogram: tuple[int, ...] | None = None
+    diagnosis: str | None = None
+    reproduce: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form; evidence in decimal logs."""
+        return {
+            "id": self.id,
+            "verdict": self.verdict.value,
+            "queries": self.queries,
+            "log10_e_value": _decimal_log(self.log_e_value),
+            "threshold_log10": _decimal_log(self.log_threshold),
+            "histogram": None if self.histogram is None else list(self.histogram),
+            "message": self.message,
+            "diagnosis": self.diagnosis,
+            "reproduce": self.reproduce,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run."""
+
+    claim: Claim
+    queries: int
+    seconds: float
+    seed: int
+    checks: tuple[CheckResult, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the checks in the order fail, error, inconclusive, pass."""
+        return worst(check.verdict for check in self.checks)
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form, as `verify --json` prints it."""
+        return {
+            "verdict": self.verdict.value,
+            "queries": self.queries,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+            "false_alarm": self.claim.gate.false_alarm,
+            "claim": self.claim.model_dump(mode="json", exclude_none=True),
+            "versions": {name: version(name) for name in _REPORTED}
+            | {"python": platform.python_version()},
+            "warnings": list(self.warnings),
+            "checks": [check.as_json() for check in self.checks],
+        }
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a run from those of its checks."""
+    found = set(verdicts)
+    order = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
+    return next((verdict for verdict in order if verdict in found), Verdict.INCONCLUSIVE)
+
+
+def _decimal_log(value: float | None) -> float | None:
+    """JSON has no infinity: evidence beyond all bounds is written as 1e308."""
+    if value is None:
+        return None
+    return round(min(max(value / math.log(10.0), -1e308), 1e308), 3)

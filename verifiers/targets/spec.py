@@ -1,0 +1,62 @@
+"""From a TARGET as typed to a target that answers."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from .process import ProcessTarget
+from .replies import Target, TargetError
+
+_ALLOWED = "expected package.module:attr or path/to/file.py:attr"
+
+
+def open_target(spec: str, timeout: float) -> Target:
+    """Starts the target that `spec` names. Raises TargetError with one line for the user."""
+    if spec.startswith(("http://", "https://", "exec:")):
+        raise TargetError(f"{spec}: this version reaches Python targets only; {_ALLOWED}")
+    split_spec(spec)
+    return ProcessTarget.python(spec, timeout)
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """Module (or file) and attribute of a Python spec. Raises TargetError."""
+    module, separator, attribute = spec.rpartition(":")
+    if not separator or not module or not attribute.replace(".", "").isidentifier():
+        raise TargetError(f"target {spec!r}: {_ALLOWED}")
+    return module, attribute
+
+
+def load(spec: str) -> Any:
+    """The object that a Python spec names, imported here. Raises TargetError with one line."""
+    module_name, attribute = split_spec(spec)
+    try:
+        if module_name.endswith(".py"):
+            found: Any = _load_file(Path(module_name))
+        else:
+            found = importlib.import_module(module_name)
+    except FileNotFoundError:
+        raise TargetError(f"{spec}: no file {module_name}") from None
+    except Exception as error:
+        raised = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise TargetError(f"{spec}: importing it raised {raised}") from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise TargetError(f"{spec}: {module_name} has no attribute {attribute!r}")
+        found = getattr(found, part)
+    return found
+
+
+def _load_file(path: Path) -> Any:
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    sys.path.insert(0, str(path.resolve().parent))
+    name = f"dpassay_target_{path.stem}"
+    specification = importlib.util.spec_from_file_location(name, path)
+    if specification is None or specification.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    specification.loader.exec_module(module)
+    return module

@@ -1,0 +1,69 @@
+"""The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
+
+It speaks the protocol of `exec:` targets, one JSON object a line. What the target prints goes to
+stderr: stdout belongs to the protocol.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from ...reference import BudgetExhausted
+from .in_process import InProcessTarget
+from .process import BUDGET_ERROR
+from .replies import Refused, TargetError
+from .spec import load
+
+
+def main(spec: str) -> None:
+    """Loads the target, then answers requests until stdin ends."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def reply(message: dict[str, Any]) -> None:
+        replies.write(json.dumps(message) + "\n")
+        replies.flush()
+
+    sys.path.insert(0, os.getcwd())
+    try:
+        target = InProcessTarget(load(spec))
+    except (TargetError, ValueError) as error:
+        reply({"error": str(error) if isinstance(error, TargetError) else f"{spec}: {error}"})
+        return
+    reply({"ready": spec})
+    for line in sys.stdin:
+        reply(_answer(target, json.loads(line)))
+
+
+def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
+    histogram = np.array(request["histogram"], dtype=np.int64)
+    try:
+        return {"labels": _plain(target.ask(histogram, request["size"]))}
+    except BudgetExhausted:
+        return {"error": BUDGET_ERROR}
+    except Refused as refusal:
+        return {"error": str(refusal)}
+    except TargetError as error:
+        # the call is named where it was made
+        cause = error.__cause__
+        raised = f"{type(cause).__name__}: {cause}".splitlines()[0] if cause else ""
+        text = f"raised {raised}" if cause else str(error).split(") ", 1)[-1]
+        return {"error": text, "fault": True}
+
+
+def _plain(reply: Any) -> Any:
+    """The reply as JSON takes it; what is no array of numbers goes as its text, to be refused."""
+    try:
+        array = np.asarray(reply)
+    except Exception:
+        return repr(reply)[:60]
+    if array.dtype.kind in "iuf":
+        return array.tolist()
+    return repr(reply)[:60]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
