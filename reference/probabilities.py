@@ -87,7 +87,7 @@ def kernel(noise: Noise, z: Array, x: Array, log_weight: Array, hazards: bool) -
     peak = log_terms.max(-1, keepdims=True)
     terms = xp.exp(log_terms - peak)
     total = terms.sum(-1, keepdims=True)
-    log_q = (peak + xp.log(total))[..., 0]
+    log_q = xp.minimum((peak + xp.log(total))[..., 0], 0.0)  # rounding may end a hair above
     if not hazards:
         return log_q, None
     return log_q, (terms / total) @ xp.swapaxes(noise.hazard(u), -1, -2)

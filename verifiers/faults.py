@@ -45,10 +45,9 @@ def short(noise: Noise) -> str:
 
 
 def known_faults(claim: MechanismClaim) -> list[Fault]:
-    """The faults that are tried on a deployment that makes this claim, likelier wording first."""
+    """The faults that are tried on a deployment that makes this claim, the plainer ones first."""
     noise = claim.noise
-    faults = [*_scale_faults(claim), *_family_faults(claim)]
-    faults += [
+    faults = [
         Fault("the plurality without any noise", _finish(claim, _plurality)),
         Fault("labels that ignore the votes", _finish(claim, _uniform)),
         Fault("the smallest noisy count, argmin for argmax", _argmin(claim)),
@@ -56,6 +55,8 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         Fault("no noise on the last class", _noiseless(claim, _last)),
         Fault("no noise on the first class", _noiseless(claim, _first)),
         Fault(f"{short(noise)} clipped at twice its scale", _clipped(claim, 2.0)),
+        *_scale_faults(claim),
+        *_family_faults(claim),
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         faults.append(Fault("no noise on classes from 10 on", _noiseless(claim, _from_ten)))

@@ -8,14 +8,14 @@ from itertools import islice
 
 import numpy as np
 
-from ..reference import BudgetExhausted, Histogram
+from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .checks import Check, ClassProbabilities, Finding, InputContract, NoiseScale, Symmetry
 from .claim import Claim
-from .plan import EXPLORER_QUERIES, Plan, make_plan
+from .plan import EXPLORER_QUERIES, SIMPLE, Plan, make_plan
 from .report import CheckResult, Report, Verdict
 from .shares import NOT_BUILT, SHARES
-from .simplest import find_simplest
+from .simplest import Simplest, find_simplest
 from .targets import Refused, Target, TargetError, checked_labels
 
 FIRST_BATCH = 32
@@ -78,6 +78,7 @@ class _Run:
         self.plan: Plan | None = None
         self.checks: list[Check] = []
         self.impossible: dict[str, str] = {}
+        self.simplest: Simplest | None = None
         self.stopped: str | None = None
         self.error: str | None = None
         self.warnings: list[str] = []
@@ -88,6 +89,7 @@ class _Run:
             self.queries = self.contract.queries
             self._prepare()
             self._gather()
+            self._simplify()
         except TargetError as error:
             self.error = str(error)
         except BudgetExhausted:
@@ -102,7 +104,9 @@ class _Run:
         self._tell("choosing histograms", 0)
         self.warnings += self.contract.refusals
         self.plan = make_plan(self.claim, self.seed, self.contract.serves_other_totals, self.own)
-        self.checks = [ClassProbabilities(self.plan), NoiseScale(self.plan)]
+        self.labels = ClassProbabilities(self.plan)
+        self.scale = NoiseScale(self.plan)
+        self.checks = [self.labels, self.scale]
         for name in ("shift-invariance", "permutation-equivariance"):
             if name in self.plan.twins:
                 self.checks.append(Symmetry(name, self.plan))
@@ -124,17 +128,17 @@ class _Run:
         if self.claim.mechanism.caching:
             return
         informative = next(i for i, s in enumerate(self.plan.streams) if s.kind == "informative")
-        while self.checks[1].shortfall() > 0:
-            size = min(LARGEST_BATCH, max(1000, self.checks[1].shortfall()))
+        while (missing := self.scale.shortfall()) > 0:
+            size = min(LARGEST_BATCH, max(1000, missing))
             if not self._ask_stream(informative, size):
                 return
 
     def _sweeps(self, plan: Plan) -> Iterator[tuple[int, int]]:
         """Streams and batch sizes: every deep stream doubles its labels from sweep to sweep."""
         if self.claim.mechanism.caching:
-            yield from ((stream, 1) for stream in range(len(plan.streams)))
+            yield from ((i, 1) for i, s in enumerate(plan.streams) if s.kind != SIMPLE)
             return
-        deep = list(range(plan.deep))
+        deep = [i for i in range(plan.deep) if plan.streams[i].kind != SIMPLE]
         explorers = iter(range(plan.deep, len(plan.streams)))
         asked = dict.fromkeys(deep, 0)
         goal = FIRST_BATCH
@@ -151,26 +155,43 @@ class _Run:
     def _ask_stream(self, stream: int, size: int) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        histogram = np.array(self.plan.streams[stream].histogram, dtype=np.int64)
         size = min(size, self.claim.gate.max_queries - self.queries)
         if size <= 0:
             self.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
             return False
         try:
-            labels = self._ask(histogram, size)
+            self._ask(stream, size)
         except Refused as refusal:
             self._drop(stream, str(refusal))
             return True
-        for check in self.checks:
-            check.observe(stream, labels)
         self._tell("asking", self.plan.queries)
         return not any(self._refuted(check) for check in self.checks)
 
-    def _ask(self, histogram: Histogram, size: int) -> Labels:
+    def _ask(self, stream: int, size: int) -> Labels:
+        """Fresh labels of a stream, seen by all checks."""
+        assert self.plan is not None
+        histogram = np.array(self.plan.streams[stream].histogram, dtype=np.int64)
         refuses = self.claim.mechanism.refuses
         labels = checked_labels(self.target.ask(histogram, size), histogram, size, refuses)
         self.queries += size
+        for check in self.checks:
+            check.observe(stream, labels)
         return labels
+
+    def _simplify(self) -> None:
+        """Once the labels are refuted, looks for the simplest histogram that shows it."""
+        assert self.plan is not None
+        fault = self.labels.likeliest_fault()
+        refuted = any(self._refuted(check) for check in (self.labels, self.scale))
+        if not refuted or fault is None or self.claim.mechanism.caching:
+            return
+        left = self.claim.gate.max_queries - self.queries
+        budget = min(max(self.queries, _LEAST_SEARCH), left)
+        self._tell("looking for the simplest histogram", self.queries + budget)
+        try:
+            self.simplest = find_simplest(self.plan, fault[0], self._ask, budget)
+        except Refused as refusal:
+            self.warnings.append(f"a simple histogram is refused: {refusal}")
 
     def _drop(self, stream: int, refusal: str) -> None:
         """Goes on without a histogram that the target refuses."""
@@ -227,7 +248,7 @@ class _Run:
     def _check_result(self, check: Check, refuted: bool) -> CheckResult:
         shortfall = check.shortfall()
         if self._refuted(check):
-            verdict, finding = Verdict.FAIL, self._located(check)
+            verdict, finding = Verdict.FAIL, self._located(check.violation())
         elif shortfall == 0:
             verdict, finding = Verdict.PASS, check.silence()
         else:
@@ -248,22 +269,12 @@ class _Run:
             reproduce and f"{reproduce} --seed {self.seed}",
         )
 
-    def _located(self, check: Check) -> Finding:
-        """A violation, on the simplest histogram on which fresh labels confirm it, if any."""
-        finding = check.violation()
-        if not isinstance(check, ClassProbabilities):
+    def _located(self, finding: Finding) -> Finding:
+        """A violation of the labels' law, shown on the simplest histogram if one was found."""
+        if finding.histogram is None or self.simplest is None:
             return finding
-        budget = min(max(self.queries, _LEAST_SEARCH), self.claim.gate.max_queries - self.queries)
-        try:
-            simplest = find_simplest(check, self._ask, budget)
-        except (TargetError, Refused, BudgetExhausted):
-            simplest = None
-        if simplest is None:
-            return replace(finding, message=f"{finding.message} (the histogram is an illustration)")
-        confirmed = (
-            f"{simplest.queries} fresh labels of the simplest histogram that shows it give an "
-            f"e-value of 10^{simplest.log_e_value / np.log(10.0):.1f}"
-        )
         return replace(
-            finding, message=f"{finding.message}; {confirmed}", histogram=simplest.histogram
+            finding,
+            message=f"{finding.message}; {self.simplest}",
+            histogram=self.simplest.histogram,
         )

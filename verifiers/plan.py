@@ -27,6 +27,9 @@ Matrix = NDArray[np.float64]
 PROBE_QUERIES = 256
 EXPLORER_QUERIES = 100
 EXPLORERS = 30
+SIMPLE = "simple"
+"""Kind of the streams that are asked only to show a violation on the simplest histogram."""
+
 OTHER_TOTALS = (3, 9)
 """Factors of the claimed teachers at which other totals are tried."""
 
@@ -53,7 +56,7 @@ class Stream:
     @property
     def is_anchor(self) -> bool:
         """Whether it is asked often enough to see the smallest effect."""
-        return self.kind not in ("probe", "explorer", "own")
+        return self.kind not in ("probe", SIMPLE, "explorer", "own")
 
 
 @dataclass(frozen=True)
@@ -103,15 +106,15 @@ class Plan:
 
     @cached_property
     def deep(self) -> int:
-        """How many streams, the first ones, are probes or anchors: they tell the noise scale."""
+        """How many streams, the first ones, tell the noise scale: all but explorers and own."""
         return sum(stream.kind not in ("explorer", "own") for stream in self.streams)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """Prior weight (streams,) of a deviation on each stream, summing to 1."""
+        """Prior weight (streams,) of a deviation on each stream, summing to 1; none on simple ones."""
         anchors = np.array([stream.is_anchor for stream in self.streams])
         shares = np.where(anchors, ANCHOR_SHARE / anchors.sum(), 0.0)
-        others = ~anchors
+        others = ~anchors & np.array([stream.kind != SIMPLE for stream in self.streams])
         if others.any():
             shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
         return shares
@@ -143,6 +146,8 @@ def make_plan(
         planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
     else:
         planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
+    for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
+        planner.add(SIMPLE, histogram, 0, shuffle=False)
     for histogram in _explorers(claim, seed, other_totals):
         planner.add("explorer", histogram, EXPLORER_QUERIES, shuffle=False)
     for votes in own:
@@ -158,6 +163,19 @@ def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
         if chance > 0.97:
             break
     return histogram
+
+
+def _simple_histograms(classes: int, total: int) -> list[Histogram]:
+    """Histograms of `total` votes, the simplest first: unanimous, two sides, one against many."""
+    found: dict[tuple[int, ...], Histogram] = {}
+    for share in (1.0, 0.5, 0.6, 0.7, 0.8, 0.9):
+        for spread in (1, 2, classes - 1):
+            others = min(spread, classes - 1)
+            votes = np.zeros(classes, dtype=np.int64)
+            votes[1 : 1 + others] = (total - round(total * share)) // others
+            votes[0] = total - votes.sum()
+            found.setdefault(tuple(votes.tolist()), votes)
+    return list(found.values())
 
 
 def _explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:

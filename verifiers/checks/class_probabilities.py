@@ -36,6 +36,7 @@ class ClassProbabilities:
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
         self._single = np.zeros(streams)
+        self._highest = 0.0
         self._dropped = np.zeros(streams, dtype=bool)
 
     def observe(self, stream: int, labels: Labels) -> None:
@@ -54,13 +55,18 @@ class ClassProbabilities:
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
 
+        self._highest = max(self._highest, self._log_average())
+
     @property
     def log_e_value(self) -> float:
-        """See `Check.log_e_value`."""
+        """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
+        return self._highest
+
+    def _log_average(self) -> float:
         # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
         asked = self.counts.sum(-1) > 0
         single = np.where(asked, self._single, np.log(GENERAL + POINTED))
-        each = float(logsumexp(single + np.log(self.plan.weights)))
+        each = float(logsumexp(single, b=self.plan.weights))
         return float(np.logaddexp(np.log(POOLED) + self.pooled.log_e_value, each))
 
     def shortfall(self) -> int:
@@ -83,7 +89,8 @@ class ClassProbabilities:
 
     def likeliest_fault(self) -> tuple[int, float] | None:
         """Index and log-odds of the known fault that fits all labels best, if one fits at all."""
-        best = int(np.argmax(self.pooled.log_ratios))
+        ratios = self.pooled.log_ratios
+        best = int(np.argmax(ratios >= ratios.max() - 0.5))  # of like ones, the plainest
         odds = float(self.pooled.log_ratios[best])
         general = float(np.max(self._general))
         return (best, odds) if odds > 3.0 and odds > 0.5 * general else None
@@ -96,7 +103,8 @@ class ClassProbabilities:
         label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"
         message = (
             f"labels are not draws from Q(H): {label} came {int(counts[worst])} times in "
-            f"{int(counts.sum())}, {counts.sum() * q[worst]:.4g} expected"
+            f"{int(counts.sum())} from {list(self.plan.streams[at].histogram)}, "
+            f"{counts.sum() * q[worst]:.4g} expected"
         )
         fault = self.likeliest_fault()
         if fault is None:

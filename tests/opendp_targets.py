@@ -1,0 +1,24 @@
+"""OpenDP's make_noisy_max (exponential noise) as targets: the claimed scale, and half of it."""
+
+import opendp.prelude as dp
+
+dp.enable_features("contrib")
+
+
+def noisy_max(scale):
+    measurement = dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T="f64", nan=False)),
+        dp.linf_distance(T="f64"),
+        dp.max_divergence(),
+        scale=scale,
+    )
+
+    def aggregate(histogram, size):
+        scores = histogram.astype(float).tolist()
+        return [measurement(scores) for _ in range(size)]
+
+    return aggregate
+
+
+claimed = noisy_max(40.0)
+half = noisy_max(20.0)

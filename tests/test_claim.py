@@ -1,0 +1,90 @@
+"""Claims: what is accepted, and the one line that an error is."""
+
+import pytest
+from hypothesis import given
+
+from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from dpassay.verifiers.claim import ClaimError, parse_claim, read_claim
+from dpassay.verifiers.strategies import claims
+
+MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+
+
+def test_defaults_are_those_of_the_contract():
+    gate = parse_claim({"mechanism": MECHANISM}).gate
+    assert gate.model_dump() == {
+        "false_alarm": 1e-6,
+        "tolerance": 0.05,
+        "smallest_effect": 0.02,
+        "max_queries": 200_000,
+        "max_recoverable": 0.0,
+        "timeout": 30.0,
+        "budget_target": None,
+    }
+
+
+def test_a_claim_describes_its_mechanism():
+    assert parse_claim({"mechanism": MECHANISM}).mechanism.mechanism() == NoisyArgmax(Gaussian(40))
+    screened = MECHANISM | {
+        "name": "confident-gnmax",
+        "threshold": 200,
+        "threshold_noise": "gaussian:150",
+    }
+    mechanism = parse_claim({"mechanism": screened}).mechanism
+    assert mechanism.refuses
+    assert mechanism.mechanism() == ConfidentGNMax(Gaussian(40), 200.0, Gaussian(150))
+
+
+@given(claims())
+def test_claims_survive_their_public_form(claim):
+    """What a report prints of a claim reads back as the same claim."""
+    assert parse_claim(claim.model_dump(mode="json", exclude_none=True)) == claim
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"noise": "gausian:40"}, r"mechanism.noise: noise 'gausian:40': expected FAMILY:SCALE"),
+        ({"noise": 40}, r"mechanism.noise = 40: expected a text such as 'gaussian:40'"),
+        ({"noise": "laplace:40"}, r"'laplace:40': gnmax takes gaussian noise"),
+        ({"name": "pate"}, r"mechanism.name = 'pate': input should be 'gnmax'"),
+        ({"classes": 1}, r"mechanism.classes = 1: input should be greater than or equal to 2"),
+        ({"classes": "10"}, r"mechanism.classes = '10': input should be a valid integer"),
+        ({"sigma": 3}, r"mechanism.sigma is no known key: allowed are name, noise, classes"),
+        ({"name": "confident-gnmax"}, r"threshold is missing: confident-gnmax needs it"),
+        ({"threshold": 5.0}, r"threshold = 5.0: only confident-gnmax takes it"),
+    ],
+)
+def test_wrong_mechanisms_are_named_in_one_line(change, words):
+    with pytest.raises(ClaimError, match=words) as raised:
+        parse_claim({"mechanism": MECHANISM | change})
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({}, "mechanism is missing"),
+        ({"mechanism": 3}, r"mechanism = 3: expected a table, \[mechanism\]"),
+        ({"mechanism": MECHANISM, "gate": {"tolerence": 0.1}}, "gate.tolerence is no known key"),
+        ({"mechanism": MECHANISM, "gate": {"tolerance": 2}}, "gate.tolerance = 2: .*less than 1"),
+        ({"mechanism": MECHANISM, "gate": {"tolerance": float("nan")}}, "gate.tolerance = nan"),
+        ({"mechanism": MECHANISM, "privacy": {"epsilon": 1.0}}, "privacy.delta is missing"),
+        ({"mechanism": MECHANISM, "privacy": {"eps": 1.0}}, "privacy"),
+        ({"mechanism": MECHANISM, "gates": {}}, "gates is no known key: allowed are mechanism"),
+    ],
+)
+def test_wrong_tables_are_named_in_one_line(table, words):
+    with pytest.raises(ClaimError, match=words) as raised:
+        parse_claim(table)
+    assert "\n" not in str(raised.value)
+
+
+def test_files_that_are_no_claims_are_named(tmp_path):
+    missing = tmp_path / "none.toml"
+    with pytest.raises(ClaimError, match=r"none.toml: No such file"):
+        read_claim(missing)
+    broken = tmp_path / "broken.toml"
+    broken.write_bytes(b"\xff[mechanism")
+    with pytest.raises(ClaimError, match=r"broken.toml: not TOML"):
+        read_claim(broken)

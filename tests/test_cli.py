@@ -1,0 +1,222 @@
+"""The command line as users and scripts meet it: exit codes, stdout, stderr, JSON."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:40"
+classes = 10
+teachers = 250
+"""
+
+OPENDP_CLAIM = """
+[mechanism]
+name = "report-noisy-max"
+noise = "exponential:40"
+classes = 5
+teachers = 250
+"""
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+def dpassay(*arguments):
+    return run([sys.executable, "-m", "dpassay.verifiers.cli", *arguments])
+
+
+@pytest.fixture
+def claim(tmp_path):
+    path = tmp_path / "claim.toml"
+    path.write_text(CLAIM)
+    return str(path)
+
+
+def verify(name, claim, *more):
+    return dpassay("verify", f"{HERE}/targets.py:{name}", "--claim", claim, "--json", *more)
+
+
+def test_the_right_noise_exits_0(claim):
+    found = verify("correct", claim)
+    report = json.loads(found.stdout)
+    assert (found.returncode, report["verdict"]) == (0, "pass")
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "diagnosis"),
+    [
+        ("half_noise", 1000, "gaussian:20, half the claimed scale"),
+        ("nine_tenths", 20_000, "gaussian:36, 0.9 of the claimed scale"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_too_little_noise_exits_1_soon(name, most, diagnosis, seed, claim):
+    found = verify(name, claim, "--seed", str(seed))
+    report = json.loads(found.stdout)
+    assert (found.returncode, report["verdict"], report["seed"]) == (1, "fail", seed)
+    assert report["queries"] <= most
+    failed = [check for check in report["checks"] if check["verdict"] == "fail"]
+    assert diagnosis in failed[0]["diagnosis"]
+    for check in failed:
+        assert check["log10_e_value"] >= check["threshold_log10"] > 6
+        assert check["reproduce"].endswith(f"--seed {seed}")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("raises", "raised RuntimeError: no model"),
+        ("not_a_number", "returned label nan"),
+        ("too_few", "returned an array of shape"),
+        ("out_of_range", "returned label 10 at place 0: allowed are 0 to 9"),
+        ("refuses_all", "was refused, although the claim covers it: closed on Saturdays"),
+    ],
+)
+def test_broken_targets_exit_2_with_one_line(name, words, claim):
+    found = verify(name, claim)
+    report = json.loads(found.stdout)
+    assert (found.returncode, report["verdict"]) == (2, "error")
+    message = report["checks"][0]["message"]
+    assert words in message
+    assert "\n" not in message
+    assert "Traceback" not in found.stderr
+
+
+def test_too_small_a_budget_exits_3(claim):
+    found = verify("correct", claim, "--max-queries", "500")
+    assert found.returncode == 3
+    assert json.loads(found.stdout)["queries"] == 500
+
+
+def test_the_json_has_the_shape_of_the_contract(claim):
+    report = json.loads(verify("half_noise", claim).stdout)
+    assert set(report) == {
+        "verdict",
+        "queries",
+        "seconds",
+        "seed",
+        "false_alarm",
+        "claim",
+        "versions",
+        "warnings",
+        "checks",
+    }
+    for check in report["checks"]:
+        assert set(check) == {
+            "id",
+            "verdict",
+            "queries",
+            "log10_e_value",
+            "threshold_log10",
+            "histogram",
+            "message",
+            "diagnosis",
+            "reproduce",
+        }
+
+
+def test_the_default_is_for_people_and_passes():
+    found = dpassay("verify", "--seed", "1")
+    assert found.returncode == 0
+    assert found.stdout.startswith("PASS: ")
+    assert "\x1b" not in found.stdout  # no colours where nobody sees them
+    assert "\x1b" not in found.stderr
+
+
+def test_a_failure_is_explained_to_people(claim):
+    found = dpassay("verify", f"{HERE}/targets.py:half_noise", "--claim", claim)
+    assert found.returncode == 1
+    for words in (
+        "FAIL: ",
+        "likely cause: labels fit gaussian:20, half",
+        "reproduce: dpassay verify",
+    ):
+        assert words in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("verify", "x.py:y"), "TARGET x.py:y needs --claim FILE"),
+        (("verify", "--claim", "none.toml"), "none.toml: No such file or directory"),
+        (("probabilities", "1,x", "--noise", "gaussian:1"), "'x' is not a whole number"),
+        (("probabilities", "1,2", "--noise", "normal:1"), "expected FAMILY:SCALE"),
+        (("probabilities", "12", "--noise", "gaussian:1"), "at least two"),
+    ],
+)
+def test_misuse_exits_2_with_one_line(arguments, words):
+    found = dpassay(*arguments)
+    assert found.returncode == 2
+    assert words in found.stderr
+    assert found.stderr.count("\n") == 1
+    assert found.stdout == ""
+
+
+def test_a_target_that_cannot_be_loaded_exits_2_with_one_line(claim):
+    found = dpassay("verify", "no_such_module:x", "--claim", claim)
+    assert found.returncode == 2
+    assert "importing it raised ModuleNotFoundError" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def test_probabilities_print_the_digits_asked_for():
+    """sigma = 1, one vote ahead: (1 + erf(1/2))/2, erf(1/2) = 0.52049987781304653768...."""
+    found = dpassay("probabilities", "1,0", "--noise", "gaussian:1", "--digits", "40", "--json")
+    report = json.loads(found.stdout)
+    assert report["probabilities"] == [
+        "0.7602499389065232688413733269459822643682",
+        "0.2397500610934767311586266730540177356318",
+    ]
+    plain = dpassay("probabilities", "1,0", "--noise", "gaussian:1").stdout.split()
+    assert plain == ["0", "0.760249938907", "1", "0.239750061093"]
+
+
+def test_help_answers_at_once_because_heavy_imports_wait():
+    """The rule, not the clock: none of the heavy libraries is loaded for --help."""
+    code = (
+        "import sys; sys.argv = ['dpassay', '--help']\n"
+        "from dpassay.verifiers.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'jax', 'mpmath', 'hypothesis', 'pydantic', 'rich', 'flint'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    found = run([sys.executable, "-c", code])
+    assert found.stderr.strip() == "[]"
+    assert "verify" in found.stdout
+
+
+def test_verify_loads_neither_jax_nor_sklearn():
+    code = (
+        "import sys; sys.argv = ['dpassay', 'verify', '--max-queries', '300', '--json']\n"
+        "from dpassay.verifiers.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'jax', 'sklearn', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+    )
+    found = run([sys.executable, "-c", code])
+    assert found.stderr.strip() == "[]"
+
+
+def test_opendp_passes_its_true_claim_and_fails_at_half(tmp_path):
+    """OpenDP's make_noisy_max draws permute-and-flip: exponential noise."""
+    pytest.importorskip("opendp")
+    path = tmp_path / "claim.toml"
+    path.write_text(OPENDP_CLAIM)
+    for name, status in (("claimed", 0), ("half", 1)):
+        found = dpassay(
+            "verify", f"{HERE}/opendp_targets.py:{name}", "--claim", str(path), "--json"
+        )
+        report = json.loads(found.stdout)
+        assert found.returncode == status, report["checks"]
+    assert "exponential:20, half the claimed scale" in report["checks"][1]["diagnosis"]

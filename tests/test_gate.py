@@ -1,0 +1,248 @@
+"""The gate on whole runs: verdicts, budgets, error rates, and what a report says."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.reference import BudgetExhausted, NoisyArgmax, parse_noise
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.report import CheckResult, Verdict, worst
+from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.targets import InProcessTarget
+
+
+def claim(noise="gaussian:40", name="gnmax", classes=10, teachers=250, **gate):
+    mechanism = {"name": name, "noise": noise, "classes": classes, "teachers": teachers}
+    return parse_claim({"mechanism": mechanism, "gate": gate})
+
+
+def target(noise, seed=0):
+    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
+    return InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+
+
+def result(report, check):
+    return next(found for found in report.checks if found.id == check)
+
+
+CORRECT = [
+    claim(),
+    claim("laplace:20", "lnmax"),
+    claim("exponential:3", "report-noisy-max", classes=3, teachers=30),
+    claim("gumbel:10", "report-noisy-max", classes=4, teachers=60),
+    claim("gaussian:4", classes=2, teachers=12),
+]
+
+
+@pytest.mark.parametrize("made", CORRECT, ids=lambda made: str(made.mechanism.noise))
+def test_a_correct_deployment_passes(made):
+    report = verify(target(str(made.mechanism.noise)), made, seed=1)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+    assert report.queries <= made.gate.max_queries
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.9, 1.1, 2.0])
+@pytest.mark.parametrize("made", CORRECT[:3], ids=lambda made: str(made.mechanism.noise))
+def test_a_wrong_scale_fails_and_is_named(made, factor):
+    """Power: every one of them, well within the budget, with the right scale in the diagnosis."""
+    drawn = made.mechanism.noise.times(factor)
+    report = verify(target(str(drawn)), made, seed=2)
+    assert report.verdict is Verdict.FAIL
+    refuted = [found for found in report.checks if found.verdict is Verdict.FAIL]
+    assert all(f"labels fit {drawn.family}:" in found.diagnosis for found in refuted)
+    assert f"{drawn.family}:{drawn.scale:.4g}, " in refuted[0].diagnosis
+
+
+def screened(**change):
+    mechanism = {
+        "name": "confident-gnmax",
+        "noise": "gaussian:40",
+        "classes": 10,
+        "teachers": 250,
+        "threshold": 200.0,
+        "threshold_noise": "gaussian:150",
+    }
+    return parse_claim({"mechanism": mechanism | change})
+
+
+def test_confident_gnmax_passes_and_a_skipped_threshold_fails():
+    made = screened()
+    mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(3)
+    right = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+    assert verify(right, made, seed=3).verdict is Verdict.PASS
+    report = verify(target("gaussian:40"), made, seed=3)
+    assert report.verdict is Verdict.FAIL
+    assert "no threshold" in result(report, "class-probabilities").diagnosis
+    assert report.queries < 1000
+
+
+def by_shares(histogram, size):
+    """Noise on shares of the votes in 250: right for the claimed total alone."""
+    rng = by_shares.rng
+    scaled = 250 * histogram / histogram.sum()
+    return (scaled + rng.normal(0, 40, (size, histogram.size))).argmax(1)
+
+
+def favours_the_first(histogram, size):
+    """Votes out of nothing for class 0."""
+    rng = favours_the_first.rng
+    noisy = histogram + rng.normal(0, 40, (size, histogram.size))
+    noisy[:, 0] += 150
+    return noisy.argmax(1)
+
+
+@pytest.mark.parametrize(
+    ("broken", "check"),
+    [(by_shares, "shift-invariance"), (favours_the_first, "permutation-equivariance")],
+)
+def test_symmetries_are_judged_without_a_formula(broken, check):
+    """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
+    from dpassay.verifiers.checks import Symmetry
+    from dpassay.verifiers.plan import make_plan
+
+    for aggregate, refuted in ((broken, True), (None, False)):
+        broken.rng = np.random.default_rng(4)
+        plan = make_plan(claim(), 5)
+        found = Symmetry(check, plan)
+        ask = target("gaussian:40", 4).ask if aggregate is None else aggregate
+        for stream in (found.base, found.twin):
+            histogram = np.array(plan.streams[stream].histogram)
+            labels = np.asarray(ask(histogram, plan.streams[stream].queries))
+            found.observe(stream, labels)
+        assert found.shortfall() == 0
+        assert (found.log_e_value >= found.log_threshold) is refuted
+
+
+def noiseless_late_classes(histogram, size):
+    """Ten classes hard-coded: later ones get no noise (tensorflow/privacy, pate_2017)."""
+    rng = noiseless_late_classes.rng
+    noisy = np.repeat(histogram[None].astype(float), size, 0)
+    noisy[:, :10] += rng.normal(0, 40, (size, 10))
+    return noisy.argmax(1)
+
+
+def no_noise_when_sure(histogram, size):
+    """A shortcut above nine tenths of consensus."""
+    rng = no_noise_when_sure.rng
+    if histogram.max() > 0.9 * histogram.sum():
+        return np.full(size, histogram.argmax())
+    return (histogram + rng.normal(0, 40, (size, histogram.size))).argmax(1)
+
+
+def test_noise_missing_on_late_classes_is_diagnosed():
+    noiseless_late_classes.rng = np.random.default_rng(5)
+    report = verify(InProcessTarget(noiseless_late_classes), claim(classes=14), seed=5)
+    assert "no noise on classes from 10 on" in result(report, "class-probabilities").diagnosis
+
+
+def test_a_fault_on_few_inputs_is_not_drowned():
+    """Only near-unanimous histograms are wrong, and only where noise could have shown."""
+    no_noise_when_sure.rng = np.random.default_rng(6)
+    made = claim("gaussian:100")
+    report = verify(InProcessTarget(no_noise_when_sure), made, seed=6)
+    assert report.verdict is Verdict.FAIL
+
+
+def test_the_simplest_histogram_has_evidence_of_its_own():
+    report = verify(target("gaussian:20"), claim(), seed=7)
+    found = result(report, "class-probabilities")
+    assert "fresh labels" in found.message
+    assert len(set(found.histogram)) <= 3
+
+
+def test_totals_that_are_refused_make_the_shift_not_applicable():
+    inner = target("gaussian:40")
+
+    def fixed(histogram, size):
+        if histogram.sum() != 250:
+            raise ValueError("expected 250 votes")
+        return inner.ask(histogram, size)
+
+    report = verify(InProcessTarget(fixed), claim(), seed=8)
+    assert result(report, "shift-invariance").verdict is Verdict.NOT_APPLICABLE
+    assert report.verdict is Verdict.PASS
+    assert any("expected 250 votes" in warning for warning in report.warnings)
+
+
+def test_too_small_a_budget_is_inconclusive_and_says_by_how_much():
+    report = verify(target("gaussian:40"), claim(max_queries=3000), seed=9)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.verdict.exit_status == 3
+    assert report.queries == 3000
+    assert "more queries would have been needed" in result(report, "noise-scale").message
+
+
+def test_a_spent_budget_is_inconclusive_never_fail():
+    inner, left = target("gaussian:20"), [150]
+
+    def limited(histogram, size):
+        left[0] -= size
+        if left[0] < 0:
+            raise BudgetExhausted
+        return inner.ask(histogram, size)
+
+    report = verify(InProcessTarget(limited), claim(), seed=10)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "budget was exhausted" in result(report, "class-probabilities").message
+
+
+def test_an_error_in_mid_run_keeps_what_was_found():
+    inner, calls = target("gaussian:40"), [0]
+
+    def failing(histogram, size):
+        calls[0] += 1
+        if calls[0] > 30:
+            raise KeyError("gone")
+        return inner.ask(histogram, size)
+
+    report = verify(InProcessTarget(failing), claim(), seed=11)
+    assert report.verdict is Verdict.ERROR
+    assert "raised KeyError: 'gone'" in result(report, "input-contract").message
+    assert result(report, "class-probabilities").queries > 0
+
+
+def test_every_check_of_the_contract_is_listed():
+    report = verify(target("gaussian:40"), claim(max_queries=500), seed=12)
+    contract = (
+        "class-probabilities shift-invariance permutation-equivariance vote-monotonicity "
+        "noise-scale fresh-noise input-contract accountant-soundness privacy-claim privacy-audit "
+        "budget-enforcement abstention histogram-leakage"
+    )
+    assert {found.id for found in report.checks} == set(contract.split()) == set(SHARES)
+    for found in report.checks:
+        assert found.message
+
+
+def test_runs_repeat_from_their_seed():
+    first, second = (verify(target("gaussian:36", 1), claim(), seed=13) for _ in range(2))
+    assert [c.as_json() for c in first.checks] == [c.as_json() for c in second.checks]
+
+
+def test_the_worst_verdict_is_the_runs():
+    assert worst([Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.ERROR, Verdict.FAIL]) is Verdict.FAIL
+    assert worst([Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.ERROR]) is Verdict.ERROR
+    assert worst([Verdict.PASS, Verdict.NOT_APPLICABLE]) is Verdict.PASS
+    assert worst([Verdict.NOT_APPLICABLE]) is Verdict.INCONCLUSIVE
+
+
+def test_evidence_without_bounds_is_still_json():
+    found = CheckResult("x", Verdict.FAIL, "m", log_e_value=math.inf, log_threshold=math.inf)
+    assert found.as_json()["log10_e_value"] == 1e308
+
+
+RUNS = 250
+"""Runs of the error-rate tests; `benchmarks.error_rate` does thousands."""
+
+
+@pytest.mark.parametrize("false_alarm", [1e-6, 0.05])
+def test_correct_deployments_rarely_fail(false_alarm):
+    """Null: P(fail) <= false_alarm over a run's checks and looks. Limit exceeded 1 in 1e9."""
+    made = claim(max_queries=5000, false_alarm=false_alarm)
+    failed = sum(
+        verify(target("gaussian:40", 1000 + run), made, seed=run % 5).verdict is Verdict.FAIL
+        for run in range(RUNS)
+    )
+    assert failed <= binom.ppf(1.0 - 1e-9, RUNS, false_alarm)
