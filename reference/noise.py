@@ -67,7 +67,7 @@ class Gaussian(Noise):
 
     @staticmethod
     def log_density(u: Array) -> Array:
-        return -0.5 * u * u - LOG_SQRT_2PI
+        return namespace(u).square(u) * -0.5 - LOG_SQRT_2PI
 
     @staticmethod
     def log_cdf(u: Array) -> Array:

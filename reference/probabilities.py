@@ -82,10 +82,13 @@ def kernel(noise: Noise, z: Array, x: Array, log_weight: Array, hazards: bool) -
     xp = namespace(z)
     u = x[:, None, :] - z[:, :, None]
     log_cdf = noise.log_cdf(u)
-    log_terms = noise.log_density(u) + (log_cdf.sum(1, keepdims=True) - log_cdf)
-    log_terms = log_terms + (log_weight if xp.ndim(log_weight) == 0 else log_weight[:, None, :])
-    peak = log_terms.max(-1, keepdims=True)
-    terms = xp.exp(log_terms - peak)
+    common = log_cdf.sum(1) + log_weight
+    terms = noise.log_density(u)  # updated in place by numpy, which halves the time
+    terms -= log_cdf
+    terms += common[:, None, :]
+    peak = terms.max(-1, keepdims=True)
+    terms -= peak
+    terms = xp.exp(terms, out=terms) if xp is np else xp.exp(terms)
     total = terms.sum(-1, keepdims=True)
     log_q = xp.minimum((peak + xp.log(total))[..., 0], 0.0)  # rounding may end a hair above
     if not hazards:

@@ -111,7 +111,7 @@ class Plan:
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """Prior weight (streams,) of a deviation on each stream, summing to 1; none on simple ones."""
+        """Prior weights (streams,), summing to 1, of a deviation on each; none on simple ones."""
         anchors = np.array([stream.is_anchor for stream in self.streams])
         shares = np.where(anchors, ANCHOR_SHARE / anchors.sum(), 0.0)
         others = ~anchors & np.array([stream.kind != SIMPLE for stream in self.streams])

@@ -57,7 +57,8 @@ def print_report(report: Report) -> None:
     )
     console.print(
         f"claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
-        f"{claim.teachers} teachers; {report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}"
+        f"{claim.teachers} teachers; "
+        f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}"
     )
     console.print(
         "a correct deployment fails this run with probability at most "
