@@ -1,40 +1,46 @@
 # `make verify` and `make test` do all their own set-up: a virtual environment, the install, the run.
 VENV ?= .venv
 PYTHON ?= python3
-BIN := $(VENV)/bin
 WORKERS ?= 2
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: verify test bench lint wheel install clean
+.PHONY: verify test bench lint wheel clean runtime develop
 
-verify: install
+verify: runtime
 	$(BIN)/dpassay verify
 
-test: install
+test: develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests
 
-bench: install
+bench: develop
 	$(BIN)/python -m benchmarks
 
-lint: install
+lint: develop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p dpassay.reference -p dpassay.attacks -p dpassay.verifiers
 
-# The requirements once, whenever pyproject.toml changes; the package itself every time, as a copy:
-# what runs is what a user installs, and a file missing from the package list is missed here too.
-install: $(VENV)/.requirements
-	@rm -rf build
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
+wheel: $(VENV)/.develop
+	@rm -rf build dist
+	$(BIN)/python -m build --wheel --no-isolation --quiet
 
-$(VENV)/.requirements: pyproject.toml
+# Requirements are installed when pyproject.toml changes, the package itself every time, as a copy:
+# what runs is what a user installs, so a file missing from the package list is missed here too.
+runtime: $(VENV)/.runtime
+	@rm -rf build && $(PIP) install --no-deps --no-build-isolation --force-reinstall .
+
+develop: $(VENV)/.develop
+	@rm -rf build && $(PIP) install --no-deps --no-build-isolation --force-reinstall .
+
+$(VENV)/.runtime: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "setuptools>=77" wheel build
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[all]"
+	$(PIP) install "setuptools>=77" .
 	@touch $@
 
-wheel: $(VENV)/.requirements
-	@rm -rf build dist
-	$(BIN)/python -m build --quiet --wheel --no-isolation
+$(VENV)/.develop: $(VENV)/.runtime
+	$(PIP) install build ".[all]"
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,74 @@
+"""The README's five lines and its commands do what it says, as a new user would type them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
+
+
+def block(language, words):
+    found = [text for kind, text in BLOCKS if kind == language and words in text]
+    assert len(found) == 1, f"{len(found)} {language} blocks with {words!r}"
+    return found[0]
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a command line of the README in a folder of its own, with `dpassay` on the path."""
+
+    def run(line):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return subprocess.run(
+            line.split(),
+            cwd=tmp_path,
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    return run
+
+
+def test_your_own_aggregator_in_five_lines(tmp_path, shell):
+    (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
+    claim = block("toml", "[mechanism]")
+    (tmp_path / "claim.toml").write_text(claim)
+    command = block("", "dpassay verify aggregator.py").strip()
+    found = shell(command)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert found.stdout.startswith("PASS")
+    (tmp_path / "claim.toml").write_text(claim + block("toml", "[gate]"))  # and the defaults
+    assert shell(command + " --json --max-queries 300").returncode == 3
+
+
+def test_a_verdict_looks_as_shown(tmp_path, shell):
+    """Every line of the sample that does not depend on chance is printed for half the noise."""
+    source = block("python", "def aggregate").replace("normal(0, 40", "normal(0, 20")
+    (tmp_path / "aggregator.py").write_text(source)
+    (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]"))
+    found = shell("dpassay verify aggregator.py:aggregate --claim claim.toml --seed 0")
+    assert found.returncode == 1
+    for line in block("", "FAIL: ").splitlines():
+        stable = re.sub(r"[\d.,\[\]^]+", "#", line).strip()
+        shown = [re.sub(r"[\d.,\[\]^]+", "#", other).strip() for other in found.stdout.splitlines()]
+        if "..." not in line:
+            assert stable in shown, line
+
+
+def test_exact_probabilities(shell):
+    command = re.search(r"`(dpassay probabilities [^`]*)`", README).group(1)
+    found = shell(command)
+    assert found.returncode == 0
+    assert [len(line.split("  0.")[1]) for line in found.stdout.splitlines()] == [30] * 4
+
+
+def test_the_python_lines_run():
+    exec(compile(block("python", "exact_probabilities"), "README.md", "exec"), {})
