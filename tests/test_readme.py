@@ -56,7 +56,7 @@ def test_a_verdict_looks_as_shown(tmp_path, shell):
     (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]"))
     found = shell("dpassay verify aggregator.py:aggregate --claim claim.toml --seed 0")
     assert found.returncode == 1
-    for line in block("", "FAIL: ").splitlines():
+    for line in block("text", "FAIL: ").splitlines():
         stable = re.sub(r"[\d.,\[\]^]+", "#", line).strip()
         shown = [re.sub(r"[\d.,\[\]^]+", "#", other).strip() for other in found.stdout.splitlines()]
         if "..." not in line:
