@@ -8,8 +8,8 @@ import jax.numpy as jnp
 
 from . import quadrature
 from .arrays import Array
+from .kernel import Moments, jacobian_from_hazards, kernel, softmax_moments
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
-from .probabilities import Moments, jacobian_from_hazards, kernel, softmax_moments
 
 
 def log_probabilities_jax(histogram: Array, noise: Noise) -> Array:
@@ -119,10 +119,10 @@ def _own_window(noise: Noise, z: Array, own: Array) -> tuple[Array, Array]:
 
 
 def _laplace_panel(z: Array) -> tuple[Array, Array]:
-    top = quadrature.laplace_potential(z, jnp.zeros(z.shape[0]))
+    potential = quadrature.LaplacePotential(z)
 
     def descend(upper: Array, _: None) -> tuple[Array, tuple[Array, Array]]:
-        lower = quadrature.laplace_step(z, top, upper)
+        lower = quadrature.laplace_step(potential, upper)
         return lower, (upper, lower)
 
     _, (upper, lower) = jax.lax.scan(

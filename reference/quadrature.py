@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, roots_legendre
 
 from .arrays import Array, namespace
+from .noise import Laplace
 
 Nodes = NDArray[np.float64]
 
@@ -127,34 +128,50 @@ def laplace_pieces(classes: int) -> int:
     return classes + 28
 
 
-def laplace_potential(z: Array, x: Array) -> Array:
-    """Sum of the log-cdfs at x (b,) of all but the leader: it bounds every integrand's fall."""
-    xp = namespace(x)
-    u = x[:, None] - z
-    log_cdf = xp.where(u < 0, u - math.log(2.0), xp.log1p(-0.5 * xp.exp(-abs(u))))
-    return log_cdf.sum(-1) - xp.minimum(x, 0.0) + math.log(2.0)
+class LaplacePotential:
+    """Sum of the log-cdfs of all classes but the leader: it bounds every integrand's fall.
+
+    z: standardised votes (b, c); multiplicity: classes each entry stands for, one each when None.
+    """
+
+    def __init__(self, z: Array, multiplicity: Array | None = None) -> None:
+        xp = namespace(z)
+        self.z = z
+        self.multiplicity = xp.ones_like(z) if multiplicity is None else multiplicity
+        self.classes = self.multiplicity[0].sum()
+        self.top = self.value(xp.zeros(z.shape[0]))
+
+    def value(self, x: Array) -> Array:
+        """At x (b,) <= 0."""
+        log_cdf = Laplace.log_cdf(x[:, None] - self.z)
+        return (self.multiplicity * log_cdf).sum(-1) - x + math.log(2.0)
+
+    def slope(self, x: Array) -> Array:
+        """Its derivative from the left at x (b,) <= 0."""
+        return (self.multiplicity * Laplace.hazard(x[:, None] - self.z)).sum(-1) - 1.0
+
+    def kink(self, x: Array) -> Array:
+        """The next vote below x (b,), minus infinity if there is none."""
+        xp = namespace(x)
+        below = (self.z < x[:, None]) & (self.multiplicity > 0)
+        return xp.where(below, self.z, -xp.inf).max(-1)
 
 
-def laplace_step(z: Array, top: Array, x: Array) -> Array:
+def laplace_step(potential: LaplacePotential, x: Array) -> Array:
     """The lower end (b,) of the piece whose upper end is x (b,) <= 0; x itself when done.
 
     A piece ends at a vote, or after a change of `_DROP` (the potential is concave, so scaling a
     step that changes too much by the ratio of the two is always enough). Between the leader and
     the runner-up all integrands may be flat, and one piece crosses to where they are not.
-    `top` is the potential at 0.
     """
     xp = namespace(x)
-    here = laplace_potential(z, x)
-    u = x[:, None] - z
-    tail = 0.5 * xp.exp(-abs(u))
-    slope = xp.where(u <= 0, 1.0, tail / (1.0 - tail)).sum(-1) - 1.0
-    kink = xp.where(z < x[:, None], z, -xp.inf).max(-1)
+    here, slope, kink = potential.value(x), potential.slope(x), potential.kink(x)
     low = xp.maximum(x - _DROP / xp.maximum(slope, 1.0), kink)
-    fall = here - laplace_potential(z, low)
+    fall = here - potential.value(low)
     low = x - (x - low) * xp.minimum(1.0, _DROP / xp.maximum(fall, _DROP))
-    flat_until = kink + _FLAT + math.log(z.shape[-1])
+    flat_until = kink + _FLAT + xp.log(potential.classes)
     low = xp.where((x < -4.0 * _DROP) & (x > flat_until) & (slope < 0.5), flat_until, low)
-    return xp.where(top - here > _FORGET, x, low)
+    return xp.where(potential.top - here > _FORGET, x, low)
 
 
 @lru_cache

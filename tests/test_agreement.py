@@ -68,6 +68,7 @@ def test_float64_agrees_with_mpmath_in_the_tails(case):
         ([1, 0, 1, 0], 1e6),
         ([30] * 12 + [0] * 12, 1.5),
         (list(range(40)), 2.0),
+        ([30] * 20 + [7] * 15 + [0] * 5, 3.0),  # equal votes are taken together from 32 classes on
         ([600, 300, 299, 298, 0], 30.0),
     ],
 )

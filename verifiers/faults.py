@@ -229,7 +229,7 @@ def _race(noise: Noise, histograms: Matrix, cdf: Callable[[Matrix, Matrix], Matr
     laws = []
     for histogram in histograms:
         lead = histogram.max()
-        edges = np.linspace(lead - 8.0 * noise.scale, lead + 12.0 * noise.scale, 1201)
+        edges = np.linspace(lead - 8.0 * noise.scale, lead + 12.0 * noise.scale, 401)
         values = cdf(histogram, edges)
         mass, middle = np.diff(values, axis=-1), 0.5 * (values[:, 1:] + values[:, :-1])
         with np.errstate(divide="ignore"):
