@@ -76,6 +76,11 @@ def dies(histogram, size):
     os._exit(3)
 
 
+def slow(histogram, size):
+    time.sleep(0.2)
+    return correct(histogram, size)
+
+
 def hangs(histogram, size):
     time.sleep(600)
 

@@ -1,8 +1,12 @@
 """The command line as users and scripts meet it: exit codes, stdout, stderr, JSON."""
 
 import json
+import os
+import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -131,6 +135,49 @@ def test_the_default_is_for_people_and_passes():
     assert found.stdout.startswith("PASS: ")
     assert "\x1b" not in found.stdout  # no colours where nobody sees them
     assert "\x1b" not in found.stderr
+
+
+def test_a_terminal_sees_progress(claim):
+    """On a real pseudo-terminal: the bar is drawn on it and gone again, the report stays."""
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--claim", claim]
+    with subprocess.Popen(command, stdout=side, stderr=side) as process:
+        os.close(side)
+        shown = b""
+        while True:
+            try:
+                chunk = os.read(main, 1 << 16)
+            except OSError:  # the other side is closed
+                break
+            if not chunk:
+                break
+            shown += chunk
+    os.close(main)
+    assert process.returncode == 0, shown.decode()
+    assert b"queries" in shown.split(b"PASS")[0]
+
+
+def test_an_interrupted_run_reports_what_it_has(claim):
+    """Ctrl-C is neither a fail nor a traceback."""
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", f"{HERE}/targets.py:slow"]
+    with subprocess.Popen(
+        [*command, "--claim", claim, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    assert "interrupted" in json.loads(out)["checks"][1]["message"]
+    assert errors == ""
+
+
+def test_a_reader_that_leaves_early_is_no_traceback():
+    command = f"{sys.executable} -m dpassay.verifiers.cli verify --max-queries 300 | true"
+    found = run(["bash", "-c", command])
+    assert found.stderr == ""
 
 
 def test_a_failure_is_explained_to_people(claim):

@@ -1,9 +1,9 @@
 """The command line. Heavy imports happen inside the commands: `--help` must answer at once."""
 
 import json
+import os
 import shlex
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -11,13 +11,28 @@ import click
 MISUSE = 2
 
 
+def main() -> None:
+    """The entry point: what goes wrong is one line on stderr, and never the status of a fail."""
+    try:
+        sys.exit(commands.main(prog_name="dpassay", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(MISUSE)
+    except (click.Abort, KeyboardInterrupt):
+        fail("interrupted before anything was asked")
+    except BrokenPipeError:
+        # the reader of stdout is gone, and flushing at exit would fail once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(MISUSE)
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dpassay")
-def main() -> None:
+def commands() -> None:
     """Assay differentially private aggregators: what they draw, spend and leak."""
 
 
-@main.command()
+@commands.command()
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--max-queries", type=click.IntRange(min=1), help="Query budget, over the claim's.")
@@ -78,7 +93,7 @@ def verify(
     sys.exit(report.verdict.exit_status)
 
 
-@main.command()
+@commands.command()
 @click.argument("histogram")
 @click.option("--noise", required=True, metavar="SPEC", help="Such as gaussian:40.")
 @click.option("--digits", type=click.IntRange(1, 1000), help="Correct digits; 12 when not given.")
@@ -108,4 +123,4 @@ def fail(message: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(prog_name=Path(sys.argv[0]).name)
+    main()

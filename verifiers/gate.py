@@ -94,6 +94,8 @@ class _Run:
             self.error = str(error)
         except BudgetExhausted:
             self.stopped = "the target's own budget was exhausted"
+        except KeyboardInterrupt:
+            self.stopped = "the run was interrupted"
         results = self._results()
         seconds = time.monotonic() - self.started
         return Report(

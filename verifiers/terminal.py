@@ -22,7 +22,7 @@ _MEANING = {
     Verdict.PASS: "the labels are what the claim says, to the precision below",
     Verdict.FAIL: "the deployment does not do what it claims",
     Verdict.ERROR: "the target broke the rules of a call, so it could not be judged",
-    Verdict.INCONCLUSIVE: "the query budget was too small to say",
+    Verdict.INCONCLUSIVE: "too few labels were seen to say",
 }
 
 
@@ -39,11 +39,15 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task("starting", total=0)
 
         def listen(progress: RunProgress) -> None:
-            total = progress.planned or None
-            bar.update(task, description=progress.doing, completed=progress.queries, total=total)
+            bar.update(
+                task,
+                description=progress.doing,
+                completed=progress.queries,
+                total=progress.planned,
+            )
 
         yield listen
 
@@ -64,11 +68,14 @@ def print_report(report: Report) -> None:
         "a correct deployment fails this run with probability at most "
         f"{report.claim.gate.false_alarm:g}"
     )
+    for check in report.checks:
+        if check.verdict is Verdict.ERROR:
+            console.print(f"{check.id}: {check.message}")
     console.print()
     for check in report.checks:
-        if check.verdict is not Verdict.NOT_APPLICABLE:
+        if check.queries and check.verdict not in (Verdict.NOT_APPLICABLE, Verdict.ERROR):
             _print_check(console, check)
-    _print_not_applicable(console, report)
+    _print_not_run(console, report)
     for warning in report.warnings:
         console.print(Text.assemble(("warning", "yellow"), f": {warning}"))
 
@@ -92,11 +99,12 @@ def _print_check(console: Console, check: CheckResult) -> None:
         console.print(f"{'':13}{detail}")
 
 
-def _print_not_applicable(console: Console, report: Report) -> None:
-    """Checks that did not run, gathered by reason."""
+def _print_not_run(console: Console, report: Report) -> None:
+    """Checks that saw no label, gathered by reason."""
     reasons: dict[str, list[str]] = {}
     for check in report.checks:
-        if check.verdict is Verdict.NOT_APPLICABLE:
+        idle = not check.queries and check.verdict is not Verdict.ERROR
+        if check.verdict is Verdict.NOT_APPLICABLE or idle:
             reasons.setdefault(check.message, []).append(check.id)
     for reason, ids in reasons.items():
         console.print(Text(f"not run ({reason}): {', '.join(ids)}", style="dim"))

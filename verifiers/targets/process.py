@@ -31,7 +31,11 @@ class ProcessTarget:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._pending = b""
         self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # Ctrl-C ends the run, which then ends the child
         )
 
     @classmethod
