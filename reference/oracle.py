@@ -31,7 +31,9 @@ def exact_probabilities(histogram: Iterable[float], noise: Noise, digits: int = 
         raise ValueError(f"digits {digits}: expected at least 1")
     formula = _FORMULAS[type(noise)]
     spread = (max(votes) - min(votes)) / mpf(noise.scale)
-    extra = int(2 * mp.log10(1 + spread)) if formula is _gaussian else len(votes) // 2
+    # exponents of the size of spread^2, or c spread, carry their rounding into the result
+    extra = int(2 * mp.log10(1 + spread * len(votes)))
+    extra += 0 if formula is _gaussian else len(votes) // 2
     with mp.workdps(digits + _GUARD + extra):
         z = [(v - max(votes)) / mpf(noise.scale) for v in votes]
         return formula(z, digits)

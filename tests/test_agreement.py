@@ -82,7 +82,7 @@ def test_float64_agrees_with_mpmath_at_extremes(family, votes, scale):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_logs_stay_right_far_below_the_smallest_float(family):
-    """At a thousand scales behind the log-probability, not the probability, is what is left."""
+    """At a thousand scales behind, the log-probability is what is left of the probability."""
     votes = [1000, 998, 500, 0]
     exact = exact_probabilities(votes, family(1.0), 20)
     logs = log_probabilities(votes, family(1.0))

@@ -135,7 +135,7 @@ def no_noise_when_sure(histogram, size):
 def test_noise_missing_on_late_classes_is_diagnosed():
     noiseless_late_classes.rng = np.random.default_rng(5)
     report = verify(InProcessTarget(noiseless_late_classes), claim(classes=14), seed=5)
-    assert "no noise on classes from 10 on" in result(report, "class-probabilities").diagnosis
+    assert "noise missing on classes from 10 on" in result(report, "class-probabilities").diagnosis
 
 
 def test_a_fault_on_few_inputs_is_not_drowned():

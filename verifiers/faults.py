@@ -49,17 +49,17 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
     noise = claim.noise
     faults = [
         Fault("the plurality without any noise", _finish(claim, _plurality)),
-        Fault("labels that ignore the votes", _finish(claim, _uniform)),
+        Fault("a uniform draw that ignores the votes", _finish(claim, _uniform)),
         Fault("the smallest noisy count, argmin for argmax", _argmin(claim)),
-        Fault("no noise on classes without votes", _noiseless(claim, _empty)),
-        Fault("no noise on the last class", _noiseless(claim, _last)),
-        Fault("no noise on the first class", _noiseless(claim, _first)),
+        Fault("noise missing on classes without votes", _noiseless(claim, _empty)),
+        Fault("noise missing on the last class", _noiseless(claim, _last)),
+        Fault("noise missing on the first class", _noiseless(claim, _first)),
         Fault(f"{short(noise)} clipped at twice its scale", _clipped(claim, 2.0)),
         *_scale_faults(claim),
         *_family_faults(claim),
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
-        faults.append(Fault("no noise on classes from 10 on", _noiseless(claim, _from_ten)))
+        faults.append(Fault("noise missing on classes from 10 on", _noiseless(claim, _from_ten)))
     mechanism = claim.mechanism()
     if isinstance(mechanism, ConfidentGNMax):
         faults += _screening_faults(mechanism)

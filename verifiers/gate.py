@@ -114,10 +114,6 @@ class _Run:
                 self.checks.append(Symmetry(name, self.plan))
             else:
                 self.impossible[name] = "the target refuses totals other than the claimed teachers"
-        if self.claim.mechanism.caching:
-            self.warnings.append(
-                "caching: only the first label of each histogram is evidence, so few were gathered"
-            )
 
     # -- spending the budget ---------------------------------------------------------------------
 
@@ -128,6 +124,7 @@ class _Run:
             if not self._ask_stream(stream, size):
                 return
         if self.claim.mechanism.caching:
+            self.stopped = "a caching deployment gives one label of evidence a histogram"
             return
         informative = next(i for i, s in enumerate(self.plan.streams) if s.kind == "informative")
         while (missing := self.scale.shortfall()) > 0:
@@ -157,17 +154,16 @@ class _Run:
     def _ask_stream(self, stream: int, size: int) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        size = min(size, self.claim.gate.max_queries - self.queries)
-        if size <= 0:
-            self.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
-            return False
-        try:
-            self._ask(stream, size)
-        except Refused as refusal:
-            self._drop(stream, str(refusal))
-            return True
+        left = self.claim.gate.max_queries - self.queries
+        if left > 0:
+            try:
+                self._ask(stream, min(size, left))
+            except Refused as refusal:
+                self._drop(stream, str(refusal))
         self._tell("asking", self.plan.queries)
-        return not any(self._refuted(check) for check in self.checks)
+        if size > left:
+            self.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+        return size <= left and not any(self._refuted(check) for check in self.checks)
 
     def _ask(self, stream: int, size: int) -> Labels:
         """Fresh labels of a stream, seen by all checks."""

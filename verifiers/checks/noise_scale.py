@@ -41,7 +41,7 @@ class NoiseScale:
         if interval is None or self.queries == 0:
             return 1000
         reach = max(1.0 - interval[0], interval[1] - 1.0)
-        if reach <= tolerance:
+        if reach <= tolerance * (1.0 + 1e-9):  # 1 - 0.95 is a hair above 0.05
             return 0
         if not math.isfinite(reach) or reach >= 0.9:
             return 10 * self.queries

@@ -75,21 +75,14 @@ class ScaleEvidence:
     def interval(self, log_threshold: float) -> tuple[float, float] | None:
         """Smallest and largest factor not refuted at 1/alpha = exp(log_threshold); None if none.
 
-        Ends are moved out to the next refuted factors, so that nothing between is claimed.
+        Each end is the nearest refuted factor outside, so that nothing untested is claimed: 0 or
+        infinity where no factor on that side is refuted.
         """
         open_ = np.flatnonzero(self._highest < log_threshold)
         if open_.size == 0:
             return None
-        low, high = int(open_[0]), int(open_[-1])
+        below, above = int(open_[0]) - 1, int(open_[-1]) + 1
         return (
-            self._crossing(low - 1, low, log_threshold) if low > 0 else 0.0,
-            self._crossing(high + 1, high, log_threshold)
-            if high < self.factors.size - 1
-            else np.inf,
+            float(self.factors[below]) if below >= 0 else 0.0,
+            float(self.factors[above]) if above < self.factors.size else np.inf,
         )
-
-    def _crossing(self, refuted: int, open_: int, log_threshold: float) -> float:
-        """Where, between a refuted factor and the open one beside it, the threshold is crossed."""
-        above, below = self._highest[refuted], self._highest[open_]
-        share = (log_threshold - below) / (above - below) if np.isfinite(above) else 1.0
-        return float(self.factors[open_] + share * (self.factors[refuted] - self.factors[open_]))
