@@ -122,7 +122,10 @@ class ClassProbabilities:
             for i, stream in enumerate(self.plan.streams)
             if stream.is_anchor and not self._dropped[i]
         ]
-        others = sum(not stream.is_anchor for stream in self.plan.streams)
+        asked = self.counts.sum(-1) > 0
+        others = sum(
+            bool(asked[i]) and not stream.is_anchor for i, stream in enumerate(self.plan.streams)
+        )
         return Finding(
             f"a deviation of {gate.smallest_effect:g} in total variation would have been caught "
             f"with probability 0.99 on each of: {', '.join(kinds)}; "
