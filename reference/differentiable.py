@@ -125,8 +125,10 @@ def _laplace_panel(z: Array) -> tuple[Array, Array]:
         lower = quadrature.laplace_step(potential, upper)
         return lower, (upper, lower)
 
-    _, (upper, lower) = jax.lax.scan(
+    last, (upper, lower) = jax.lax.scan(
         descend, jnp.zeros(z.shape[0]), None, length=quadrature.laplace_pieces(z.shape[1])
     )
     x, log_weight = quadrature.laplace_nodes(upper.T, lower.T, z.shape[1])
+    finished = quadrature.laplace_step(potential, last) == last
+    log_weight = jnp.where(finished[:, None], log_weight, jnp.nan)  # never a silent wrong figure
     return jax.lax.stop_gradient(x), jax.lax.stop_gradient(log_weight)

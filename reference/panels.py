@@ -123,10 +123,8 @@ def _chunks(order: Rows, per_row: int) -> Iterator[Rows]:
 def _laplace_panel(batch: _Batch) -> tuple[Array, Array]:
     potential = quadrature.LaplacePotential(batch.z, batch.multiplicity)
     ends = [np.zeros(batch.z.shape[0])]
-    for _ in range(quadrature.laplace_pieces(batch.classes)):
+    while len(ends) < 2 or (ends[-1] < ends[-2]).any():
         ends.append(quadrature.laplace_step(potential, ends[-1]))
-        if (ends[-1] == ends[-2]).all():
-            break
     bounds = np.stack(ends, -1)
     return quadrature.laplace_nodes(bounds[:, :-1], bounds[:, 1:], batch.classes)
 

@@ -118,14 +118,15 @@ def exponential_rule(classes: int) -> tuple[Nodes, Nodes]:
 
 
 PIECE_NODES = 16
-_DROP = 12.0  # log-units that the integrand may change on a piece
+_DROP = 6.0  # log-units that the integrand may change on a piece; at 8, 16 nodes lose three digits
+_STEEP = 48.0  # units of b below the leader after which its own integrand is negligible
 _FORGET = 41.0  # log-units below the leader's place after which the rest is left out
 _FLAT = 45.0  # units of b after which a cdf equals 1 in float64
 
 
 def laplace_pieces(classes: int) -> int:
-    """Bound on the pieces that `laplace_step` needs below the leader."""
-    return classes + 28
+    """Pieces below the leader for which JAX reserves room (36 beyond the classes seen to be used)."""
+    return classes + 64
 
 
 class LaplacePotential:
@@ -170,7 +171,7 @@ def laplace_step(potential: LaplacePotential, x: Array) -> Array:
     fall = here - potential.value(low)
     low = x - (x - low) * xp.minimum(1.0, _DROP / xp.maximum(fall, _DROP))
     flat_until = kink + _FLAT + xp.log(potential.classes)
-    low = xp.where((x < -4.0 * _DROP) & (x > flat_until) & (slope < 0.5), flat_until, low)
+    low = xp.where((x < -_STEEP) & (x > flat_until) & (slope < 0.5), flat_until, low)
     return xp.where(potential.top - here > _FORGET, x, low)
 
 

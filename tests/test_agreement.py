@@ -58,11 +58,27 @@ def test_float64_agrees_with_mpmath_in_the_tails(case):
     assert relative_to_exact(logs, [q for q, s in zip(exact, seen, strict=True) if s]) < LIMIT
 
 
+blocks = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 8)), min_size=2, max_size=3).map(
+    lambda pairs: [votes for votes, times in pairs for _ in range(times)]
+)
+
+
+@settings(max_examples=120)
+@given(blocks, st.sampled_from(FAMILIES), st.floats(1.0, 100.0))
+def test_blocks_of_equal_votes_agree_with_mpmath(votes, family, scale):
+    """Many equal votes bend the integrand most. Catches pieces that are too long."""
+    exact = exact_probabilities(votes, family(scale), 20)
+    seen = above(exact, "1e-300")
+    logs = log_probabilities(votes, family(scale))[seen]
+    assert relative_to_exact(logs, [q for q, s in zip(exact, seen, strict=True) if s]) < LIMIT
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     ("votes", "scale"),
     [
         ([52, 0], 1.0),
+        ([912] + [0] * 17, 73.66),
         ([37, 36, 35, 0, 1], 1.0),
         ([10**9, 10**9 - 40, 10**9 - 900], 40.0),
         ([1, 0, 1, 0], 1e6),
