@@ -125,7 +125,7 @@ _FLAT = 45.0  # units of b after which a cdf equals 1 in float64
 
 
 def laplace_pieces(classes: int) -> int:
-    """Pieces below the leader for which JAX reserves room (36 beyond the classes seen to be used)."""
+    """Pieces for which JAX reserves room; at most 36 beyond the classes were seen to be used."""
     return classes + 64
 
 
