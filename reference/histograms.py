@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Histogram = NDArray[np.int64]
 
+_MOST = 2**53  # votes that a float64 still tells apart
+
 
 def as_histogram(votes: ArrayLike) -> Histogram:
     """`votes` as an int64 array of shape (c,), checked.
@@ -30,7 +32,7 @@ def as_histogram(votes: ArrayLike) -> Histogram:
         _refuse(array, ~np.isfinite(array), "a finite number")
         _refuse(array, array != np.floor(array), "a whole number")
     _refuse(array, array < 0, "at least 0")
-    _refuse(array, array > 2**53, "at most 2^53")
+    _refuse(array, array > _MOST, "at most 2^53")
     return array.astype(np.int64)
 
 
@@ -52,6 +54,8 @@ def parse_histogram(text: str) -> Histogram:
             raise ValueError(
                 f"histogram {text!r}: {part.strip()!r} is not a whole number of votes"
             ) from None
+        if votes[-1] > _MOST:
+            raise ValueError(f"histogram {text!r}: {votes[-1]} votes are more than 2^53")
     return as_histogram(votes)
 
 

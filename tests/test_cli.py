@@ -228,6 +228,12 @@ def test_probabilities_print_the_digits_asked_for():
     assert plain == ["0", "0.760249938907", "1", "0.239750061093"]
 
 
+def test_probabilities_far_below_the_floats_are_correct_too():
+    """Twelve digits of 1e-144764827156319144 need 30 digits of its log: the oracle takes over."""
+    votes = ("probabilities", "1000000000,999999999,0", "--noise", "gaussian:1")
+    assert dpassay(*votes).stdout == dpassay(*votes, "--digits", "12").stdout
+
+
 def test_help_answers_at_once_because_heavy_imports_wait():
     """The rule, not the clock: none of the heavy libraries is loaded for --help."""
     code = (

@@ -39,7 +39,12 @@ def test_errors_show_the_offending_value(votes, words):
 
 def test_histograms_are_read_from_text():
     assert parse_histogram("12,7, 6,30").tolist() == [12, 7, 6, 30]
-    for text, words in (("12,x", "'x' is not a whole number"), ("1,,2", "''"), ("5", "two")):
+    for text, words in (
+        ("12,x", "'x' is not a whole number"),
+        ("1,,2", "''"),
+        ("5", "two"),
+        ("9" * 20 + ",1", r"more than 2\^53"),
+    ):
         with pytest.raises(ValueError, match=words):
             parse_histogram(text)
 

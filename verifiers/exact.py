@@ -3,7 +3,9 @@
 from ..reference import log_probabilities, parse_histogram, parse_noise
 
 FLOAT_DIGITS = 12
-"""Significant digits of the float64 form that are always correct."""
+"""Significant digits of the float64 form that are correct while the log is above `FLOAT_FLOOR`."""
+
+FLOAT_FLOOR = -690.0
 
 
 def decimal_probabilities(
@@ -11,21 +13,22 @@ def decimal_probabilities(
 ) -> tuple[list[str], list[float]]:
     """Probabilities as decimal strings with `digits` significant digits, and natural logs.
 
-    Without `digits`, float64 to 12. Raises ValueError naming what is wrong with the text.
+    Without `digits`, 12 of them, from float64 unless a probability lies below 1e-299.
+    Raises ValueError naming what is wrong with the text.
     """
     from mpmath import mp, mpf
 
     votes, family = parse_histogram(histogram), parse_noise(noise)
     logs = [float(value) for value in log_probabilities(votes, family)]
-    if digits is None:
+    wanted = FLOAT_DIGITS if digits is None else digits
+    if digits is None and min(logs) > FLOAT_FLOOR:
         with mp.workdps(40):
             exact = [mp.exp(mpf(value)) for value in logs]
     else:
         from ..reference import exact_probabilities
 
-        exact = exact_probabilities(votes.tolist(), family, digits)
+        exact = exact_probabilities(votes.tolist(), family, wanted)
         with mp.workdps(40):
             logs = [float(mp.log(value)) for value in exact]
-    wanted = FLOAT_DIGITS if digits is None else digits
     with mp.workdps(wanted + 20):
         return [mp.nstr(value, wanted, strip_zeros=False) for value in exact], logs
