@@ -167,6 +167,28 @@ def test_totals_that_are_refused_make_the_shift_not_applicable():
     assert any("expected 250 votes" in warning for warning in report.warnings)
 
 
+def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
+    """The informative anchor has an empty class; the scale is then read off the other anchors."""
+    inner = target("gaussian:40")
+
+    def occupied(histogram, size):
+        if histogram.min() == 0 and histogram.max() < histogram.sum():
+            raise ValueError("every class needs a vote")
+        return inner.ask(histogram, size)
+
+    report = verify(InProcessTarget(occupied), claim(), seed=8)
+    assert any("every class needs a vote" in warning for warning in report.warnings)
+    assert result(report, "noise-scale").verdict is Verdict.PASS
+
+    def unanimous(histogram, size):
+        if histogram.max() < histogram.sum() and size > 7:
+            raise ValueError("no")
+        return inner.ask(histogram, size)
+
+    report = verify(InProcessTarget(unanimous), claim(), seed=8)
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
 def test_too_small_a_budget_is_inconclusive_and_says_by_how_much():
     report = verify(target("gaussian:40"), claim(max_queries=3000), seed=9)
     assert report.verdict is Verdict.INCONCLUSIVE

@@ -78,6 +78,7 @@ class _Run:
         self.plan: Plan | None = None
         self.checks: list[Check] = []
         self.impossible: dict[str, str] = {}
+        self.refused: set[int] = set()
         self.simplest: Simplest | None = None
         self.stopped: str | None = None
         self.error: str | None = None
@@ -126,10 +127,15 @@ class _Run:
         if self.claim.mechanism.caching:
             self.stopped = "a caching deployment gives one label of evidence a histogram"
             return
-        informative = next(i for i, s in enumerate(self.plan.streams) if s.kind == "informative")
         while (missing := self.scale.shortfall()) > 0:
-            size = min(LARGEST_BATCH, max(1000, missing))
-            if not self._ask_stream(informative, size):
+            served = [
+                i for i, s in enumerate(self.plan.streams) if s.is_anchor and i not in self.refused
+            ]
+            if not served:
+                self.stopped = "the target refuses every histogram that could tell"
+                return
+            # anchors stand in the order of their information about the scale
+            if not self._ask_stream(served[0], min(LARGEST_BATCH, max(1000, missing))):
                 return
 
     def _sweeps(self, plan: Plan) -> Iterator[tuple[int, int]]:
@@ -194,8 +200,8 @@ class _Run:
     def _drop(self, stream: int, refusal: str) -> None:
         """Goes on without a histogram that the target refuses."""
         assert self.plan is not None
-        refused = self.plan.streams[stream]
-        warning = f"a {refused.kind} histogram is refused: {refusal}"
+        self.refused.add(stream)
+        warning = f"a {self.plan.streams[stream].kind} histogram is refused: {refusal}"
         if warning not in self.warnings:
             self.warnings.append(warning)
         for check in list(self.checks):
