@@ -106,6 +106,16 @@ def test_logs_stay_right_far_below_the_smallest_float(family):
         assert abs(float(mp.log(q)) / log - 1.0) < 1e-13
 
 
+def test_the_published_histograms_agree_with_mpmath(published_data):
+    """The 30 histograms that Wang et al. 2022 attack, at their four noise scales."""
+    with (published_data / "wang2022_histograms.csv").open() as table:
+        votes = np.loadtxt(table, delimiter=",", skiprows=1, usecols=range(3, 13), dtype=int)
+    assert votes.shape == (30, 10)
+    for row, sigma in zip(votes, [40.0, 60.0, 80.0, 100.0] * 8, strict=False):
+        exact = exact_probabilities(row.tolist(), Gaussian(sigma), 15)
+        assert relative_to_exact(log_probabilities(row, Gaussian(sigma)), exact) < LIMIT
+
+
 @settings(max_examples=12)
 @given(cases)
 def test_mpmath_lies_in_the_balls(case):
