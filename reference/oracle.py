@@ -24,7 +24,8 @@ def exact_probabilities(histogram: Iterable[float], noise: Noise, digits: int = 
     Source: Wang et al. 2022 (arXiv 2209.10732), Theorem 1; error bounds as derived in
     `dpassay.reference.quadrature`, cancellation of the closed forms bounded by 3^c.
     """
-    votes = [mpf(float(v)) if not isinstance(v, int) else mpf(v) for v in histogram]
+    with mp.workdps(60):  # mpf rounds to the precision at hand; votes are exact
+        votes = [mpf(v if isinstance(v, int) else float(v)) for v in histogram]
     if len(votes) < 2:
         raise ValueError(f"histogram of {len(votes)} classes: expected at least two")
     if digits < 1:

@@ -43,6 +43,7 @@ def log_jacobian(histogram: Array, noise: Noise) -> Array:
     """Derivatives of log Q_k by H_j, per vote, shape (..., c, c); arguments as `log_probabilities`.
 
     For j != k it is minus the mean of the hazard f/F of class j under the integrand of class k;
+    between two classes both far behind the leader only its absolute error is small;
     the rows sum to zero (Theorem 2 of Wang et al. 2022: shifting all votes changes nothing).
     """
     if is_jax(histogram):

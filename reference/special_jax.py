@@ -60,4 +60,6 @@ def _log_ndtr_jvp(primals: Any, tangents: Any) -> Any:
 def _normal_hazard_jvp(primals: Any, tangents: Any) -> Any:
     (x,), (dx,) = primals, tangents
     hazard = normal_hazard(x)
-    return hazard, -hazard * (x + hazard) * dx
+    far = 1.0 / jnp.square(jnp.minimum(x, -50.0))
+    # x + hazard cancels in the far tail; there the asymptotic series is exact to 1e-9 of 1/x^2
+    return hazard, -jnp.where(x < -50.0, 1.0 - far + 6.0 * far**2, hazard * (x + hazard)) * dx

@@ -189,6 +189,48 @@ def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
     assert report.verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_caching_deployment_is_judged_by_first_labels_alone():
+    """The same histogram stands in several streams; its one label may count only once."""
+    made = parse_claim(
+        {
+            "mechanism": {
+                "name": "gnmax",
+                "noise": "gaussian:2",
+                "classes": 2,
+                "teachers": 10,
+                "caching": True,
+            }
+        }
+    )
+    inner, kept = target("gaussian:2", 1), {(10, 0): 1}  # the unlikely label, once
+
+    def caching(histogram, size):
+        key = tuple(histogram.tolist())
+        if key not in kept:
+            kept[key] = int(inner.ask(histogram, 1)[0])
+        return [kept[key]] * size
+
+    own = [(10, 0)] * 5
+    report = verify(InProcessTarget(caching), made, seed=7, own=own)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert result(report, "class-probabilities").queries < 70
+
+
+def test_two_classes_tell_the_scale_within_the_budget():
+    """The leftover budget goes where the labels tell most, not to the unanimous histogram."""
+    report = verify(target("gaussian:40"), claim(classes=2), seed=1)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+
+
+def test_comparing_nothing_is_no_pass():
+    """A threshold that nobody reaches leaves no answers to compare."""
+    made = screened(threshold=3000.0)
+    mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(3)
+    refusing = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+    report = verify(refusing, made, seed=3)
+    assert result(report, "shift-invariance").verdict is Verdict.INCONCLUSIVE
+
+
 def test_too_small_a_budget_is_inconclusive_and_says_by_how_much():
     report = verify(target("gaussian:40"), claim(max_queries=3000), seed=9)
     assert report.verdict is Verdict.INCONCLUSIVE

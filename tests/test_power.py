@@ -61,7 +61,7 @@ def test_pairs_to_see(votes):
     log_q = log_probabilities(votes, Gaussian(40.0))
     q, n = np.exp(log_q), pairs_to_see(log_q, EFFECT, THRESHOLD)
     rng = np.random.default_rng(6)
-    runs = 60
+    runs = 200
     for law in least_detectable(q):
         found = 0
         for _ in range(runs):
@@ -74,5 +74,15 @@ def test_pairs_to_see(votes):
 
 
 def test_a_certain_outcome_needs_few_queries():
-    """Where only one label is possible, seeing another one at all refutes."""
-    assert queries_to_see(np.array([0.0, -800.0]), EFFECT, THRESHOLD) == 228
+    """Where nearly one label alone is possible, seeing others must still outweigh the priors."""
+    rng = np.random.default_rng(7)
+    for classes in (2, 10):
+        log_q = np.log(np.r_[1.0 - 1e-12, np.full(classes - 1, 1e-12 / (classes - 1))])
+        n = queries_to_see(log_q, EFFECT, THRESHOLD)
+        assert n < 2000
+        law = np.r_[1.0 - EFFECT, np.full(classes - 1, EFFECT / (classes - 1))]
+        found = sum(
+            dirichlet_log_e_value(rng.multinomial(n, law).astype(float), log_q, EFFECT) >= THRESHOLD
+            for _ in range(2000)
+        )
+        assert found >= binom.ppf(1e-9, 2000, 0.99)

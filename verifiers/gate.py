@@ -20,6 +20,7 @@ from .targets import Refused, Target, TargetError, checked_labels
 
 FIRST_BATCH = 32
 LARGEST_BATCH = 8192
+LEAST_INFORMATION = 1e-6  # about the log of the scale, a label
 _EXPLORERS_A_SWEEP = 12
 _LEAST_SEARCH = 400  # queries that the search for a simplest histogram may always take
 
@@ -127,21 +128,21 @@ class _Run:
         if self.claim.mechanism.caching:
             self.stopped = "a caching deployment gives one label of evidence a histogram"
             return
+        order = np.argsort(-self.plan.information)
         while (missing := self.scale.shortfall()) > 0:
-            served = [
-                i for i, s in enumerate(self.plan.streams) if s.is_anchor and i not in self.refused
-            ]
-            if not served:
-                self.stopped = "the target refuses every histogram that could tell"
+            telling = [int(i) for i in order if i not in self.refused]
+            if not telling or self.plan.information[telling[0]] < LEAST_INFORMATION:
+                self.stopped = "no histogram that the target serves tells the noise scale"
                 return
-            # anchors stand in the order of their information about the scale
-            if not self._ask_stream(served[0], min(LARGEST_BATCH, max(1000, missing))):
+            if not self._ask_stream(telling[0], min(LARGEST_BATCH, max(1000, missing))):
                 return
 
     def _sweeps(self, plan: Plan) -> Iterator[tuple[int, int]]:
         """Streams and batch sizes: every deep stream doubles its labels from sweep to sweep."""
         if self.claim.mechanism.caching:
-            yield from ((i, 1) for i, s in enumerate(plan.streams) if s.kind != SIMPLE)
+            # one label of a histogram is evidence once, however many streams ask for it
+            first = {s.histogram: i for i, s in reversed(list(enumerate(plan.streams)))}
+            yield from ((i, 1) for i in sorted(first.values()) if plan.streams[i].kind != SIMPLE)
             return
         deep = [i for i in range(plan.deep) if plan.streams[i].kind != SIMPLE]
         explorers = iter(range(plan.deep, len(plan.streams)))

@@ -105,6 +105,17 @@ class Plan:
         return np.stack(laws, 1)
 
     @cached_property
+    def information(self) -> NDArray[np.float64]:
+        """Fisher information (deep streams,) of a label about the log scale; 0 on simple ones."""
+        at = int(np.argmin(np.abs(self.factors - 1.0)))
+        laws = np.exp(self.scale_log_laws[:, at - 1 : at + 2])
+        step = np.log(self.factors[at + 1] / self.factors[at - 1])
+        slope = (laws[:, 2] - laws[:, 0]) / step
+        found = (np.square(slope) / np.maximum(laws[:, 1], 1e-12)).sum(-1)
+        asked = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
+        return np.asarray(np.where(asked, found, 0.0))
+
+    @cached_property
     def deep(self) -> int:
         """How many streams, the first ones, tell the noise scale: all but explorers and own."""
         return sum(stream.kind not in ("explorer", "own") for stream in self.streams)

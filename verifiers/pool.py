@@ -33,8 +33,12 @@ class Pool:
     information: NDArray[np.float64]
 
     def most_informative(self) -> Histogram:
-        """A histogram with an empty class, whose labels tell most about the noise scale."""
-        return self._best((self.histograms == 0).any(-1), self.information)
+        """A histogram with an empty class, whose labels tell most about the noise scale.
+
+        Of two classes an empty one leaves only the unanimous histogram, so there any will do.
+        """
+        usable = (self.histograms == 0).any(-1) | (self.claim.classes == 2)
+        return self._best(usable, self.information)
 
     def near_tie(self) -> Histogram:
         """Two leading classes within a tenth of the scale, information as large as may be."""

@@ -31,16 +31,17 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     q = np.exp(log_q)
     inside = _half(q)
     share = float(q[inside].sum())
-    if share >= 1.0 - 1e-12:  # any label outside A refutes: enough that one is expected to appear
-        return int(np.ceil(np.log(MISSES) / np.log1p(-effect)))
-    moves = [move for move in (effect, -effect) if 0.0 < share + move < 1.0]
+    rest = 1.0 - share
+    # where nearly no chance is left outside, P spreads its share evenly there, which costs most
+    outside = q / rest if rest > 1e-9 else np.full(q.size, 1.0 / max(1, int((~inside).sum())))
+    moves = [move for move in (effect, -effect) if 0.0 < share + move < 1.0 - 1e-12]
 
     def enough(n: int) -> bool:
         for move in moves:
             seen = float(binom.ppf(MISSES if move > 0 else 1.0 - MISSES, n, share + move))
             if (seen - n * share) * move <= 0.0:
                 return False
-            counts = q * np.where(inside, seen / share, (n - seen) / (1.0 - share))
+            counts = np.where(inside, q * seen / share, outside * (n - seen))
             if dirichlet_log_e_value(counts, log_q, effect) < log_threshold:
                 return False
         return True

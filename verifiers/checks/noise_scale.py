@@ -71,4 +71,4 @@ class NoiseScale:
         if interval is None:
             return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
         low, high = (f"{noise.scale * end:.4g}" for end in interval)
-        return f"scale in [{low}, {high}] ({confidence})"
+        return f"scale between {low} and {high} ({confidence})"

@@ -14,7 +14,7 @@ def scale_factors(tolerance: float) -> Vector:
     """Factors of the claimed scale at which likelihoods are kept: from 0.01 to 100, dense near 1.
 
     1 and 1 +- tolerance are among them. The dense step lets the mixture lose less than 0.2 nats
-    to the best factor while the interval is no narrower than a tenth of a percent.
+    to the best factor while the interval reaches 1.25 % to either side.
     """
     step = min(_FINE_STEP, tolerance / 4.0)
     fine = 1.0 + step * np.arange(-round(_FINE_SPAN / step), round(_FINE_SPAN / step) + 1)
