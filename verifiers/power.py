@@ -41,7 +41,7 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
             seen = float(binom.ppf(MISSES if move > 0 else 1.0 - MISSES, n, share + move))
             if (seen - n * share) * move <= 0.0:
                 return False
-            counts = np.where(inside, q * seen / share, outside * (n - seen))
+            counts = _whole(np.where(inside, q * seen / share, outside * (n - seen)))
             if dirichlet_log_e_value(counts, log_q, effect) < log_threshold:
                 return False
         return True
@@ -53,6 +53,14 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def _whole(counts: Vector) -> Vector:
+    """Expected counts below 1 as whole ones: so many outcomes once, the rest never."""
+    rare = np.flatnonzero(counts < 1.0)
+    whole = counts.copy()
+    whole[rare] = np.arange(rare.size) < round(float(counts[rare].sum()))
+    return whole
 
 
 def _half(q: Vector) -> NDArray[np.bool_]:
