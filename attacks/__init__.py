@@ -1,4 +1,34 @@
-"""What can be read from released labels; histogram reconstruction is built on `reference` next."""
+"""What can be read from released labels: reconstruction of vote histograms, and its limits.
+
+`reconstruct` is the attack; `limits` says how well any can do.
+"""
 
 if __name__ != "dpassay.attacks":  # found as a bare folder: a second copy of every class
     raise ImportError(f"this package is dpassay.attacks; do not import it as {__name__}")
+
+from .answers import Answers
+from .limits import (
+    best_scale,
+    bound_on_error,
+    cramer_rao,
+    errors_in_budget,
+    expected_error,
+    fisher_information,
+    queries_for_error,
+)
+from .reconstruct import METHODS, Reconstruction, misplaced, reconstruct
+
+__all__ = [
+    "METHODS",
+    "Answers",
+    "Reconstruction",
+    "best_scale",
+    "bound_on_error",
+    "cramer_rao",
+    "errors_in_budget",
+    "expected_error",
+    "fisher_information",
+    "misplaced",
+    "queries_for_error",
+    "reconstruct",
+]

@@ -15,7 +15,13 @@ from .generators import secure_generator
 from .histograms import Histogram, as_histogram, consensus, neighbours, parse_histogram, tally
 from .mechanisms import REFUSAL, ConfidentGNMax, InteractiveGNMax, Mechanism, NoisyArgmax
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise, parse_noise
-from .probabilities import jacobian, log_jacobian, log_probabilities, probabilities
+from .probabilities import (
+    jacobian,
+    log_derivatives,
+    log_jacobian,
+    log_probabilities,
+    probabilities,
+)
 
 if TYPE_CHECKING:
     from .enclosures import enclose_probabilities
@@ -40,6 +46,7 @@ __all__ = [
     "enclose_probabilities",
     "exact_probabilities",
     "jacobian",
+    "log_derivatives",
     "log_jacobian",
     "log_probabilities",
     "neighbours",

@@ -50,9 +50,17 @@ def log_jacobian(histogram: Array, noise: Noise) -> Array:
         from .differentiable import log_jacobian_jax
 
         return log_jacobian_jax(histogram, noise)
+    return log_derivatives(histogram, noise)[1]
+
+
+def log_derivatives(histogram: Array, noise: Noise) -> tuple[Array, Array]:
+    """`log_probabilities` and `log_jacobian` in one pass, at the cost of either."""
+    if is_jax(histogram):
+        return log_probabilities(histogram, noise), log_jacobian(histogram, noise)
     z, shape = _standardise(histogram, noise)
-    means = moments(z, noise, hazards=True)[1]
-    return (jacobian_from_hazards(means) / noise.scale).reshape(*shape, shape[-1])
+    log_q, means = moments(z, noise, hazards=True)
+    slopes = jacobian_from_hazards(means) / noise.scale
+    return log_q.reshape(shape), slopes.reshape(*shape, shape[-1])
 
 
 def jacobian(histogram: Array, noise: Noise) -> Array:
@@ -60,8 +68,8 @@ def jacobian(histogram: Array, noise: Noise) -> Array:
 
     Symmetric, because Q is the gradient of E max(H + S) (Williams-Daly-Zachary).
     """
-    logs = log_probabilities(histogram, noise)
-    return namespace(logs).exp(logs)[..., :, None] * log_jacobian(histogram, noise)
+    logs, slopes = log_derivatives(histogram, noise)
+    return namespace(logs).exp(logs)[..., :, None] * slopes
 
 
 def _standardise(histogram: Array, noise: Noise) -> tuple[Matrix, tuple[int, ...]]:

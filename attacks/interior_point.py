@@ -1,0 +1,195 @@
+"""A primal-dual interior-point method for many small concave problems at once.
+
+Fisher scoring in place of Newton's method: the expected curvature comes with the gradient and is
+never indefinite. Mehrotra's choice of the centring, a backtracking line search on the barrier
+(Nocedal and Wright 2006, chapters 16.6 and 19.3). Rows that are done leave the batch.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .polytope import Polytope
+
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+TOLERANCE = 1e-12
+"""Nats a query by which better votes may still exceed the likelihood when a fit ends."""
+
+_MOST_STEPS = 100
+_MOST_HALVINGS = 40
+_TO_BOUNDARY = 0.995  # of the way to where a slack or a multiplier would vanish
+_SUFFICIENT = 1e-4  # of the linear gain that a step must keep (Armijo)
+_ROUNDING = 1e-14  # of a log-likelihood, a query and relative to it
+
+
+class Concave(Protocol):
+    """What is maximised: a concave function of each row's votes."""
+
+    @property
+    def queries(self) -> Matrix:
+        """Scale (b,) of the values, for the tolerance."""
+
+    def rows(self, index: Rows) -> Self:
+        """The functions of some of the rows."""
+
+    def derivatives(self, votes: Matrix, leader: Rows) -> tuple[Matrix, Matrix, Matrix]:
+        """Values (b,), gradients (b, c) and expected curvatures (b, c, c), none indefinite."""
+
+
+@dataclass
+class Optimum:
+    """Votes (b, c), their log-likelihood (b,), and the nats (b,) that no votes can beat it by."""
+
+    votes: Matrix
+    log_likelihood: Matrix
+    gap: Matrix
+
+
+@dataclass
+class _State:
+    """Where the rows stand: everything has the row as first axis."""
+
+    row: Rows
+    votes: Matrix
+    multipliers: Matrix
+    value: Matrix
+    gradient: Matrix
+    information: Matrix
+
+    def at(self, index: Rows) -> "_State":
+        return _State(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def put(self, index: Rows, other: "_State") -> None:
+        for field in fields(self):
+            getattr(self, field.name)[index] = getattr(other, field.name)
+
+
+@dataclass
+class _Direction:
+    """A step for votes and multipliers, the barrier's weight (b,) and its linear gain (b,)."""
+
+    votes: Matrix
+    multipliers: Matrix
+    weight: Matrix
+    gain: Matrix
+    decrement: Matrix
+
+
+def maximise(likelihood: Concave, polytope: Polytope, start: Matrix) -> Optimum:
+    """The votes (b, c) of largest likelihood in the polytope, from strictly feasible ones."""
+    return _InteriorPoint(likelihood, polytope).run(start)
+
+
+class _InteriorPoint:
+    def __init__(self, likelihood: Concave, polytope: Polytope) -> None:
+        self.likelihood, self.polytope = likelihood, polytope
+        self.a = polytope.inequalities
+        self.tolerance = TOLERANCE * likelihood.queries
+
+    def run(self, start: Matrix) -> Optimum:
+        rows = np.arange(len(start))
+        best = Optimum(start.copy(), np.full(len(start), -np.inf), np.full(len(start), np.inf))
+        state = self._evaluate(rows, start, np.zeros((len(start), len(self.a))))
+        room = self.polytope.room(state.gradient, state.votes)
+        room = np.where(np.isfinite(room), room, self.likelihood.queries)
+        state.multipliers = (room / max(len(self.a), 1))[:, None] / (start @ self.a.T)
+        for _ in range(_MOST_STEPS):
+            direction = self._direction(state)
+            gap = self._gap(state, direction)
+            better = gap < best.gap[state.row]
+            rows = state.row[better]
+            best.votes[rows], best.gap[rows] = state.votes[better], gap[better]
+            best.log_likelihood[rows] = state.value[better]
+            going = np.flatnonzero(gap > self.tolerance[state.row])
+            state = self._advance(state.at(going), _rows(direction, going))
+            if state.row.size == 0:
+                break
+        return best
+
+    def _evaluate(self, rows: Rows, votes: Matrix, multipliers: Matrix) -> _State:
+        leader = np.full(len(rows), -1 if self.polytope.leader is None else self.polytope.leader)
+        part = self.likelihood.rows(rows)
+        return _State(rows, votes, multipliers, *part.derivatives(votes, leader))
+
+    def _direction(self, state: _State) -> _Direction:
+        """Mehrotra: how far the way to the optimum itself is open decides how much to centre."""
+        slack = state.votes @ self.a.T
+        ratio = state.multipliers / slack
+        bend = state.information + np.einsum("mi,bm,mj->bij", self.a, ratio, self.a)
+        push = (1.0 / slack) @ self.a
+        sides = np.stack([state.gradient, push], -1)
+        straight, centring = np.moveaxis(self._solve(bend, sides), -1, 0)
+        complementarity = (slack * state.multipliers).sum(-1) / max(len(self.a), 1)
+        ahead = straight @ self.a.T
+        open_way = _open(slack, ahead, 1.0)
+        weight = complementarity * np.maximum((1.0 - open_way) ** 3, 1e-8)
+        step = straight + weight[:, None] * centring
+        moved = step @ self.a.T
+        multipliers = weight[:, None] / slack - state.multipliers - ratio * moved
+        slope = state.gradient + weight[:, None] * push
+        return _Direction(
+            step,
+            multipliers,
+            weight,
+            (slope * step).sum(-1),
+            0.5 * (state.gradient * straight).sum(-1) + complementarity * len(self.a),
+        )
+
+    def _solve(self, bend: Matrix, sides: Matrix) -> Matrix:
+        """Solutions (b, c, n), without change of the total where it is fixed or free to choose."""
+        rows, classes, columns = sides.shape
+        scale = np.trace(bend, axis1=1, axis2=2)[:, None, None] / classes + 1e-300
+        if self.polytope.total_matters:
+            return np.asarray(np.linalg.solve(bend / scale, sides) / scale)
+        system = np.ones((rows, classes + 1, classes + 1))
+        system[:, :classes, :classes] = bend / scale
+        system[:, classes, classes] = 0.0
+        zeros = np.zeros((rows, 1, columns))
+        return np.asarray(
+            np.linalg.solve(system, np.concatenate([sides / scale, zeros], 1))[:, :classes]
+        )
+
+    def _gap(self, state: _State, direction: _Direction) -> Matrix:
+        """A bound where the polytope has an end; where it has none, the quadratic model's."""
+        room = self.polytope.room(state.gradient, state.votes)
+        return np.where(np.isfinite(room), room, np.maximum(direction.decrement, 0.0))
+
+    def _advance(self, state: _State, direction: _Direction) -> _State:
+        """The rows after a step that raises the barrier enough; rows that cannot move leave."""
+        slack = state.votes @ self.a.T
+        length = _open(slack, direction.votes @ self.a.T, _TO_BOUNDARY)
+        dual = _open(state.multipliers, direction.multipliers, _TO_BOUNDARY)
+        multipliers = state.multipliers + dual[:, None] * direction.multipliers
+        merit = state.value + direction.weight * np.log(slack).sum(-1)
+        allowed = _ROUNDING * (self.likelihood.queries[state.row] + np.abs(merit))
+        arrived = state.at(np.arange(state.row.size))
+        open_rows = np.arange(state.row.size)
+        for _ in range(_MOST_HALVINGS):
+            if open_rows.size == 0:
+                break
+            votes = state.votes[open_rows] + length[open_rows, None] * direction.votes[open_rows]
+            trial = self._evaluate(state.row[open_rows], votes, multipliers[open_rows])
+            barrier = direction.weight[open_rows] * np.log(votes @ self.a.T).sum(-1)
+            needed = merit + _SUFFICIENT * length * direction.gain - allowed
+            good = trial.value + barrier >= needed[open_rows]
+            arrived.put(open_rows[good], trial.at(np.flatnonzero(good)))
+            open_rows = open_rows[~good]
+            length[open_rows] *= 0.5
+        stuck = np.zeros(state.row.size, dtype=bool)
+        stuck[open_rows] = True
+        return arrived.at(np.flatnonzero(~stuck))
+
+
+def _open(values: Matrix, change: Matrix, share: float) -> Matrix:
+    """The step (b,), at most 1, that takes positive values `share` of the way to zero at most."""
+    with np.errstate(divide="ignore"):
+        steps = np.where(change < 0, -share * values / change, np.inf)
+    return np.asarray(np.minimum(1.0, steps.min(-1, initial=np.inf)))
+
+
+def _rows(direction: _Direction, index: Rows) -> _Direction:
+    return _Direction(*(getattr(direction, field.name)[index] for field in fields(direction)))

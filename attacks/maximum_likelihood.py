@@ -1,0 +1,111 @@
+"""The votes that make the answers likeliest: a concave problem, solved with a certificate.
+
+log Q_k is concave in the votes for log-concave noise (Prékopa 1973; Wang et al. 2022, Theorem 1,
+gives Q), so no descent on ||Q(H) - q||, which is not convex, is needed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .answers import Likelihood
+from .interior_point import Optimum, maximise
+from .polytope import Polytope
+
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+CERTIFIED = 1e-10
+"""Nats a query by which better votes may at most exceed the likelihood of a converged fit."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Votes (b, c), log-likelihood (b,) less the multinomial coefficient, and its certificate.
+
+    gap: nats (b,) by which no other votes can exceed the log-likelihood, where the number of
+    teachers is known; by which a quadratic model says so, where it is not.
+    converged: (b,) whether the gap is at most `CERTIFIED` nats a query.
+    """
+
+    votes: Matrix
+    log_likelihood: Matrix
+    gap: Matrix
+    converged: NDArray[np.bool_]
+
+
+def maximum_likelihood(likelihood: Likelihood, teachers: int | None) -> Fit:
+    """The likeliest votes: not negative and with sum `teachers`, where that is known.
+
+    Where it is not, votes are relative to the leader's, which has 0, and classes never seen have
+    minus infinity; but refusals tell how the leader stands to the threshold, and with any the votes
+    are not negative and no longer relative.
+    """
+    if likelihood.screened:
+        best = _best_of_leaders(likelihood, teachers)
+    elif teachers is not None:
+        best = _fit(likelihood, Polytope(likelihood.shape[-1], teachers, None, True))
+    else:
+        best = _up_to_a_shift(likelihood)
+    queries = likelihood.queries
+    return Fit(best.votes, best.log_likelihood, best.gap, best.gap <= CERTIFIED * queries)
+
+
+def _fit(likelihood: Likelihood, polytope: Polytope) -> Optimum:
+    """From votes halfway between the labels' shares and a tie, on the scale of the noise."""
+    shares = likelihood.counts.sum(0) + 1.0
+    guess = shares / shares.sum(-1, keepdims=True) + 1.0 / polytope.classes
+    guess *= max(answers.mechanism.noise.scale for answers in likelihood.answers)
+    return maximise(likelihood, polytope, polytope.inner_point(guess))
+
+
+def _best_of_leaders(likelihood: Likelihood, teachers: int | None) -> Optimum:
+    """One concave fit per class that may lead; the best of them, and what the rest leave open."""
+    rows, classes = len(likelihood.queries), likelihood.shape[-1]
+    best = Optimum(np.zeros((rows, classes)), np.full(rows, -np.inf), np.full(rows, np.inf))
+    ceiling = np.full(rows, -np.inf)
+    may_lead = _may_lead(likelihood.counts)
+    for leader in range(classes):
+        index = np.flatnonzero(may_lead[:, leader])
+        if index.size == 0:
+            continue
+        found = _fit(likelihood.rows(index), Polytope(classes, teachers, leader, True))
+        ceiling[index] = np.maximum(ceiling[index], found.log_likelihood + found.gap)
+        better = found.log_likelihood > best.log_likelihood[index]
+        best.votes[index[better]] = found.votes[better]
+        best.log_likelihood[index[better]] = found.log_likelihood[better]
+    best.gap = ceiling - best.log_likelihood
+    return best
+
+
+def _may_lead(counts: Matrix) -> NDArray[np.bool_]:
+    """Classes (b, c) whose lead no exchange of votes can make likelier; counts (batches, b, c).
+
+    If class a was seen no more often than b in every batch, exchanging their votes where a leads
+    makes the answers no less likely: Q_a >= Q_b where H_a >= H_b, the rest of Q stays, and so does
+    the largest count. Of equals the first is kept.
+    """
+    less = (counts[:, :, :, None] <= counts[:, :, None, :]).all(0)
+    equal = (counts[:, :, :, None] == counts[:, :, None, :]).all(0)
+    first = np.tri(counts.shape[-1], k=-1, dtype=bool)  # [a, b]: b comes before a
+    return np.asarray(~(less & (~equal | first)).any(-1))
+
+
+def _up_to_a_shift(likelihood: Likelihood) -> Optimum:
+    """Fits without bounds, of the classes seen; the others fit best infinitely far behind."""
+    counts = likelihood.counts.sum(0)
+    rows, classes = counts.shape
+    best = Optimum(np.full((rows, classes), -np.inf), np.zeros(rows), np.zeros(rows))
+    patterns, place = np.unique(counts > 0, axis=0, return_inverse=True)
+    for i, pattern in enumerate(patterns):
+        index, seen = np.flatnonzero(place == i), np.flatnonzero(pattern)
+        if seen.size < 2:
+            best.votes[np.ix_(index, seen)] = 0.0
+            continue
+        part = likelihood.rows(index).classes(seen)
+        found = _fit(part, Polytope(seen.size, None, None, False))
+        relative = found.votes - found.votes.max(-1, keepdims=True)
+        best.votes[np.ix_(index, seen)] = relative
+        best.log_likelihood[index], best.gap[index] = found.log_likelihood, found.gap
+    return best

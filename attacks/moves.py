@@ -1,0 +1,50 @@
+"""Symmetric moves among histograms of one total: the steps that Markov chains try.
+
+Votes are (s, b, c): s chains for each of b histograms. A move from H to H' is as likely as its
+way back, so that it needs no correction; it may leave the histograms (a negative count), which
+the chain then declines.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Votes = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def move_pair(votes: Votes, anchor: Rows, rng: np.random.Generator) -> Votes:
+    """Votes pass between two classes, one of them `anchor` (b,) half the time.
+
+    How many is log-uniform from one to half of all: whatever the posterior's width, a fair share
+    of the moves suits it.
+    """
+    shape, classes = votes.shape[:-1], votes.shape[-1]
+    step = np.floor(np.exp(rng.random(shape) * math.log(votes[0, 0].sum() / 2 + 1.0)))
+    step = np.where(rng.random(shape) < 0.5, step, -step).astype(np.int64)
+    to, source = rng.integers(classes, size=(2, *shape))
+    source = np.where(rng.random(shape) < 0.5, anchor, source)
+    chain, row = np.ogrid[: shape[0], : shape[1]]
+    moved = votes.copy()
+    moved[chain, row, to] += step
+    moved[chain, row, source] -= step
+    return moved
+
+
+def move_all(votes: Votes, anchor: Rows, spread: Matrix, rng: np.random.Generator) -> Votes:
+    """All classes change, with covariance `spread` `spread`^T (b, c, c); `anchor` evens out."""
+    drawn = rng.standard_normal(votes.shape)
+    step = np.rint(np.einsum("bij,sbj->sbi", spread, drawn)).astype(np.int64)
+    step[:, np.arange(votes.shape[1]), anchor] -= step.sum(-1)
+    return np.asarray(votes + step)
+
+
+def swap(votes: Votes, rng: np.random.Generator) -> Votes:
+    """Two classes exchange their votes: among classes hardly seen, the long way round is slow."""
+    one, other = rng.integers(votes.shape[-1], size=(2, *votes.shape[:-1], 1))
+    moved = votes.copy()
+    np.put_along_axis(moved, one, np.take_along_axis(votes, other, -1), -1)
+    np.put_along_axis(moved, other, np.take_along_axis(votes, one, -1), -1)
+    return moved

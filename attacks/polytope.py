@@ -1,0 +1,64 @@
+"""Where votes may lie: none negative, a known total, a leader where refusals ask for one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """Votes (c,) with A H >= 0, and with sum `teachers` where that is a number.
+
+    leader: the class that must be ahead of all, or None; bounded_below: whether votes are known
+    to be non-negative, which means nothing while they are known up to a shift only.
+    """
+
+    classes: int
+    teachers: float | None
+    leader: int | None
+    bounded_below: bool
+
+    @property
+    def inequalities(self) -> Matrix:
+        """A, shape (m, c)."""
+        identity = np.eye(self.classes)
+        parts = [identity] if self.bounded_below else []
+        if self.leader is not None:
+            behind = np.delete(identity, self.leader, axis=0)
+            parts.append(identity[self.leader] - behind)
+        return np.concatenate(parts) if parts else np.empty((0, self.classes))
+
+    @property
+    def total_matters(self) -> bool:
+        """Whether the total is left to the answers: unknown, and with a threshold to reveal it."""
+        return self.teachers is None and self.leader is not None
+
+    def inner_point(self, guess: Matrix) -> Matrix:
+        """Strictly feasible votes (b, c) near positive guesses (b, c) of the shape of the votes."""
+        votes = guess.copy()
+        if self.leader is not None:
+            votes[:, self.leader] = 1.1 * votes.max(-1)
+        total = votes.sum(-1) if self.teachers is None else self.teachers
+        return np.asarray(votes * (total / votes.sum(-1))[:, None])
+
+    def room(self, gradient: Matrix, votes: Matrix) -> Matrix:
+        """The most (b,) that a concave function with this gradient at `votes` can still gain.
+
+        The linear bound f(x) <= f(votes) + gradient (x - votes), largest at a vertex: all votes
+        shared equally among the leader and the best others (Frank-Wolfe's duality gap).
+        Infinite where the total is unknown, as the polytope has no end then.
+        """
+        if self.teachers is None:
+            return np.full(votes.shape[0], np.inf)
+        if self.leader is None:
+            best = gradient.max(-1)
+        else:
+            others = -np.sort(-np.delete(gradient, self.leader, axis=1), axis=-1)
+            ahead = np.concatenate([gradient[:, [self.leader]], others], -1).cumsum(-1)
+            best = (ahead / np.arange(1, self.classes + 1)).max(-1)
+        gap = self.teachers * best - (gradient * votes).sum(-1)
+        return np.asarray(np.maximum(gap, 0.0))  # rounding may end a hair below

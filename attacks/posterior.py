@@ -1,0 +1,147 @@
+"""Histograms drawn from their posterior: whole votes, by Markov chains whose law is exact.
+
+Delayed acceptance (Christen and Fox 2005, Algorithm 1): many cheap steps under the surrogate make
+one proposal, which the exact likelihood accepts or not. The prior is that of `prior`.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .answers import Likelihood
+from .maximum_likelihood import maximum_likelihood
+from .moves import move_all, move_pair, swap
+from .prior import CONCENTRATIONS, draw_concentration, log_weight
+from .surrogate import Surrogate
+
+Matrix = NDArray[np.float64]
+Votes = NDArray[np.int64]
+Taken = NDArray[np.bool_]
+
+CHAINS = 16
+_STAGES = (10, 10, 20)  # proposals after each of which the surrogate and the moves are fitted anew
+_DRAWS = 80  # proposals kept, a chain, before asking whether the chains agree
+_MOST_RUNS = 5  # of so many proposals, while they do not
+_ROUNDS = 1.5  # of four cheap steps, a class and proposal
+_SPREAD = 0.5  # of the posterior's spread, for moves of all classes together
+_MIXED = 1.1  # potential scale reduction up to which chains count as one
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Histograms (s, b, c) from the posterior.
+
+    mixed: (b,) whether the chains agree (potential scale reduction below 1.1 in every class;
+    Gelman and Rubin 1992); accepted: (b,) share of the last proposals that the exact likelihood
+    accepted.
+    """
+
+    votes: Votes
+    mixed: NDArray[np.bool_]
+    accepted: Matrix
+
+
+def sample_posterior(likelihood: Likelihood, teachers: int, rng: np.random.Generator) -> Draws:
+    """Draws from the law of the votes (b, c) behind the answers, `teachers` in each histogram."""
+    chains = _Chains(likelihood, maximum_likelihood(likelihood, teachers).votes, teachers, rng)
+    for proposals in _STAGES:
+        kept, _ = chains.run(proposals)
+        chains.fit(kept[proposals // 2 :])
+    kept, accepted = chains.run(_DRAWS)
+    for _ in range(_MOST_RUNS - 1):
+        if _mixed(kept).all():
+            break
+        more, accepted = chains.run(_DRAWS)
+        kept = np.concatenate([kept, more])
+    return Draws(kept.reshape(-1, *kept.shape[2:]), _mixed(kept), accepted)
+
+
+class _Chains:
+    def __init__(
+        self, likelihood: Likelihood, start: Matrix, teachers: int, rng: np.random.Generator
+    ) -> None:
+        self.likelihood, self.rng = likelihood, rng
+        self.anchor = start.argmax(-1)
+        self.surrogate = Surrogate(likelihood, start, self.anchor)
+        self.spread = np.zeros((*start.shape, start.shape[1]))
+        self.votes = np.repeat(_whole(start, teachers)[None], CHAINS, axis=0)
+        self.exact = likelihood.value(self.votes.astype(np.float64))
+        self.concentration = rng.choice(CONCENTRATIONS, CHAINS)
+
+    def fit(self, kept: Votes) -> None:
+        """Centres the surrogate and shapes the moves by votes (n, s, b, c) seen so far."""
+        draws = kept.reshape(-1, *kept.shape[2:])
+        centre = draws.mean(0)
+        covariance = np.einsum("sbi,sbj->bij", draws - centre, draws - centre) / len(draws)
+        variances, axes = np.linalg.eigh(covariance)
+        self.spread = _SPREAD * axes * np.sqrt(np.maximum(variances, 0.0))[:, None, :]
+        self.surrogate = Surrogate(self.likelihood, centre, self.anchor)
+
+    def run(self, proposals: int) -> tuple[Votes, Matrix]:
+        """Votes (proposals, s, b, c) along the chains, and the rate (b,) of acceptance."""
+        kept = np.empty((proposals, *self.votes.shape), dtype=np.int64)
+        accepted = np.zeros(self.votes.shape[1])
+        for i in range(proposals):
+            accepted += self._propose() / proposals
+            self.concentration = draw_concentration(self.votes, self.rng)
+            kept[i] = self.votes
+        return kept, accepted
+
+    def _propose(self) -> Matrix:
+        """One proposal for every chain; returns the share (b,) of chains that took it."""
+        cheap = self.surrogate.value(self.votes)
+        votes, new_cheap = self._wander(cheap)
+        new_exact = self.likelihood.value(votes.astype(np.float64))
+        taken = self._takes((new_exact - self.exact) - (new_cheap - cheap))
+        self.votes = np.where(taken[..., None], votes, self.votes)
+        self.exact = np.where(taken, new_exact, self.exact)
+        return np.asarray(taken.mean(0))
+
+    def _wander(self, value: Matrix) -> tuple[Votes, Matrix]:
+        """Many small steps from where the chains are, under the surrogate and the prior.
+
+        The order of the moves is a palindrome, so that the way back is as likely as the way there.
+        """
+        votes = self.votes
+        a = self.concentration[:, None, None]
+        weight = log_weight(votes, a).sum(-1)
+        for step in range(4 * math.ceil(_ROUNDS * votes.shape[-1]) + 3):
+            moved = self._move(step, votes)
+            possible = (moved >= 0).all(-1)
+            moved = np.where(possible[..., None], moved, votes)
+            new_value, new_weight = self.surrogate.value(moved), log_weight(moved, a).sum(-1)
+            ratio = (new_value - value) + (new_weight - weight)
+            taken = self._takes(np.where(possible, ratio, -np.inf))
+            votes = np.where(taken[..., None], moved, votes)
+            value = np.where(taken, new_value, value)
+            weight = np.where(taken, new_weight, weight)
+        return votes, value
+
+    def _move(self, step: int, votes: Votes) -> Votes:
+        if step % 2 == 0:
+            return move_pair(votes, self.anchor, self.rng)
+        if step % 4 == 1:
+            return move_all(votes, self.anchor, self.spread, self.rng)
+        return swap(votes, self.rng)
+
+    def _takes(self, log_ratio: Matrix) -> Taken:
+        """Metropolis's rule."""
+        return np.asarray(np.log(self.rng.random(log_ratio.shape)) < log_ratio)
+
+
+def _whole(votes: Matrix, teachers: int) -> Votes:
+    """Whole votes (b, c) with sum `teachers` near real ones: the largest remainders round up."""
+    whole = np.floor(votes).astype(np.int64)
+    missing = teachers - whole.sum(-1)
+    rank = np.argsort(np.argsort(whole - votes, -1), -1)
+    return np.asarray(whole + (rank < missing[:, None]))
+
+
+def _mixed(kept: Votes) -> Taken:
+    draws = kept.shape[0]
+    within = kept.var(0, ddof=1).mean(0)
+    between = kept.mean(0).var(0, ddof=1)
+    reduction = (draws - 1) / draws + between / np.maximum(within, 1e-2)
+    return np.asarray((np.sqrt(reduction) < _MIXED).all(-1))

@@ -1,0 +1,127 @@
+"""The attack as one function: from the answers to a query, the votes behind it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..reference import Gaussian
+from .answers import Answers, Likelihood
+from .credible import best_points, intervals
+from .maximum_likelihood import maximum_likelihood
+from .posterior import Draws, sample_posterior
+
+Matrix = NDArray[np.float64]
+Method = Literal["mle", "posterior", "gradient-descent"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """Votes (..., c) read from answers, and how sure one may be of them.
+
+    histogram: real for `mle` and `gradient-descent`, whole for `posterior`; gap: nats (...) by
+    which other votes can at most exceed the likelihood of `mle`'s (a bound where the number of
+    teachers is known, else an estimate), NaN for the other methods; converged: (...) whether the
+    method reached what it aims at: a small gap, chains that agree, an objective below T.
+    """
+
+    method: Method
+    likelihood: Likelihood
+    teachers: int | None
+    histogram: Matrix
+    gap: Matrix
+    converged: NDArray[np.bool_]
+    draws: Draws | None = None
+
+    @property
+    def queries(self) -> Matrix:
+        """Queries (...) that were read, refused ones included."""
+        return self.likelihood.queries.reshape(self.likelihood.shape[:-1])
+
+    @property
+    def log_likelihood(self) -> Matrix:
+        """Log-likelihood (...) of the votes, less the multinomial coefficient."""
+        votes = self.histogram.reshape(-1, self.histogram.shape[-1])
+        return self.likelihood.value(votes).reshape(self.histogram.shape[:-1])
+
+    @cached_property
+    def interval(self) -> NDArray[np.int64]:
+        """Two-sided 95 % intervals (..., c, 2) of whole votes, from the posterior.
+
+        Whatever the method: the same draws serve all. Raises ValueError where the number of
+        teachers is not known.
+        """
+        if self.teachers is None:
+            raise ValueError("intervals need the number of teachers")
+        draws = self.draws or sample_posterior(self.likelihood, self.teachers, _fixed())
+        return intervals(draws.votes).reshape(*self.histogram.shape, 2)
+
+
+def reconstruct(
+    answers: Answers | Sequence[Answers], teachers: int | None = None, method: Method = "mle"
+) -> Reconstruction:
+    """The vote histograms behind repeated answers to queries.
+
+    answers: of one mechanism, or several batches of the same queries (at other noise scales, say),
+    which are pooled; teachers: the number of votes in each histogram, without which `mle` alone
+    works; method: `mle` (the likeliest votes), `posterior` (the whole histograms of least expected
+    L1 error under the prior of `dpassay.attacks.prior`), `gradient-descent` (Algorithm 2 of Wang et
+    al. 2022, as published). The same answers give the same result.
+    Raises ValueError for what a method cannot do.
+    """
+    likelihood = Likelihood((answers,) if isinstance(answers, Answers) else tuple(answers))
+    if method not in METHODS:
+        raise ValueError(f"method {method!r}: expected one of {', '.join(METHODS)}")
+    if teachers is not None and (isinstance(teachers, bool) or int(teachers) != teachers):
+        raise ValueError(f"teachers {teachers!r}: expected a whole number")
+    if teachers is not None and teachers < 1:
+        raise ValueError(f"teachers {teachers}: expected at least 1")
+    if teachers is None and method != "mle":
+        raise ValueError(f"method {method} needs the number of teachers")
+    draws, gap = None, np.full(len(likelihood.queries), np.nan)
+    votes: Matrix | NDArray[np.int64]
+    if method == "mle":
+        fit = maximum_likelihood(likelihood, teachers)
+        votes, gap, converged = fit.votes, fit.gap, fit.converged
+    elif method == "posterior":
+        draws = sample_posterior(likelihood, teachers or 0, _fixed())
+        votes, converged = best_points(draws.votes), draws.mixed
+    else:
+        votes, converged = _algorithm_2(likelihood, teachers or 0)
+    shape = likelihood.shape
+    return Reconstruction(
+        method,
+        likelihood,
+        teachers,
+        votes.reshape(shape).astype(np.float64),
+        gap.reshape(shape[:-1]),
+        converged.reshape(shape[:-1]),
+        draws,
+    )
+
+
+def misplaced(histogram: ArrayLike, truth: ArrayLike) -> Matrix:
+    """Share (...) of the votes that an estimate (..., c) puts into a wrong class.
+
+    The normalised L1 distance of Wang et al. 2022, section 4.1: sum |H - estimate| / (2 sum H).
+    """
+    actual = np.asarray(truth, dtype=np.float64)
+    distance = np.abs(np.asarray(histogram, dtype=np.float64) - actual).sum(-1)
+    return np.asarray(distance / (2.0 * np.abs(actual).sum(-1)))
+
+
+def _fixed() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def _algorithm_2(likelihood: Likelihood, teachers: int) -> tuple[Matrix, NDArray[np.bool_]]:
+    from .gradient_descent import gradient_descent  # loads JAX
+
+    (batch,) = likelihood.answers if len(likelihood.answers) == 1 else (None,)
+    if batch is None or not isinstance(batch.mechanism.noise, Gaussian):
+        raise ValueError("gradient-descent reads one batch of answers with gaussian noise")
+    return gradient_descent(batch.labels, batch.mechanism.noise.scale, teachers)
