@@ -16,11 +16,12 @@ from .limits import (
     fisher_information,
     queries_for_error,
 )
-from .reconstruct import METHODS, Reconstruction, misplaced, reconstruct
+from .reconstruct import METHODS, Method, Reconstruction, misplaced, reconstruct
 
 __all__ = [
     "METHODS",
     "Answers",
+    "Method",
     "Reconstruction",
     "best_scale",
     "bound_on_error",

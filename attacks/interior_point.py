@@ -51,10 +51,15 @@ class Optimum:
 
 @dataclass
 class _State:
-    """Where the rows stand: everything has the row as first axis."""
+    """Where the rows stand: everything has the row as first axis.
+
+    slack: A votes, carried along rather than computed anew, as a difference of large votes could
+    come out as zero.
+    """
 
     row: Rows
     votes: Matrix
+    slack: Matrix
     multipliers: Matrix
     value: Matrix
     gradient: Matrix
@@ -93,10 +98,11 @@ class _InteriorPoint:
     def run(self, start: Matrix) -> Optimum:
         rows = np.arange(len(start))
         best = Optimum(start.copy(), np.full(len(start), -np.inf), np.full(len(start), np.inf))
-        state = self._evaluate(rows, start, np.zeros((len(start), len(self.a))))
+        slack = start @ self.a.T
+        state = self._evaluate(rows, start, slack, np.zeros_like(slack))
         room = self.polytope.room(state.gradient, state.votes)
-        room = np.where(np.isfinite(room), room, self.likelihood.queries)
-        state.multipliers = (room / max(len(self.a), 1))[:, None] / (start @ self.a.T)
+        room = np.where(np.isfinite(room), np.maximum(room, 1e-6), self.likelihood.queries + 1.0)
+        state.multipliers = (room / max(len(self.a), 1))[:, None] / slack
         for _ in range(_MOST_STEPS):
             direction = self._direction(state)
             gap = self._gap(state, direction)
@@ -110,14 +116,14 @@ class _InteriorPoint:
                 break
         return best
 
-    def _evaluate(self, rows: Rows, votes: Matrix, multipliers: Matrix) -> _State:
+    def _evaluate(self, rows: Rows, votes: Matrix, slack: Matrix, multipliers: Matrix) -> _State:
         leader = np.full(len(rows), -1 if self.polytope.leader is None else self.polytope.leader)
         part = self.likelihood.rows(rows)
-        return _State(rows, votes, multipliers, *part.derivatives(votes, leader))
+        return _State(rows, votes, slack, multipliers, *part.derivatives(votes, leader))
 
     def _direction(self, state: _State) -> _Direction:
         """Mehrotra: how far the way to the optimum itself is open decides how much to centre."""
-        slack = state.votes @ self.a.T
+        slack = state.slack
         ratio = state.multipliers / slack
         bend = state.information + np.einsum("mi,bm,mj->bij", self.a, ratio, self.a)
         push = (1.0 / slack) @ self.a
@@ -160,20 +166,22 @@ class _InteriorPoint:
 
     def _advance(self, state: _State, direction: _Direction) -> _State:
         """The rows after a step that raises the barrier enough; rows that cannot move leave."""
-        slack = state.votes @ self.a.T
-        length = _open(slack, direction.votes @ self.a.T, _TO_BOUNDARY)
+        ahead = direction.votes @ self.a.T
+        length = _open(state.slack, ahead, _TO_BOUNDARY)
         dual = _open(state.multipliers, direction.multipliers, _TO_BOUNDARY)
         multipliers = state.multipliers + dual[:, None] * direction.multipliers
-        merit = state.value + direction.weight * np.log(slack).sum(-1)
+        merit = state.value + direction.weight * np.log(state.slack).sum(-1)
         allowed = _ROUNDING * (self.likelihood.queries[state.row] + np.abs(merit))
         arrived = state.at(np.arange(state.row.size))
         open_rows = np.arange(state.row.size)
         for _ in range(_MOST_HALVINGS):
             if open_rows.size == 0:
                 break
-            votes = state.votes[open_rows] + length[open_rows, None] * direction.votes[open_rows]
-            trial = self._evaluate(state.row[open_rows], votes, multipliers[open_rows])
-            barrier = direction.weight[open_rows] * np.log(votes @ self.a.T).sum(-1)
+            step = length[open_rows, None]
+            votes = state.votes[open_rows] + step * direction.votes[open_rows]
+            slack = state.slack[open_rows] + step * ahead[open_rows]
+            trial = self._evaluate(state.row[open_rows], votes, slack, multipliers[open_rows])
+            barrier = direction.weight[open_rows] * np.log(slack).sum(-1)
             needed = merit + _SUFFICIENT * length * direction.gain - allowed
             good = trial.value + barrier >= needed[open_rows]
             arrived.put(open_rows[good], trial.at(np.flatnonzero(good)))

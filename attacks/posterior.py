@@ -95,7 +95,7 @@ class _Chains:
         votes, new_cheap = self._wander(cheap)
         new_exact = self.likelihood.value(votes.astype(np.float64))
         taken = self._takes((new_exact - self.exact) - (new_cheap - cheap))
-        self.votes = np.where(taken[..., None], votes, self.votes)
+        self.votes = np.where(np.expand_dims(taken, -1), votes, self.votes)
         self.exact = np.where(taken, new_exact, self.exact)
         return np.asarray(taken.mean(0))
 
@@ -110,11 +110,11 @@ class _Chains:
         for step in range(4 * math.ceil(_ROUNDS * votes.shape[-1]) + 3):
             moved = self._move(step, votes)
             possible = (moved >= 0).all(-1)
-            moved = np.where(possible[..., None], moved, votes)
+            moved = np.where(np.expand_dims(possible, -1), moved, votes)
             new_value, new_weight = self.surrogate.value(moved), log_weight(moved, a).sum(-1)
             ratio = (new_value - value) + (new_weight - weight)
             taken = self._takes(np.where(possible, ratio, -np.inf))
-            votes = np.where(taken[..., None], moved, votes)
+            votes = np.where(np.expand_dims(taken, -1), moved, votes)
             value = np.where(taken, new_value, value)
             weight = np.where(taken, new_weight, weight)
         return votes, value

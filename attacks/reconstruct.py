@@ -55,10 +55,24 @@ class Reconstruction:
         Whatever the method: the same draws serve all. Raises ValueError where the number of
         teachers is not known.
         """
+        return intervals(self._posterior.votes).reshape(*self.histogram.shape, 2)
+
+    @cached_property
+    def misplaced(self) -> Matrix:
+        """Share (..., 3) of the votes that the histogram misplaces: mean, and 95 % interval.
+
+        Under the posterior, whatever the method. Raises as `interval` does.
+        """
+        votes = self._posterior.votes
+        shares = misplaced(self.histogram.reshape(votes.shape[1:]), votes)
+        ends = np.quantile(shares, [0.025, 0.975], axis=0)
+        return np.stack([shares.mean(0), *ends], -1).reshape(*self.histogram.shape[:-1], 3)
+
+    @cached_property
+    def _posterior(self) -> Draws:
         if self.teachers is None:
             raise ValueError("intervals need the number of teachers")
-        draws = self.draws or sample_posterior(self.likelihood, self.teachers, _fixed())
-        return intervals(draws.votes).reshape(*self.histogram.shape, 2)
+        return self.draws or sample_posterior(self.likelihood, self.teachers, _fixed())
 
 
 def reconstruct(

@@ -19,7 +19,6 @@ from ..reference import (
     ConfidentGNMax,
     Gaussian,
     Laplace,
-    Mechanism,
     Noise,
     NoisyArgmax,
     parse_noise,
@@ -84,7 +83,7 @@ class MechanismClaim(_Table):
         """Whether the mechanism may answer -1."""
         return self.threshold is not None
 
-    def mechanism(self, noise: Noise | None = None) -> Mechanism:
+    def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
         """The claimed mechanism, or the same with other noise of the votes."""
         noise = self.noise if noise is None else noise
         if self.threshold is None or self.threshold_noise is None:

@@ -10,7 +10,15 @@ import numpy as np
 
 from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
-from .checks import Check, ClassProbabilities, Finding, InputContract, NoiseScale, Symmetry
+from .checks import (
+    Check,
+    ClassProbabilities,
+    Finding,
+    HistogramLeakage,
+    InputContract,
+    NoiseScale,
+    Symmetry,
+)
 from .claim import Claim
 from .plan import EXPLORER_QUERIES, SIMPLE, Plan, make_plan
 from .report import CheckResult, Report, Verdict
@@ -92,6 +100,7 @@ class _Run:
             self._prepare()
             self._gather()
             self._simplify()
+            self._attack()
         except TargetError as error:
             self.error = str(error)
         except BudgetExhausted:
@@ -110,6 +119,7 @@ class _Run:
         self.plan = make_plan(self.claim, self.seed, self.contract.serves_other_totals, self.own)
         self.labels = ClassProbabilities(self.plan)
         self.scale = NoiseScale(self.plan)
+        self.leakage = HistogramLeakage(self.plan, self.seed)
         self.checks = [self.labels, self.scale]
         for name in ("shift-invariance", "permutation-equivariance"):
             if name in self.plan.twins:
@@ -179,7 +189,7 @@ class _Run:
         refuses = self.claim.mechanism.refuses
         labels = checked_labels(self.target.ask(histogram, size), histogram, size, refuses)
         self.queries += size
-        for check in self.checks:
+        for check in [*self.checks, self.leakage]:
             check.observe(stream, labels)
         return labels
 
@@ -198,10 +208,21 @@ class _Run:
         except Refused as refusal:
             self.warnings.append(f"a simple histogram is refused: {refusal}")
 
+    def _attack(self) -> None:
+        """Says what the claimed law leaks, unless the labels turned out to have another."""
+        if any(self._refuted(check) for check in self.checks):
+            return
+        self._tell("attacking", self.queries)
+        self.leakage.conclude()
+        self.checks.append(self.leakage)
+        if self.leakage.warning is not None:
+            self.warnings.append(self.leakage.warning)
+
     def _drop(self, stream: int, refusal: str) -> None:
         """Goes on without a histogram that the target refuses."""
         assert self.plan is not None
         self.refused.add(stream)
+        self.leakage.drop(stream)
         warning = f"a {self.plan.streams[stream].kind} histogram is refused: {refusal}"
         if warning not in self.warnings:
             self.warnings.append(warning)
@@ -238,6 +259,7 @@ class _Run:
                 results.append(CheckResult(name, Verdict.NOT_APPLICABLE, self.impossible[name]))
             else:
                 why = self.stopped or "the target failed before it could run"
+                why = "the run ended when another check failed" if refuted else why
                 results.append(CheckResult(name, Verdict.INCONCLUSIVE, why))
         return results
 

@@ -32,7 +32,6 @@ NOT_BUILT = {
     "accountant-soundness",
     "privacy-claim",
     "privacy-audit",
-    "histogram-leakage",
     "budget-enforcement",
 }
 """Checks that this version lists but does not run."""

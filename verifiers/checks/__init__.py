@@ -2,6 +2,7 @@
 
 from .base import Check, Finding
 from .class_probabilities import ClassProbabilities
+from .histogram_leakage import HistogramLeakage
 from .input_contract import InputContract
 from .noise_scale import NoiseScale
 from .symmetry import Symmetry
@@ -10,6 +11,7 @@ __all__ = [
     "Check",
     "ClassProbabilities",
     "Finding",
+    "HistogramLeakage",
     "InputContract",
     "NoiseScale",
     "Symmetry",

@@ -19,8 +19,10 @@ class Check(Protocol):
     """A check that gathers evidence from labels against its null, under the claim."""
 
     id: str
-    queries: int
-    """Labels it has seen."""
+
+    @property
+    def queries(self) -> int:
+        """Labels it has seen."""
 
     @property
     def log_e_value(self) -> float:

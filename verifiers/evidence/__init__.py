@@ -5,6 +5,7 @@ most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alp
 at most alpha. All values are natural logs. Wagers are fixed before the labels they are made on.
 """
 
+from .bounded_mean import log_e_value_above
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .pointed import PointedEvidence
 from .same_law import SameLawEvidence
@@ -15,5 +16,6 @@ __all__ = [
     "SameLawEvidence",
     "ScaleEvidence",
     "dirichlet_log_e_value",
+    "log_e_value_above",
     "prior_concentrations",
 ]

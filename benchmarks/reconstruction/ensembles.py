@@ -1,0 +1,98 @@
+"""The histograms that are attacked: the published ones where present, else an embedded ensemble."""
+
+import csv
+import math
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
+
+SIGMAS = (40.0, 60.0, 80.0, 100.0)
+CANONICAL = 40.0
+GROUPS = ("high", "medium", "low")
+EACH = 5
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Histograms (15, 10) in groups of five by consensus, and the deployment that serves them.
+
+    budget_queries: how often each may be asked at sigma 40 within the canonical budget; epsilon:
+    (sigma, sample) -> the cost of 10^4 queries, where it is known.
+    """
+
+    name: str
+    histograms: NDArray[np.int64]
+    threshold: float
+    threshold_noise: Gaussian
+    epsilon_budget: float
+    delta: float
+    budget_queries: NDArray[np.int64]
+    epsilon: dict[tuple[float, int], float] = field(default_factory=dict)
+
+    @property
+    def teachers(self) -> int:
+        """Votes in each histogram."""
+        return int(self.histograms[0].sum())
+
+    def screened(self, sigma: float) -> ConfidentGNMax:
+        """The deployment at a noise scale."""
+        return ConfidentGNMax(Gaussian(sigma), self.threshold, self.threshold_noise)
+
+
+def ensembles() -> list[Ensemble]:
+    folder = Path(os.environ.get("DPASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    if (folder / "wang2022_histograms.csv").is_file():
+        return [
+            _published(folder, "mnist", threshold=200.0, noise=150.0, budget=1.97, delta=1e-5),
+            _published(folder, "svhn", threshold=300.0, noise=200.0, budget=4.96, delta=1e-6),
+        ]
+    return [_embedded()]
+
+
+def _published(
+    folder: Path, name: str, *, threshold: float, noise: float, budget: float, delta: float
+) -> Ensemble:
+    """Thresholds, budgets and deltas as in Papernot et al. 2018, which Wang et al. follow."""
+
+    def rows(file: str) -> list[dict[str, str]]:
+        with (folder / file).open() as table:
+            return [row for row in csv.DictReader(table) if row["dataset"] == name]
+
+    votes = [[int(row[f"votes_{k}"]) for k in range(10)] for row in rows("wang2022_histograms.csv")]
+    queries = [int(row["n_queries"]) for row in rows("wang2022_reference_budget.csv")]
+    costs = {
+        (float(row["sigma"]), int(row["sample"]) - 1): float(row["epsilon"])
+        for row in rows("wang2022_reference_accounting.csv")
+    }
+    return Ensemble(
+        name,
+        np.array(votes),
+        threshold,
+        Gaussian(noise),
+        budget,
+        delta,
+        np.array(queries),
+        costs,
+    )
+
+
+def _embedded() -> Ensemble:
+    """Five digits from each third by consensus; MNIST's deployment, its budget spent on GNMax.
+
+    The budget's queries follow from the data-independent cost alpha / sigma^2 a query and Mironov's
+    conversion, whose best order gives epsilon = x^2 + 2 x sqrt(ln 1/delta) for n = (x sigma)^2.
+    """
+    votes = digit_histograms()
+    order = np.argsort([-consensus(row) for row in votes], kind="stable")
+    thirds = np.array_split(order, len(GROUPS))
+    chosen = np.concatenate([third[:: len(third) // EACH][:EACH] for third in thirds])
+    budget, delta = 1.97, 1e-5
+    half = math.sqrt(math.log(1 / delta))
+    x = math.sqrt(half**2 + budget) - half
+    queries = np.full(chosen.size, int((x * CANONICAL) ** 2))
+    return Ensemble("digits", votes[chosen], 200.0, Gaussian(150.0), budget, delta, queries)

@@ -1,0 +1,126 @@
+"""The paper's figures from outcomes, as SVG."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+from .ensembles import SIGMAS
+from .experiments import ALL_ANSWERED, ATTACKS, VARIANTS, Outcome
+
+mpl.use("svg")
+
+import matplotlib.pyplot as plt
+
+COLOURS = {
+    "mle": "#0072b2",
+    "posterior": "#009e73",
+    "gradient-descent": "#e69f00",
+    "released-code": "#cc79a7",
+}
+"""Okabe and Ito's palette, which colour-blind readers tell apart."""
+
+
+def draw_all(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
+    """Writes the figures of every data set; returns their paths."""
+    written = []
+    for dataset in dict.fromkeys(o.dataset for o in outcomes):
+        of_set = [o for o in outcomes if o.dataset == dataset]
+        written.append(_canonical(dataset, of_set, folder))
+        written.append(_by_sigma(dataset, of_set, folder))
+        if any(o.epsilon is not None for o in of_set if o.experiment != "canonical budget"):
+            written.append(_against_cost(dataset, of_set, folder))
+    return written
+
+
+def _canonical(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
+    """Figure 4: error of each attack on every histogram within the canonical budget."""
+    chosen = [o for o in outcomes if o.experiment == "canonical budget"]
+    figure, axes = plt.subplots(
+        2, 1, figsize=(9, 6), sharex=True, sharey=True, layout="constrained"
+    )
+    for axis, variant in zip(axes, VARIANTS, strict=True):
+        _bars(axis, [o for o in chosen if o.variant == variant], ATTACKS, lambda o: o.attack)
+        axis.set_title(f"{dataset}, sigma 40, canonical budget: {variant}", fontsize=10)
+        axis.set_ylabel("share of votes misplaced")
+    axes[0].legend(ncols=len(ATTACKS), fontsize=8, frameon=False)
+    return _save(figure, folder / f"figure4_{dataset}.svg")
+
+
+def _by_sigma(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
+    """Figures 6 and 7: error of each attack by noise scale, with 10,000 queries."""
+    chosen = [
+        o for o in outcomes if o.experiment != "canonical budget" and o.variant == ALL_ANSWERED
+    ]
+    figure, axes = plt.subplots(
+        len(ATTACKS), 1, figsize=(9, 11), sharex=True, sharey=True, layout="constrained"
+    )
+    for axis, attack in zip(axes, ATTACKS, strict=True):
+        of_attack = [o for o in chosen if o.attack == attack]
+        names = [f"sigma {sigma:g}" for sigma in SIGMAS]
+        _bars(axis, of_attack, names, lambda o: f"sigma {o.sigma:g}")
+        axis.set_title(f"{dataset}, 10,000 queries: {attack}", fontsize=10)
+        axis.set_ylabel("share misplaced")
+    axes[0].legend(ncols=len(SIGMAS), fontsize=8, frameon=False)
+    name = {"mnist": "figure6", "svhn": "figure7"}.get(dataset, "figure6")
+    return _save(figure, folder / f"{name}_{dataset}.svg")
+
+
+def _against_cost(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
+    """Figure 5: error against privacy cost, a point a histogram and noise scale."""
+    figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for attack in ATTACKS:
+        chosen = [
+            o
+            for o in outcomes
+            if o.attack == attack
+            and o.experiment != "canonical budget"
+            and o.variant == ALL_ANSWERED
+            and o.epsilon is not None
+        ]
+        keys = sorted({(o.sample, o.sigma) for o in chosen})
+        points = [_mean_point(chosen, sample, sigma) for sample, sigma in keys]
+        axis.scatter(*zip(*points, strict=True), s=14, color=COLOURS[attack], label=attack)
+    axis.set(
+        xlabel="privacy cost epsilon of 10,000 queries (expected charging)",
+        ylabel="share of votes misplaced",
+        title=f"{dataset}: error against privacy cost",
+    )
+    axis.legend(fontsize=8, frameon=False)
+    return _save(figure, folder / f"figure5_{dataset}.svg")
+
+
+def _mean_point(outcomes: Sequence[Outcome], sample: int, sigma: float) -> tuple[float, float]:
+    same = [o for o in outcomes if o.sample == sample and o.sigma == sigma]
+    return same[0].epsilon or 0.0, float(np.mean([o.error for o in same]))
+
+
+def _bars(
+    axis: plt.Axes,
+    outcomes: Sequence[Outcome],
+    names: Sequence[str],
+    of: Callable[[Outcome], str],
+) -> None:
+    """Means over seeds of every histogram, a bar a name; whiskers are the least and the most."""
+    samples = sorted({o.sample for o in outcomes})
+    width = 0.8 / len(names)
+    palette = list(COLOURS.values())
+    for j, name in enumerate(names):
+        errors = [[o.error for o in outcomes if o.sample == s and of(o) == name] for s in samples]
+        means = np.array([np.mean(e) for e in errors])
+        ends = np.array([[m - min(e), max(e) - m] for m, e in zip(means, errors, strict=True)]).T
+        places = np.arange(len(samples)) + (j - (len(names) - 1) / 2) * width
+        axis.bar(places, means, width, color=palette[j], label=name)
+        axis.errorbar(places, means, np.maximum(ends, 0.0), fmt="none", ecolor="#444", lw=0.6)
+    groups = {o.sample: o.group for o in outcomes}
+    labels = [f"{groups[s][0].upper()}{(s - 1) % 5 + 1}" for s in samples]
+    axis.set_xticks(np.arange(len(samples)), labels)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(axis="y", lw=0.3)
+
+
+def _save(figure: plt.Figure, path: Path) -> Path:
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    return path

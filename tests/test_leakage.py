@@ -1,0 +1,95 @@
+"""`histogram-leakage`: what the claim's queries give away, and when that is a failure."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpassay.reference import NoisyArgmax, parse_noise
+from dpassay.verifiers.checks.histogram_leakage import attacker_queries
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.evidence import log_e_value_above
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
+
+
+def claim(queries=286, caching=False, noise="gaussian:40", **gate):
+    mechanism = {
+        "name": "gnmax",
+        "noise": noise,
+        "classes": 5,
+        "teachers": 250,
+        "caching": caching,
+    }
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": queries}
+    return parse_claim({"mechanism": mechanism, "privacy": privacy, "gate": gate})
+
+
+def run(made, noise="gaussian:40", seed=0):
+    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
+    target = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+    report = verify(target, made, seed=seed)
+    return report, next(check for check in report.checks if check.id == "histogram-leakage")
+
+
+def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it():
+    report, leakage = run(claim())
+    assert report.verdict is Verdict.PASS
+    assert leakage.verdict is Verdict.PASS
+    assert "with 286 queries, an attacker recovers [" in leakage.message
+    assert "% of the votes misplaced" in leakage.message
+    assert leakage.queries == 286
+    assert any("max_recoverable" in warning for warning in report.warnings)
+
+
+def test_leakage_above_the_gate_fails_and_says_on_which_histogram():
+    report, leakage = run(claim(max_recoverable=0.6))
+    assert report.verdict is Verdict.FAIL
+    assert leakage.verdict is Verdict.FAIL
+    assert "more than max_recoverable = 0.6" in leakage.message
+    assert sum(leakage.histogram) == 250
+    assert leakage.log_e_value > leakage.log_threshold
+    assert not any("max_recoverable" in warning for warning in report.warnings)
+
+
+def test_leakage_below_the_gate_passes():
+    """Ten labels tell little: most of the votes stay unread."""
+    assert run(claim(queries=10, max_recoverable=0.95))[1].verdict is Verdict.PASS
+
+
+def test_caching_leaves_an_attacker_one_label():
+    assert attacker_queries(claim()) == 286
+    assert attacker_queries(claim(caching=True)) == 1
+    plain = parse_claim({"mechanism": claim().mechanism.model_dump(mode="json", exclude_none=True)})
+    assert attacker_queries(plain) == 10_000
+
+
+def test_nothing_is_said_of_leakage_when_the_labels_have_another_law():
+    """The attacks are simulated under the claim, which is refuted here."""
+    report, leakage = run(claim(), noise="gaussian:20")
+    assert report.verdict is Verdict.FAIL
+    assert leakage.verdict is Verdict.INCONCLUSIVE
+    assert "another check failed" in leakage.message
+
+
+@pytest.mark.parametrize("bound", [0.2, 0.7, 0.95])
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.1, 0.99), (0.0, 0.5, 1.0)])
+def test_the_mean_bet_has_mean_one_at_most(bound, values):
+    """Exactly, over all sequences of six values, for every law on them with the bound as mean."""
+    grid = np.linspace(0, 1, 6)
+    for weights in itertools.product(grid, repeat=len(values) - 1):
+        law = np.array([*weights, 1 - sum(weights)])
+        if law[-1] < 0 or law @ values > bound:
+            continue
+        total = 0.0
+        for sequence in itertools.product(range(len(values)), repeat=6):
+            chance = np.prod(law[list(sequence)])
+            total += chance * np.exp(log_e_value_above(np.array(values)[list(sequence)], bound))
+        assert total <= 1 + 1e-9
+
+
+def test_the_mean_bet_grows_beyond_the_bound():
+    values = np.random.default_rng(0).beta(30, 2, 200)
+    assert log_e_value_above(values, 0.8) > 16
+    assert log_e_value_above(values, 0.97) < 0

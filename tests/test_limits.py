@@ -1,0 +1,157 @@
+"""The limits of reconstruction: against simulation, and against each other."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+
+from dpassay.attacks import (
+    Answers,
+    best_scale,
+    bound_on_error,
+    cramer_rao,
+    errors_in_budget,
+    expected_error,
+    fisher_information,
+    misplaced,
+    queries_for_error,
+    reconstruct,
+)
+from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, probabilities
+from dpassay.verifiers.strategies import histograms
+
+SEEN_WELL = np.array([80, 60, 50, 40, 20])
+GNMAX = NoisyArgmax(Gaussian(40.0))
+HIGH, MEDIUM, LOW = (
+    np.array(votes)
+    for votes in (
+        [214, 4, 7, 6, 8, 4, 2, 0, 4, 1],
+        [160, 20, 20, 15, 10, 8, 7, 5, 3, 2],
+        [90, 78, 31, 19, 7, 7, 5, 5, 4, 4],
+    )
+)
+
+
+def errors(votes, sigma, queries, runs, seed=0):
+    """Shares of votes that the maximum-likelihood attack misplaces, in simulated runs."""
+    noise = Gaussian(sigma)
+    law = probabilities(votes.astype(float), noise)
+    counts = np.random.default_rng(seed).multinomial(queries, law, size=runs)
+    found = reconstruct(Answers(counts, NoisyArgmax(noise)), int(votes.sum()))
+    assert found.converged.all()
+    return misplaced(found.histogram, votes)
+
+
+def mean_within(sample, low, high):
+    """Null: the mean lies between; false for a correct attack once in 10^6, by its normal tail."""
+    slack = 4.9 * sample.std() / np.sqrt(sample.size)
+    return low - slack <= sample.mean() <= high + slack
+
+
+def test_the_likeliest_votes_reach_the_cramer_rao_bound():
+    """Every class well seen: within 5 % of the bound on the mean error, 3,000 runs (1 % known)."""
+    bound = bound_on_error(SEEN_WELL, GNMAX, 30_000)
+    ratio = errors(SEEN_WELL, 40.0, 30_000, 3000) / bound
+    assert ratio.mean() == pytest.approx(1.0, abs=0.05)
+
+
+def test_the_covariance_is_the_bounds():
+    noise = GNMAX.noise
+    law = probabilities(SEEN_WELL.astype(float), noise)
+    counts = np.random.default_rng(1).multinomial(30_000, law, size=4000)
+    votes = reconstruct(Answers(counts, GNMAX), 250).histogram
+    bound = cramer_rao(SEEN_WELL, GNMAX, 30_000)
+    scale = np.sqrt(np.diag(bound))
+    np.testing.assert_allclose(
+        np.cov(votes.T) / np.outer(scale, scale), bound / np.outer(scale, scale), atol=0.1
+    )
+
+
+def test_the_error_falls_with_the_root_of_the_queries():
+    """Slope of log error on log queries, -1/2 within 4.9 of its standard errors and 0.02.
+
+    Power: a solver that stops early levels off, and its slope with it (-0.4 is 10 errors away).
+    """
+    sizes = np.array([4_000, 16_000, 64_000, 256_000, 1_024_000])
+    runs = [np.log(errors(SEEN_WELL, 40.0, int(size), 400, seed=i)) for i, size in enumerate(sizes)]
+    x = np.log(sizes) - np.log(sizes).mean()
+    slope = sum(w * run.mean() for w, run in zip(x, runs, strict=True)) / (x**2).sum()
+    error = (
+        np.sqrt(sum(w**2 * run.var() / run.size for w, run in zip(x, runs, strict=True)))
+        / (x**2).sum()
+    )
+    assert error < 0.012
+    assert abs(slope + 0.5) < 4.9 * error + 0.02
+
+
+@pytest.mark.parametrize("votes", [HIGH, MEDIUM, LOW], ids=["high", "medium", "low"])
+def test_the_error_follows_the_limit_curve_in_sigma(votes):
+    """From where rare classes are seen (sigma 60) to where all drown (400), within 15 %."""
+    for sigma in (60.0, 100.0, 200.0, 400.0):
+        limit = expected_error(votes, NoisyArgmax(Gaussian(sigma)), 10_000)
+        assert mean_within(errors(votes, sigma, 10_000, 100), 0.85 * limit, 1.15 * limit)
+
+
+def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it():
+    """The paper's claim where it is true, and where it stops: 10^4 queries, high consensus."""
+    turn = best_scale(HIGH, Gaussian(40.0), 10_000, (20.0, 600.0))
+    assert 60 < turn < 140
+    at = {s: errors(HIGH, s, 10_000, 200) for s in (30.0, 45.0, turn, 2.5 * turn, 5 * turn)}
+    falling = [at[s].mean() for s in (30.0, 45.0, turn)]
+    rising = [at[s].mean() for s in (turn, 2.5 * turn, 5 * turn)]
+    slack = max(4.9 * e.std() / np.sqrt(e.size) for e in at.values())
+    assert falling[0] - slack > falling[1]
+    assert falling[1] - slack > falling[2]
+    assert rising[0] + slack < rising[1]
+    assert rising[1] + slack < rising[2]
+
+
+def test_low_consensus_reads_best_at_little_noise():
+    """Figures 6 and 7: what noise must uncover is the distance to the leader."""
+    high, low = (errors(votes, 40.0, 10_000, 200) for votes in (HIGH, LOW))
+    assert low.mean() < 0.5 * high.mean()
+
+
+def test_in_a_fixed_budget_the_error_levels_off():
+    """Queries grow with sigma squared, and so does what each must tell: no turning back up."""
+    found = errors_in_budget(HIGH, Gaussian(40.0), 1_000, [20, 40, 80, 160, 320, 640])
+    assert all(after < before for before, after in itertools.pairwise(found))
+    assert found[-2] - found[-1] < 0.05 * found[-1]
+
+
+def test_queries_for_an_error_are_those_that_reach_it():
+    needed = queries_for_error(SEEN_WELL, GNMAX, 0.01)
+    assert expected_error(SEEN_WELL, GNMAX, needed) == pytest.approx(0.01, rel=0.01)
+    with pytest.raises(ValueError, match="error 2: not between"):
+        queries_for_error(SEEN_WELL, GNMAX, 2)
+
+
+@given(histogram=histograms(4, 60))
+def test_the_limit_is_the_bound_where_all_is_seen(histogram):
+    """So many queries that no class comes near zero: the two limits agree to the draws' 400."""
+    assume(histogram.min() >= 5)
+    mechanism = NoisyArgmax(Gaussian(20.0))
+    ratio = expected_error(histogram, mechanism, 1e9) / bound_on_error(histogram, mechanism, 1e9)
+    assert ratio == pytest.approx(1.0, abs=0.12)
+
+
+@given(histogram=histograms(4, 60))
+def test_information_knows_no_shift_and_grows_with_the_queries(histogram):
+    information = fisher_information(histogram, GNMAX)
+    np.testing.assert_allclose(information, information.T, atol=1e-15)
+    np.testing.assert_allclose(information.sum(1), 0.0, atol=1e-12)
+    assert np.linalg.eigvalsh(information).min() > -1e-15
+    screened = ConfidentGNMax(GNMAX.noise, 20.0, Gaussian(30.0))
+    answered = 1.0 - np.exp(screened.log_probabilities(histogram.astype(float))[-1])
+    more = fisher_information(histogram, screened)
+    leader = int(histogram.argmax())
+    assert more[leader, leader] > answered * information[leader, leader]
+
+
+def test_the_bound_is_zero_for_votes_that_leave_no_choice():
+    """Unanimous teachers: every other class is at its bound, and the total does the rest."""
+    assert not cramer_rao([9, 0, 0], GNMAX, 100).any()
+    held = cramer_rao([9, 4, 0], GNMAX, 100)
+    assert held[2].tolist() == [0, 0, 0]
+    np.testing.assert_allclose(held.sum(1), 0.0, atol=1e-9)

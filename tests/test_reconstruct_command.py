@@ -1,0 +1,149 @@
+"""`dpassay reconstruct`: what it reads, prints and refuses."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from dpassay.verifiers.label_log import read_labels
+
+VOTES = [90, 78, 31, 19, 12]
+COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli", "reconstruct"]
+OPTIONS = ["--noise", "gaussian:40", "--teachers", "230"]
+
+
+def run(*arguments, stdin=""):
+    return subprocess.run(
+        [*COMMAND, *arguments], input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+def labels(mechanism, queries=8000):
+    return mechanism.sample(VOTES, queries, np.random.default_rng(0)).tolist()
+
+
+GNMAX = labels(NoisyArgmax(Gaussian(40.0)))
+
+
+def as_lines(values):
+    return "".join(f"{value}\n" for value in values)
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "labels.txt"
+    path.write_text(as_lines(GNMAX))
+    return str(path)
+
+
+@pytest.mark.parametrize("method", ["mle", "posterior", "gradient-descent"])
+def test_json_holds_what_the_contract_says(log, method):
+    """And the votes are read: the two best attacks within 3 votes, the paper's within 12."""
+    done = run(log, *OPTIONS, "--method", method, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["method"] == method
+    assert found["queries"] == 8000
+    assert len(found["interval"]) == 5
+    held = [
+        low <= votes <= high for (low, high), votes in zip(found["interval"], VOTES, strict=True)
+    ]
+    assert sum(held) >= 4
+    away = np.abs(np.array(found["histogram"]) - VOTES).max()
+    assert away < (12 if method == "gradient-descent" else 4)
+
+
+def test_a_table_is_printed_for_people(log):
+    done = run(log, *OPTIONS)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("8,000 queries read by mle: about ")
+    assert "% of the 230 votes misplaced" in lines[0]
+    assert lines[1].split() == ["class", "votes", "95", "%", "interval"]
+    assert len(lines) == 7
+
+
+def test_a_column_of_csv_and_counts_say_the_same(tmp_path, log):
+    table = tmp_path / "labels.csv"
+    table.write_text("time,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(GNMAX)))
+    counts = ",".join(str(GNMAX.count(k)) for k in range(5))
+    read = [
+        json.loads(done.stdout)["histogram"]
+        for done in (
+            run(log, *OPTIONS, "--json"),
+            run(*OPTIONS, "--json", stdin=as_lines(GNMAX)),
+            run(str(table), *OPTIONS, "--json"),
+            run("--counts", counts, *OPTIONS, "--json"),
+        )
+    ]
+    assert read[0] == read[1] == read[2] == read[3]
+
+
+def test_refusals_are_read_with_a_threshold_and_left_out_without():
+    screened = labels(ConfidentGNMax(Gaussian(40.0), 100.0, Gaussian(50.0)))
+    assert -1 in screened
+    text = as_lines(screened)
+    threshold = ["--threshold", "100", "--threshold-noise", "gaussian:50"]
+    whole = run(*OPTIONS, *threshold, "--json", stdin=text)
+    assert json.loads(whole.stdout)["queries"] == 8000
+    assert whole.stderr == ""
+    part = run(*OPTIONS, "--json", stdin=text)
+    assert json.loads(part.stdout)["queries"] == 8000 - screened.count(-1)
+    assert f"{screened.count(-1):,} refusals left out" in part.stderr
+
+
+def test_classes_beyond_those_seen_can_be_named():
+    done = run("--classes", "7", *OPTIONS, "--json", stdin="0\n1\n0\n")
+    assert len(json.loads(done.stdout)["histogram"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "message"),
+    [
+        (["nowhere.txt", *OPTIONS], "", "nowhere.txt: No such file or directory"),
+        ([*OPTIONS], "", "stdin: no labels: expected one a line"),
+        ([*OPTIONS], "0\n1\nx\n", "stdin, line 3: 'x' is no label"),
+        ([*OPTIONS], "0\n-2\n", "stdin, line 2: '-2' is no label"),
+        ([*OPTIONS], "1.5\n2.5\n", "stdin, line 2: '2.5' is no label"),
+        ([*OPTIONS], "a,b\n1,2\n", "stdin, line 1: 2 columns, 0 of them named 'label'"),
+        ([*OPTIONS], "label,t\n1,2\n,3\n", "stdin, line 3: '' is no label"),
+        ([*OPTIONS], "5000\n", "expected at most 1000 classes"),
+        (["--classes", "3", *OPTIONS], "4\n", "stdin: label 4 of --classes 3"),
+        (["--counts", "1,-2", *OPTIONS], "", "--counts '1,-2': '-2' is no count"),
+        (["--counts", "7", *OPTIONS], "", "expected at least two classes"),
+        (["--counts", "7,1", "log.txt", *OPTIONS], "", "give one or the other"),
+        (
+            ["--counts", "7,1", "--noise", "normal:4", "--teachers", "9"],
+            "",
+            "expected FAMILY:SCALE",
+        ),
+        (["--counts", "7,1,2", *OPTIONS, "--threshold", "4"], "", "belong together"),
+        (
+            [
+                "--counts",
+                "7,1",
+                "--noise",
+                "laplace:4",
+                "--teachers",
+                "9",
+                "--method",
+                "gradient-descent",
+            ],
+            "",
+            "gaussian noise",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr(arguments, stdin, message):
+    done = run(*arguments, stdin=stdin)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_blank_lines_and_spaces_are_no_labels():
+    assert read_labels(["", "label", " 3 ", "", "-1", "0"], "log") == [3, -1, 0]

@@ -1,0 +1,169 @@
+"""`histogram-leakage`: how much of a vote histogram the claim's queries give away."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...attacks import Answers, misplaced, reconstruct
+from ...reference.mechanisms import Labels
+from ..claim import Claim
+from ..evidence import log_e_value_above
+from ..plan import Plan
+from ..shares import SHARES, log_threshold
+from .base import Finding
+from .class_probabilities import count_outcomes
+
+QUERIES = 10_000
+"""Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
+
+_ATTACKS, _GATED_ATTACKS = 100, 1000  # simulated on the histogram that is read best
+_SCOUTS = 8  # simulated on each, to find it
+_HISTOGRAMS = 8
+_WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Attacked:
+    """A stream's histogram, what simulated attacks on it misplace (n,), and one on real labels."""
+
+    stream: int
+    misplaced: Matrix
+    from_target: float | None
+
+
+class HistogramLeakage:
+    """Attacks histograms under the claimed law as often as the claim allows, and the target's.
+
+    What the claim gives away follows from the claim alone, so the attacks are simulated; that the
+    target's labels follow the claimed law is for the other checks to say. With `max_recoverable`,
+    the null is that the mean share of votes recovered is at most that, on every histogram.
+    """
+
+    id = "histogram-leakage"
+
+    def __init__(self, plan: Plan, seed: int) -> None:
+        self.plan, self.rng = plan, np.random.default_rng(seed)
+        self.asked = attacker_queries(plan.claim)
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self._log_e_value = 0.0
+        self.seen: Matrix = np.zeros(plan.log_q.shape)
+        self.dropped: set[int] = set()
+        self.worst: _Attacked | None = None
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`; 0 where no share of the votes is forbidden."""
+        return self._log_e_value
+
+    @property
+    def queries(self) -> int:
+        """Labels of the target that were attacked."""
+        return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
+
+    def observe(self, stream: int, labels: Labels) -> None:
+        """See `Check.observe`: keeps the first labels of a histogram, as many as an attacker."""
+        room = self.asked - int(self.seen[stream].sum())
+        self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`."""
+        self.dropped.add(stream)
+        return None
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`: simulation needs no queries."""
+        return 0
+
+    def conclude(self) -> None:
+        """Runs the attacks, once the labels are gathered."""
+        scouts = [self._attack(stream, _SCOUTS) for stream in self._streams()]
+        best_read = min(scouts, key=lambda scout: float(scout.misplaced.mean()))
+        allowed = self.plan.claim.gate.max_recoverable
+        attacks = _GATED_ATTACKS if allowed > 0 else _ATTACKS
+        self.worst = self._attack(best_read.stream, attacks)  # drawn afresh: no picking of luck
+        if allowed > 0:
+            self._log_e_value = log_e_value_above(1.0 - self.worst.misplaced, allowed)
+
+    def _streams(self) -> list[int]:
+        """The deployment's own histograms, or the anchors, with the claimed number of votes."""
+        teachers = self.plan.claim.mechanism.teachers
+        streams = [
+            i
+            for i, s in enumerate(self.plan.streams)
+            if sum(s.histogram) == teachers and i not in self.dropped and s.relabel is None
+        ]
+        own = [i for i in streams if self.plan.streams[i].kind == "own"]
+        anchors = [i for i in streams if self.plan.streams[i].is_anchor]
+        return (own + anchors or streams)[:_HISTOGRAMS]
+
+    def _attack(self, stream: int, attacks: int) -> _Attacked:
+        histogram = self.plan.streams[stream].histogram
+        mechanism = self.plan.claim.mechanism.mechanism()
+        attacks = int(np.clip(_WORK / len(histogram) ** 3, 2, attacks))
+        law = np.exp(self.plan.log_q[stream])
+        drawn = self.rng.multinomial(self.asked, law / law.sum(), size=attacks)
+        real = self.seen[stream]
+        answers = Answers(np.concatenate([drawn, real[None]]), mechanism)
+        shares = misplaced(reconstruct(answers, sum(histogram)).histogram, histogram)
+        return _Attacked(stream, shares[:-1], float(shares[-1]) if real.any() else None)
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        allowed = self.plan.claim.gate.max_recoverable
+        return Finding(
+            f"{self._text()}: more than max_recoverable = {allowed:g}",
+            "fewer answers to one query leak less: cache answers, or lower the claim's queries",
+            self._histogram(),
+        )
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        return Finding(self._text(), histogram=self._histogram())
+
+    @property
+    def warning(self) -> str | None:
+        """What to say of leakage that no gate forbids."""
+        if self.worst is None or self.plan.claim.gate.max_recoverable > 0:
+            return None
+        share = 100.0 * (1.0 - self.worst.misplaced.mean())
+        return (
+            f"the claim lets an attacker read {share:.1f} % of a histogram's votes "
+            "(see histogram-leakage); max_recoverable in [gate] sets a limit"
+        )
+
+    def _histogram(self) -> tuple[int, ...]:
+        assert self.worst is not None
+        return self.plan.streams[self.worst.stream].histogram
+
+    def _text(self) -> str:
+        assert self.worst is not None
+        claim, shares = self.plan.claim, self.worst.misplaced
+        low, high = (f"{100 * end:.1f}" for end in np.quantile(shares, [0.025, 0.975]))
+        source = (
+            "1 query, as answers are cached"
+            if claim.mechanism.caching
+            else (
+                f"{self.asked:,} queries"
+                + (", the claim naming none" if claim.privacy is None else "")
+            )
+        )
+        text = (
+            f"with {source}, an attacker recovers {list(self._histogram())} with "
+            f"{100 * shares.mean():.1f} % of the votes misplaced ({low} to {high} % in 95 % of "
+            f"{shares.size} simulated attacks"
+        )
+        if self.worst.from_target is not None:
+            text += (
+                f"; {100 * self.worst.from_target:.1f} % from the target's {self.queries:,} labels"
+            )
+        return text + ")"
+
+
+def attacker_queries(claim: Claim) -> int:
+    """How often an attacker gets one query answered anew."""
+    if claim.mechanism.caching:
+        return 1
+    return QUERIES if claim.privacy is None else claim.privacy.queries
