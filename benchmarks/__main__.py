@@ -3,9 +3,9 @@
 from rich.console import Console
 from rich.table import Table
 
-from . import gate, probabilities
+from . import attacks, gate, probabilities
 
-SECTIONS = (probabilities.rows, gate.rows)
+SECTIONS = (probabilities.rows, attacks.rows, gate.rows)
 
 
 def main() -> None:

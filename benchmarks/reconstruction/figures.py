@@ -21,6 +21,9 @@ COLOURS = {
 }
 """Okabe and Ito's palette, which colour-blind readers tell apart."""
 
+SHADES = ("#08306b", "#2171b5", "#6baed6", "#bdd7e7")
+"""Of the noise scales, from little noise to much."""
+
 
 def draw_all(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     """Writes the figures of every data set; returns their paths."""
@@ -41,7 +44,8 @@ def _canonical(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
         2, 1, figsize=(9, 6), sharex=True, sharey=True, layout="constrained"
     )
     for axis, variant in zip(axes, VARIANTS, strict=True):
-        _bars(axis, [o for o in chosen if o.variant == variant], ATTACKS, lambda o: o.attack)
+        of_variant = [o for o in chosen if o.variant == variant]
+        _bars(axis, of_variant, COLOURS, lambda o: o.attack)
         axis.set_title(f"{dataset}, sigma 40, canonical budget: {variant}", fontsize=10)
         axis.set_ylabel("share of votes misplaced")
     axes[0].legend(ncols=len(ATTACKS), fontsize=8, frameon=False)
@@ -58,8 +62,8 @@ def _by_sigma(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Path:
     )
     for axis, attack in zip(axes, ATTACKS, strict=True):
         of_attack = [o for o in chosen if o.attack == attack]
-        names = [f"sigma {sigma:g}" for sigma in SIGMAS]
-        _bars(axis, of_attack, names, lambda o: f"sigma {o.sigma:g}")
+        shades = {f"sigma {sigma:g}": c for sigma, c in zip(SIGMAS, SHADES, strict=True)}
+        _bars(axis, of_attack, shades, lambda o: f"sigma {o.sigma:g}")
         axis.set_title(f"{dataset}, 10,000 queries: {attack}", fontsize=10)
         axis.set_ylabel("share misplaced")
     axes[0].legend(ncols=len(SIGMAS), fontsize=8, frameon=False)
@@ -99,19 +103,19 @@ def _mean_point(outcomes: Sequence[Outcome], sample: int, sigma: float) -> tuple
 def _bars(
     axis: plt.Axes,
     outcomes: Sequence[Outcome],
-    names: Sequence[str],
+    colours: dict[str, str],
     of: Callable[[Outcome], str],
 ) -> None:
     """Means over seeds of every histogram, a bar a name; whiskers are the least and the most."""
     samples = sorted({o.sample for o in outcomes})
-    width = 0.8 / len(names)
-    palette = list(COLOURS.values())
-    for j, name in enumerate(names):
+    width = 0.8 / len(colours)
+    axis.set_axisbelow(True)
+    for j, (name, colour) in enumerate(colours.items()):
         errors = [[o.error for o in outcomes if o.sample == s and of(o) == name] for s in samples]
         means = np.array([np.mean(e) for e in errors])
         ends = np.array([[m - min(e), max(e) - m] for m, e in zip(means, errors, strict=True)]).T
-        places = np.arange(len(samples)) + (j - (len(names) - 1) / 2) * width
-        axis.bar(places, means, width, color=palette[j], label=name)
+        places = np.arange(len(samples)) + (j - (len(colours) - 1) / 2) * width
+        axis.bar(places, means, width, color=colour, label=name)
         axis.errorbar(places, means, np.maximum(ends, 0.0), fmt="none", ecolor="#444", lw=0.6)
     groups = {o.sample: o.group for o in outcomes}
     labels = [f"{groups[s][0].upper()}{(s - 1) % 5 + 1}" for s in samples]

@@ -1,0 +1,62 @@
+"""The attacks: histograms a second, and how much the published descent takes beside them."""
+
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dpassay.attacks import Answers, reconstruct
+from dpassay.attacks.gradient_descent import RELEASED, gradient_descent, objective
+from dpassay.reference import Gaussian, NoisyArgmax, digit_histograms, probabilities
+
+from .timing import in_turn, seconds
+
+Row = tuple[str, str, str, str]
+
+BATCH = 1000
+QUERIES = 10_000
+
+
+def rows() -> Iterator[Row]:
+    votes = np.resize(digit_histograms(), (BATCH, 10))
+    noise = Gaussian(40.0)
+    counts = np.random.default_rng(0).multinomial(QUERIES, probabilities(votes, noise))
+    many, one = (Answers(c, NoisyArgmax(noise)) for c in (counts, counts[0]))
+    cold = seconds(lambda: reconstruct(one, 250))
+    few = counts[:20]
+    whole, single, posterior, descent, step = in_turn(
+        lambda: reconstruct(many, 250),
+        lambda: reconstruct(one, 250),
+        lambda: reconstruct(one, 250, "posterior"),
+        lambda: gradient_descent(few, noise.scale, 250, RELEASED),
+        lambda: unjitted_step(counts[0] / QUERIES, noise.scale),
+        rounds=3,
+    )
+    each, descent = whole / BATCH, descent / len(few)
+    rate = f"{1 / each:,.0f} histograms/s, batch of {BATCH:,}"
+    yield (
+        "mle, c = 10",
+        rate,
+        f"jitted released code: {1e3 * descent:.0f} ms",
+        f"{descent / each:,.0f}",
+    )
+    yield (
+        "",
+        f"{1e3 * each:.2f} ms each",
+        f"one un-jitted step: {step:.2f} s",
+        f"{step / each:,.0f}",
+    )
+    yield (
+        "mle, one histogram",
+        f"{1e3 * single:.1f} ms",
+        f"first call: {1e3 * cold:.1f} ms",
+        f"{cold / single:.1f}",
+    )
+    yield "posterior, one histogram", f"{posterior:.2f} s", "mle", f"{posterior / single:,.0f}"
+
+
+def unjitted_step(frequencies: np.ndarray, sigma: float) -> None:
+    with jax.disable_jit():
+        slope = jax.grad(objective)(jnp.full(10, 25.0), jnp.asarray(frequencies), sigma, True)
+    slope.block_until_ready()
