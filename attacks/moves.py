@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Votes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Contends = NDArray[np.bool_]
 
 
 def move_pair(votes: Votes, anchor: Rows, rng: np.random.Generator) -> Votes:
@@ -41,10 +42,9 @@ def move_all(votes: Votes, anchor: Rows, spread: Matrix, rng: np.random.Generato
     return np.asarray(votes + step)
 
 
-def swap(votes: Votes, rng: np.random.Generator) -> Votes:
-    """Two classes exchange their votes: among classes hardly seen, the long way round is slow."""
+def swap(votes: Votes, contends: Contends, rng: np.random.Generator) -> tuple[Votes, Contends]:
+    """Two classes exchange their votes and roles: between classes hardly seen, a short way."""
+    classes = np.broadcast_to(np.arange(votes.shape[-1]), votes.shape)
     one, other = rng.integers(votes.shape[-1], size=(2, *votes.shape[:-1], 1))
-    moved = votes.copy()
-    np.put_along_axis(moved, one, np.take_along_axis(votes, other, -1), -1)
-    np.put_along_axis(moved, other, np.take_along_axis(votes, one, -1), -1)
-    return moved
+    order = np.where(classes == one, other, np.where(classes == other, one, classes))
+    return np.take_along_axis(votes, order, -1), np.take_along_axis(contends, order, -1)

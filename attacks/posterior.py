@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
 from .moves import move_all, move_pair, swap
-from .prior import CONCENTRATIONS, draw_concentration, log_weight
+from .prior import (
+    CONCENTRATIONS,
+    draw_concentration,
+    draw_contends,
+    draw_share,
+    log_prior,
+)
 from .surrogate import Surrogate
 
 Matrix = NDArray[np.float64]
@@ -24,6 +30,7 @@ CHAINS = 16
 _STAGES = (10, 10, 20)  # proposals after each of which the surrogate and the moves are fitted anew
 _DRAWS = 80  # proposals kept, a chain, before asking whether the chains agree
 _MOST_RUNS = 5  # of so many proposals, while they do not
+_ENOUGH = 0.95  # of the histograms; the others are marked
 _ROUNDS = 1.5  # of four cheap steps, a class and proposal
 _SPREAD = 0.5  # of the posterior's spread, for moves of all classes together
 _MIXED = 1.1  # potential scale reduction up to which chains count as one
@@ -51,7 +58,7 @@ def sample_posterior(likelihood: Likelihood, teachers: int, rng: np.random.Gener
         chains.fit(kept[proposals // 2 :])
     kept, accepted = chains.run(_DRAWS)
     for _ in range(_MOST_RUNS - 1):
-        if _mixed(kept).all():
+        if _mixed(kept).mean() >= _ENOUGH:
             break
         more, accepted = chains.run(_DRAWS)
         kept = np.concatenate([kept, more])
@@ -68,7 +75,9 @@ class _Chains:
         self.spread = np.zeros((*start.shape, start.shape[1]))
         self.votes = np.repeat(_whole(start, teachers)[None], CHAINS, axis=0)
         self.exact = likelihood.value(self.votes.astype(np.float64))
+        self.contends = rng.random(self.votes.shape) < 0.5
         self.concentration = rng.choice(CONCENTRATIONS, CHAINS)
+        self._draw_beliefs()
 
     def fit(self, kept: Votes) -> None:
         """Centres the surrogate and shapes the moves by votes (n, s, b, c) seen so far."""
@@ -85,46 +94,59 @@ class _Chains:
         accepted = np.zeros(self.votes.shape[1])
         for i in range(proposals):
             accepted += self._propose() / proposals
-            self.concentration = draw_concentration(self.votes, self.rng)
+            self._draw_beliefs()
             kept[i] = self.votes
         return kept, accepted
+
+    def _draw_beliefs(self) -> None:
+        """Gibbs's steps for what the prior leaves open."""
+        share = draw_share(self.contends, self.rng)
+        self.contends = draw_contends(
+            self.votes, self.contends, self.concentration, share, self.rng
+        )
+        self.concentration = draw_concentration(self.votes, self.contends, self.rng)
 
     def _propose(self) -> Matrix:
         """One proposal for every chain; returns the share (b,) of chains that took it."""
         cheap = self.surrogate.value(self.votes)
-        votes, new_cheap = self._wander(cheap)
+        votes, contends, new_cheap = self._wander(cheap)
         new_exact = self.likelihood.value(votes.astype(np.float64))
         taken = self._takes((new_exact - self.exact) - (new_cheap - cheap))
-        self.votes = np.where(np.expand_dims(taken, -1), votes, self.votes)
+        every = np.expand_dims(taken, -1)
+        self.votes = np.where(every, votes, self.votes)
+        self.contends = np.where(every, contends, self.contends)
         self.exact = np.where(taken, new_exact, self.exact)
         return np.asarray(taken.mean(0))
 
-    def _wander(self, value: Matrix) -> tuple[Votes, Matrix]:
+    def _wander(self, value: Matrix) -> tuple[Votes, Taken, Matrix]:
         """Many small steps from where the chains are, under the surrogate and the prior.
 
         The order of the moves is a palindrome, so that the way back is as likely as the way there.
         """
-        votes = self.votes
-        a = self.concentration[:, None, None]
-        weight = log_weight(votes, a).sum(-1)
+        votes, contends = self.votes, self.contends
+        a = self.concentration[:, None]
+        prior = log_prior(votes, contends, a)
         for step in range(4 * math.ceil(_ROUNDS * votes.shape[-1]) + 3):
-            moved = self._move(step, votes)
+            moved, moved_contends = self._move(step, votes, contends)
             possible = (moved >= 0).all(-1)
             moved = np.where(np.expand_dims(possible, -1), moved, votes)
-            new_value, new_weight = self.surrogate.value(moved), log_weight(moved, a).sum(-1)
-            ratio = (new_value - value) + (new_weight - weight)
+            new_value = self.surrogate.value(moved)
+            new_prior = log_prior(moved, moved_contends, a)
+            ratio = (new_value - value) + (new_prior - prior)
             taken = self._takes(np.where(possible, ratio, -np.inf))
-            votes = np.where(np.expand_dims(taken, -1), moved, votes)
+            every = np.expand_dims(taken, -1)
+            votes = np.where(every, moved, votes)
+            contends = np.where(every, moved_contends, contends)
             value = np.where(taken, new_value, value)
-            weight = np.where(taken, new_weight, weight)
-        return votes, value
+            prior = np.where(taken, new_prior, prior)
+        return votes, contends, value
 
-    def _move(self, step: int, votes: Votes) -> Votes:
+    def _move(self, step: int, votes: Votes, contends: Taken) -> tuple[Votes, Taken]:
         if step % 2 == 0:
-            return move_pair(votes, self.anchor, self.rng)
+            return move_pair(votes, self.anchor, self.rng), contends
         if step % 4 == 1:
-            return move_all(votes, self.anchor, self.spread, self.rng)
-        return swap(votes, self.rng)
+            return move_all(votes, self.anchor, self.spread, self.rng), contends
+        return swap(votes, contends, self.rng)
 
     def _takes(self, log_ratio: Matrix) -> Taken:
         """Metropolis's rule."""

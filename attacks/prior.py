@@ -1,8 +1,11 @@
-"""The stated prior over histograms: Dirichlet-multinomial, its concentration learned.
+"""The stated prior over histograms: a few classes contend, the others share what is left.
 
-Given a concentration a a class, H is Dirichlet-multinomial(N; a, ..., a): small a means that
-teachers agree. The concentration is uniform over a log grid and shared by all histograms that are
-attacked together, so that many of them fit it (hierarchical Bayes) and one is averaged over it.
+Each class contends with probability w. The votes of the rest, R of them, are uniform from 0 to N;
+contenders share N - R as a flat Dirichlet-multinomial, the rest share R as a Dirichlet-multinomial
+of concentration a a class. (With no contender, or nobody else, all votes are shared one way.) w is
+uniform, a is uniform over a log grid, and both belong to all histograms that are attacked together:
+many of them fit both (hierarchical Bayes), one is averaged over them. One concentration for all
+classes would take a clear winner as a sign that the others are uneven too.
 """
 
 import numpy as np
@@ -11,22 +14,78 @@ from scipy.special import gammaln
 
 Matrix = NDArray[np.float64]
 Votes = NDArray[np.int64]
+Contends = NDArray[np.bool_]
 
 CONCENTRATIONS = np.geomspace(0.01, 30.0, 25)
-"""Concentrations a class: 0.01 is near unanimity, 30 is near a tie of all classes."""
+"""Concentrations a class: at 0.01 one class takes nearly all of the rest, at 30 they are even."""
 
 
-def log_weight(votes: Votes, concentration: Matrix) -> Matrix:
-    """The factor of one class in the log-pmf, elementwise: votes from 0."""
-    return np.asarray(gammaln(votes + concentration) - gammaln(votes + 1.0))
+def log_prior(votes: Votes, contends: Contends, concentration: Matrix) -> Matrix:
+    """Log-probability (...) of votes (..., c) given who contends (..., c) and a (...)."""
+    classes = votes.shape[-1]
+    a = concentration[..., None]
+    factor = gammaln(votes + a) - gammaln(a) - gammaln(votes + 1.0)
+    rest = np.where(contends, 0, votes).sum(-1)
+    shares = classes - contends.sum(-1)
+    return np.asarray(
+        np.where(contends, 0.0, factor).sum(-1)
+        + _rest(rest, shares, concentration)
+        + _frame(votes.sum(-1), rest, contends.sum(-1), classes)
+    )
 
 
-def draw_concentration(votes: Votes, rng: np.random.Generator) -> Matrix:
-    """Concentrations (s,) given histograms (s, b, c), from their exact law on the grid."""
-    _, rows, classes = votes.shape
-    total = votes[0, 0].sum()
+def _rest(rest: Votes, shares: Votes, concentration: Matrix) -> Matrix:
+    """Log R! Gamma(n a) / Gamma(R + n a), the normaliser of a Dirichlet-multinomial."""
+    total = np.maximum(shares, 1) * concentration
+    whole = gammaln(rest + 1.0) + gammaln(total) - gammaln(rest + total)
+    return np.asarray(np.where(shares > 0, whole, 0.0))
+
+
+def _frame(total: Votes, rest: Votes, contenders: Votes, classes: int) -> Matrix:
+    """The law of R, and of the contenders' votes given it: one over the number of ways."""
+    many = np.maximum(contenders, 1)
+    ways = gammaln(total - rest + many) - gammaln(many) - gammaln(total - rest + 1.0)
+    impossible = (contenders == 0) & (rest < total)
+    split = (contenders > 0) & (contenders < classes)
+    log_p = np.where(contenders > 0, -ways, 0.0) - np.where(split, np.log(total + 1.0), 0.0)
+    return np.asarray(np.where(impossible, -np.inf, log_p))
+
+
+def draw_contends(
+    votes: Votes,
+    contends: Contends,
+    concentration: Matrix,
+    share: Matrix,
+    rng: np.random.Generator,
+) -> Contends:
+    """Who contends (s, b, c), redrawn class by class; concentration and share w are (s,)."""
+    a, w = concentration[:, None], share[:, None]
+    contends = contends.copy()
+    here = log_prior(votes, contends, a)
+    for label in range(votes.shape[-1]):
+        flipped = contends.copy()
+        flipped[..., label] ^= True
+        there = log_prior(votes, flipped, a)
+        odds = np.where(flipped[..., label], 1.0, -1.0) * np.log(w / (1.0 - w))
+        moves = rng.logistic(size=here.shape) < there - here + odds
+        contends[..., label] ^= moves
+        here = np.where(moves, there, here)
+    return contends
+
+
+def draw_concentration(votes: Votes, contends: Contends, rng: np.random.Generator) -> Matrix:
+    """Concentrations (s,) given histograms (s, b, c) and who contends, exactly on the grid."""
     a = CONCENTRATIONS
-    log_p = (gammaln(votes[..., None] + a) - gammaln(a)).sum((1, 2))
-    log_p += rows * (gammaln(classes * a) - gammaln(total + classes * a))
-    gumbel = rng.gumbel(size=log_p.shape)  # the largest of log p plus Gumbel noise is a draw
-    return np.asarray(a[(log_p + gumbel).argmax(-1)])
+    factor = gammaln(votes[..., None] + a) - gammaln(a)
+    rest = np.where(contends, 0, votes).sum(-1)[..., None]
+    shares = votes.shape[-1] - contends.sum(-1)[..., None]
+    log_p = np.where(contends[..., None], 0.0, factor).sum(2) + _rest(rest, shares, a)
+    gumbel = rng.gumbel(size=(len(votes), a.size))  # the largest of log p plus Gumbel is a draw
+    return np.asarray(a[(log_p.sum(1) + gumbel).argmax(-1)])
+
+
+def draw_share(contends: Contends, rng: np.random.Generator) -> Matrix:
+    """Shares w (s,) of classes that contend, given who does (s, b, c): a Beta law."""
+    found = contends.sum((1, 2))
+    each = contends[0].size
+    return np.asarray(np.clip(rng.beta(1.0 + found, 1.0 + each - found), 1e-12, 1.0 - 1e-12))
