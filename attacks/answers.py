@@ -137,6 +137,11 @@ class Likelihood:
         """The likelihood of some of the histograms, which may repeat."""
         return type(self)([Answers(a.counts[index], a.mechanism) for a in self.answers])
 
+    @property
+    def answered(self) -> "Likelihood":
+        """The likelihood of the labels alone, refusals left out."""
+        return Likelihood([Answers(a.labels, NoisyArgmax(a.mechanism.noise)) for a in self.answers])
+
     def classes(self, index: Rows) -> "Likelihood":
         """The likelihood without the other classes, which must not have been seen."""
         return Likelihood(

@@ -54,7 +54,9 @@ PAPER = Variant(
 
 The paper does not say when steps of ten votes become too long, nor what happens when the threshold
 is out of reach: here a long step that does not lower the objective ends the long ones, and a short
-one that does not ends the descent, as in the released code. The cap of steps is never met.
+one that does not ends the descent, as in the released code. The cap of steps is never met. "Stopped
+once estimated histograms started presenting negative values" (for the canonical budgets) cannot go
+with the start at zero, as the gradient sums to zero: the first step would be the last.
 """
 
 RELEASED = Variant(

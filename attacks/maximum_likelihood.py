@@ -42,7 +42,9 @@ def maximum_likelihood(likelihood: Likelihood, teachers: int | None) -> Fit:
     minus infinity; but refusals tell how the leader stands to the threshold, and with any the votes
     are not negative and no longer relative.
     """
-    if likelihood.screened:
+    if likelihood.screened and teachers is None:
+        best = _by_refusals(likelihood)
+    elif likelihood.screened:
         best = _best_of_leaders(likelihood, teachers)
     elif teachers is not None:
         best = _fit(likelihood, Polytope(likelihood.shape[-1], teachers, None, True))
@@ -58,6 +60,24 @@ def _fit(likelihood: Likelihood, polytope: Polytope) -> Optimum:
     guess = shares / shares.sum(-1, keepdims=True) + 1.0 / polytope.classes
     guess *= max(answers.mechanism.noise.scale for answers in likelihood.answers)
     return maximise(likelihood, polytope, polytope.inner_point(guess))
+
+
+def _by_refusals(likelihood: Likelihood) -> Optimum:
+    """Without teachers: absolute where something was refused, else up to a shift.
+
+    Where nothing was refused, a leader further above the threshold is always likelier.
+    """
+    refused = np.sum([answers.refusals for answers in likelihood.answers], axis=0) > 0
+    rows, classes = refused.size, likelihood.shape[-1]
+    best = Optimum(np.zeros((rows, classes)), np.zeros(rows), np.zeros(rows))
+    for index in (np.flatnonzero(refused), np.flatnonzero(~refused)):
+        if index.size == 0:
+            continue
+        part = likelihood.rows(index)
+        found = _best_of_leaders(part, None) if refused[index[0]] else _up_to_a_shift(part.answered)
+        best.votes[index], best.gap[index] = found.votes, found.gap
+        best.log_likelihood[index] = found.log_likelihood
+    return best
 
 
 def _best_of_leaders(likelihood: Likelihood, teachers: int | None) -> Optimum:
@@ -100,8 +120,8 @@ def _up_to_a_shift(likelihood: Likelihood) -> Optimum:
     patterns, place = np.unique(counts > 0, axis=0, return_inverse=True)
     for i, pattern in enumerate(patterns):
         index, seen = np.flatnonzero(place == i), np.flatnonzero(pattern)
-        if seen.size < 2:
-            best.votes[np.ix_(index, seen)] = 0.0
+        if seen.size < 2:  # nothing to compare: with no label at all, no class is behind
+            best.votes[np.ix_(index, seen if seen.size else np.arange(classes))] = 0.0
             continue
         part = likelihood.rows(index).classes(seen)
         found = _fit(part, Polytope(seen.size, None, None, False))

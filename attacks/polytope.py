@@ -60,5 +60,5 @@ class Polytope:
             others = -np.sort(-np.delete(gradient, self.leader, axis=1), axis=-1)
             ahead = np.concatenate([gradient[:, [self.leader]], others], -1).cumsum(-1)
             best = (ahead / np.arange(1, self.classes + 1)).max(-1)
-        gap = self.teachers * best - (gradient * votes).sum(-1)
+        gap = (votes * (best[:, None] - gradient)).sum(-1)  # as the votes sum to N
         return np.asarray(np.maximum(gap, 0.0))  # rounding may end a hair below

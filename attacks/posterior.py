@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
-from .moves import move_all, move_pair, swap
+from .moves import move_all, move_group, move_pair, swap
 from .prior import (
     CONCENTRATIONS,
     draw_concentration,
@@ -32,6 +32,7 @@ _DRAWS = 80  # proposals kept, a chain, before asking whether the chains agree
 _MOST_RUNS = 5  # of so many proposals, while they do not
 _ENOUGH = 0.95  # of the histograms; the others are marked
 _ROUNDS = 1.5  # of four cheap steps, a class and proposal
+_EXACT_STEPS = 2  # under the exact likelihood, after each proposal
 _SPREAD = 0.5  # of the posterior's spread, for moves of all classes together
 _MIXED = 1.1  # potential scale reduction up to which chains count as one
 
@@ -70,12 +71,17 @@ class _Chains:
         self, likelihood: Likelihood, start: Matrix, teachers: int, rng: np.random.Generator
     ) -> None:
         self.likelihood, self.rng = likelihood, rng
-        self.anchor = start.argmax(-1)
+        self.order = np.argsort(-start, -1, kind="stable")
+        self.anchor = self.order[:, 0]
         self.surrogate = Surrogate(likelihood, start, self.anchor)
-        self.spread = np.zeros((*start.shape, start.shape[1]))
-        self.votes = np.repeat(_whole(start, teachers)[None], CHAINS, axis=0)
+        deviations = _normal_spread(likelihood, start, teachers)
+        self.spread = _SPREAD * deviations
+        drawn = np.einsum("bij,sbj->sbi", deviations, rng.standard_normal((CHAINS, *start.shape)))
+        scattered = np.maximum(start + drawn, 0.0)
+        scattered *= teachers / np.maximum(scattered.sum(-1, keepdims=True), 1e-300)
+        self.votes = _whole(scattered, teachers)
         self.exact = likelihood.value(self.votes.astype(np.float64))
-        self.contends = rng.random(self.votes.shape) < 0.5
+        self.contends = np.repeat((start >= 0.5 * start.max(-1, keepdims=True))[None], CHAINS, 0)
         self.concentration = rng.choice(CONCENTRATIONS, CHAINS)
         self._draw_beliefs()
 
@@ -94,6 +100,8 @@ class _Chains:
         accepted = np.zeros(self.votes.shape[1])
         for i in range(proposals):
             accepted += self._propose() / proposals
+            for step in range(_EXACT_STEPS):
+                self._step_exactly(step)
             self._draw_beliefs()
             kept[i] = self.votes
         return kept, accepted
@@ -112,11 +120,26 @@ class _Chains:
         votes, contends, new_cheap = self._wander(cheap)
         new_exact = self.likelihood.value(votes.astype(np.float64))
         taken = self._takes((new_exact - self.exact) - (new_cheap - cheap))
+        self._accept(taken, votes, contends, new_exact)
+        return np.asarray(taken.mean(0))
+
+    def _step_exactly(self, step: int) -> None:
+        """One step under the exact likelihood: the way out of where the surrogate is too low."""
+        moved, contends = self._move(step, self.votes, self.contends)
+        possible = (moved >= 0).all(-1)
+        moved = np.where(np.expand_dims(possible, -1), moved, self.votes)
+        a = self.concentration[:, None]
+        ratio = log_prior(moved, contends, a) - log_prior(self.votes, self.contends, a)
+        exact = self.likelihood.value(moved.astype(np.float64))
+        taken = self._takes(np.where(possible, exact - self.exact + ratio, -np.inf))
+        self._accept(taken, moved, contends, exact)
+
+    def _accept(self, taken: Taken, votes: Votes, contends: Taken, exact: Matrix) -> None:
+        """Goes on from the new votes and roles in the chains and rows that take them, (s, b)."""
         every = np.expand_dims(taken, -1)
         self.votes = np.where(every, votes, self.votes)
         self.contends = np.where(every, contends, self.contends)
-        self.exact = np.where(taken, new_exact, self.exact)
-        return np.asarray(taken.mean(0))
+        self.exact = np.where(taken, exact, self.exact)
 
     def _wander(self, value: Matrix) -> tuple[Votes, Taken, Matrix]:
         """Many small steps from where the chains are, under the surrogate and the prior.
@@ -145,6 +168,8 @@ class _Chains:
         if step % 2 == 0:
             return move_pair(votes, self.anchor, self.rng), contends
         if step % 4 == 1:
+            if self.rng.random() < 0.5:  # a coin, as taking turns would break the palindrome
+                return move_group(votes, self.order, self.rng), contends
             return move_all(votes, self.anchor, self.spread, self.rng), contends
         return swap(votes, contends, self.rng)
 
@@ -153,12 +178,26 @@ class _Chains:
         return np.asarray(np.log(self.rng.random(log_ratio.shape)) < log_ratio)
 
 
+def _normal_spread(likelihood: Likelihood, votes: Matrix, teachers: int) -> Matrix:
+    """A root (b, c, c) of the covariance that the Fisher information alone would give.
+
+    From it the chains start apart, and agree only once they have found the same law. What the
+    information leaves open reaches a quarter of the votes.
+    """
+    information = likelihood.derivatives(votes, votes.argmax(-1))[2]
+    classes = votes.shape[1]
+    centred = np.eye(classes) - 1.0 / classes
+    values, axes = np.linalg.eigh(centred @ information @ centred)
+    deviations = np.minimum(1.0 / np.sqrt(np.maximum(values, 1e-300)), teachers / 4.0)
+    return np.asarray(centred @ (axes * deviations[:, None, :]))
+
+
 def _whole(votes: Matrix, teachers: int) -> Votes:
-    """Whole votes (b, c) with sum `teachers` near real ones: the largest remainders round up."""
+    """Whole votes (..., c) with sum `teachers` near real ones: the largest remainders round up."""
     whole = np.floor(votes).astype(np.int64)
     missing = teachers - whole.sum(-1)
     rank = np.argsort(np.argsort(whole - votes, -1), -1)
-    return np.asarray(whole + (rank < missing[:, None]))
+    return np.asarray(whole + (rank < missing[..., None]))
 
 
 def _mixed(kept: Votes) -> Taken:

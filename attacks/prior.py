@@ -3,14 +3,14 @@
 Each class contends with probability w. The votes of the rest, R of them, are uniform from 0 to N;
 contenders share N - R as a flat Dirichlet-multinomial, the rest share R as a Dirichlet-multinomial
 of concentration a a class. (With no contender, or nobody else, all votes are shared one way.) w is
-uniform, a is uniform over a log grid, and both belong to all histograms that are attacked together:
-many of them fit both (hierarchical Bayes), one is averaged over them. One concentration for all
-classes would take a clear winner as a sign that the others are uneven too.
+uniform below one half, a is uniform over a log grid, and both belong to all histograms that are
+attacked together: many of them fit both (hierarchical Bayes), one is averaged over them. One
+concentration for all classes would take a clear winner as a sign that the others are uneven too.
 """
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import betainc, betaincinv, gammaln
 
 Matrix = NDArray[np.float64]
 Votes = NDArray[np.int64]
@@ -18,6 +18,9 @@ Contends = NDArray[np.bool_]
 
 CONCENTRATIONS = np.geomspace(0.01, 30.0, 25)
 """Concentrations a class: at 0.01 one class takes nearly all of the rest, at 30 they are even."""
+
+MOST_CONTEND = 0.5
+"""The largest w: beyond it, contenders and the rest would only trade names."""
 
 
 def log_prior(votes: Votes, contends: Contends, concentration: Matrix) -> Matrix:
@@ -85,7 +88,8 @@ def draw_concentration(votes: Votes, contends: Contends, rng: np.random.Generato
 
 
 def draw_share(contends: Contends, rng: np.random.Generator) -> Matrix:
-    """Shares w (s,) of classes that contend, given who does (s, b, c): a Beta law."""
+    """Shares w (s,) of classes that contend, given who does (s, b, c): a Beta law, cut at 1/2."""
     found = contends.sum((1, 2))
-    each = contends[0].size
-    return np.asarray(np.clip(rng.beta(1.0 + found, 1.0 + each - found), 1e-12, 1.0 - 1e-12))
+    law = 1.0 + found, 1.0 + contends[0].size - found
+    drawn = betaincinv(*law, rng.random(found.shape) * betainc(*law, MOST_CONTEND))
+    return np.asarray(np.clip(np.nan_to_num(drawn, nan=MOST_CONTEND), 1e-12, MOST_CONTEND))

@@ -23,16 +23,18 @@ METHODS: tuple[Method, ...] = get_args(Method)
 class Reconstruction:
     """Votes (..., c) read from answers, and how sure one may be of them.
 
-    histogram: real for `mle` and `gradient-descent`, whole for `posterior`; gap: nats (...) by
-    which other votes can at most exceed the likelihood of `mle`'s (a bound where the number of
-    teachers is known, else an estimate), NaN for the other methods; converged: (...) whether the
-    method reached what it aims at: a small gap, chains that agree, an objective below T.
+    histogram: real for `mle` and `gradient-descent`, whole for `posterior`; log_likelihood: (...)
+    of it, less the multinomial coefficient; gap: nats (...) by which other votes can at most exceed
+    the likelihood of `mle`'s (a bound where the number of teachers is known, else an estimate), NaN
+    for the other methods; converged: (...) whether the method reached what it aims at: a small gap,
+    chains that agree, an objective below T.
     """
 
     method: Method
     likelihood: Likelihood
     teachers: int | None
     histogram: Matrix
+    log_likelihood: Matrix
     gap: Matrix
     converged: NDArray[np.bool_]
     draws: Draws | None = None
@@ -41,12 +43,6 @@ class Reconstruction:
     def queries(self) -> Matrix:
         """Queries (...) that were read, refused ones included."""
         return self.likelihood.queries.reshape(self.likelihood.shape[:-1])
-
-    @property
-    def log_likelihood(self) -> Matrix:
-        """Log-likelihood (...) of the votes, less the multinomial coefficient."""
-        votes = self.histogram.reshape(-1, self.histogram.shape[-1])
-        return self.likelihood.value(votes).reshape(self.histogram.shape[:-1])
 
     @cached_property
     def interval(self) -> NDArray[np.int64]:
@@ -97,21 +93,24 @@ def reconstruct(
     if teachers is None and method != "mle":
         raise ValueError(f"method {method} needs the number of teachers")
     draws, gap = None, np.full(len(likelihood.queries), np.nan)
-    votes: Matrix | NDArray[np.int64]
     if method == "mle":
         fit = maximum_likelihood(likelihood, teachers)
         votes, gap, converged = fit.votes, fit.gap, fit.converged
+        value = fit.log_likelihood
     elif method == "posterior":
         draws = sample_posterior(likelihood, teachers or 0, _fixed())
-        votes, converged = best_points(draws.votes), draws.mixed
+        votes, converged = best_points(draws.votes).astype(np.float64), draws.mixed
+        value = likelihood.value(votes)
     else:
         votes, converged = _algorithm_2(likelihood, teachers or 0)
+        value = likelihood.value(votes)
     shape = likelihood.shape
     return Reconstruction(
         method,
         likelihood,
         teachers,
-        votes.reshape(shape).astype(np.float64),
+        votes.reshape(shape),
+        value.reshape(shape[:-1]),
         gap.reshape(shape[:-1]),
         converged.reshape(shape[:-1]),
         draws,

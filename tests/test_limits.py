@@ -107,6 +107,42 @@ def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it():
     assert rising[1] + slack < rising[2]
 
 
+@pytest.mark.parametrize("sigma", [5.0, 10.0, 15.0, 20.0, 30.0, 40.0])
+def test_the_expected_error_holds_where_classes_are_eclipsed(sigma):
+    """A quadratic limit would put half the votes into wrong corners at sigma 15."""
+    votes = np.array([180, 40, 20, 5, 5])
+    stated = expected_error(votes, NoisyArgmax(Gaussian(sigma)), 10_000)
+    assert mean_within(errors(votes, sigma, 10_000, 200, seed=9), 0.8 * stated, 1.2 * stated)
+
+
+@pytest.mark.parametrize("between", [(1.0, 100.0), (1.0, 400.0), (5.0, 1000.0)])
+def test_the_best_scale_does_not_depend_on_the_search(between):
+    """There is a second, shallower valley where all noise is too small."""
+    best = best_scale([180, 40, 20, 5, 5], Gaussian(40.0), 10_000, between)
+    assert best == pytest.approx(74.5, rel=0.05)
+
+
+def test_noise_too_small_leaves_no_bound():
+    assert bound_on_error([180, 40, 20, 5, 5], NoisyArgmax(Gaussian(5.0)), 10_000) == np.inf
+
+
+def test_refusals_at_a_tie_of_the_lead_are_counted_right():
+    """The leader changes within the error, which no quadratic around one leader shows."""
+    votes = np.array([84, 83, 83])
+    screened = ConfidentGNMax(Gaussian(60.0), 100.0, Gaussian(10.0))
+    law = np.exp(screened.log_probabilities(votes.astype(float)))
+    counts = np.random.default_rng(5).multinomial(10_000, law, size=200)
+    read = misplaced(reconstruct(Answers(counts, screened), 250).histogram, votes)
+    stated = expected_error(votes, screened, 10_000)
+    assert mean_within(read, 0.8 * stated, 1.2 * stated)
+
+
+def test_a_histogram_without_votes_has_no_limit():
+    for limit in (bound_on_error, expected_error):
+        with pytest.raises(ValueError, match="no votes to read"):
+            limit([0, 0, 0], GNMAX, 100)
+
+
 def test_low_consensus_reads_best_at_little_noise():
     """Figures 6 and 7: what noise must uncover is the distance to the leader."""
     high, low = (errors(votes, 40.0, 10_000, 200) for votes in (HIGH, LOW))
@@ -114,8 +150,11 @@ def test_low_consensus_reads_best_at_little_noise():
 
 
 def test_in_a_fixed_budget_the_error_levels_off():
-    """Queries grow with sigma squared, and so does what each must tell: no turning back up."""
-    found = errors_in_budget(HIGH, Gaussian(40.0), 1_000, [20, 40, 80, 160, 320, 640])
+    """Queries grow with sigma squared, and so does what each must tell: no turning back up.
+
+    From sigma 40 on; below it, few of the classes are seen at all.
+    """
+    found = errors_in_budget(HIGH, Gaussian(40.0), 1_000, [40, 80, 160, 320, 640])
     assert all(after < before for before, after in itertools.pairwise(found))
     assert found[-2] - found[-1] < 0.05 * found[-1]
 

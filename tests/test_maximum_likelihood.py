@@ -170,6 +170,24 @@ def test_refusals_best_fit_is_no_worse_than_any_votes(seed, refusals):
     assert values.max() <= found.log_likelihood + found.gap + 1e-9
 
 
+def test_without_refusals_and_teachers_votes_are_known_up_to_a_shift():
+    """A leader ever further above the threshold is ever likelier: there is no absolute fit."""
+    counts = np.array([[50, 30, 20, 0, 0], [50, 30, 20, 0, 9]])
+    found = reconstruct(Answers(counts, SCREENED))
+    assert found.converged.all()
+    assert found.histogram[0, 0] == 0
+    assert found.histogram[0, 3] == -np.inf
+    assert found.histogram[1].min() >= 0
+
+
+def test_nothing_seen_is_nothing_known():
+    found = reconstruct(Answers([0, 0, 0], GNMAX))
+    assert found.histogram.tolist() == [0, 0, 0]
+    assert found.log_likelihood == 0
+    one = reconstruct(Answers([500, 1, 0, 3], GNMAX))
+    assert np.isfinite(one.log_likelihood)
+
+
 def test_who_may_lead():
     """By exchange: only classes that no other class was seen at least as often as everywhere."""
     one = np.array([[[5.0, 9.0, 9.0, 2.0]]])
