@@ -1,0 +1,1 @@
+"""What an answer costs: published analyses, exact divergences, composition, and a ledger."""

@@ -1,0 +1,82 @@
+"""Lower bounds in ball arithmetic: what an accusation may rest on, rounding included.
+
+Every figure starts from enclosures of Q(H) and stays in balls, so that the lower end is below the
+true value for certain.
+"""
+
+from collections.abc import Sequence
+
+from flint import arb, ctx
+
+from ..enclosures import enclose_probabilities
+from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..noise import Gaussian
+
+DIGITS = 25
+
+
+def enclosed_law(votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax) -> list[arb]:
+    """Balls around the probabilities of the labels of a histogram (c,), the refusal's last."""
+    answers = enclose_probabilities(votes, mechanism.noise, DIGITS)
+    if isinstance(mechanism, NoisyArgmax):
+        return answers
+    refused = _normal_cdf(mechanism.threshold, max(votes), mechanism.threshold_noise)
+    return [(1 - refused) * answer for answer in answers] + [refused]
+
+
+def _normal_cdf(x: float, mean: int, noise: Gaussian) -> arb:
+    return ((arb(mean) - arb(x)) / (arb(noise.scale) * arb(2).sqrt())).erfc() / 2
+
+
+def renyi_lower(p: Sequence[arb], q: Sequence[arb], order: float) -> float:
+    """A number that D_order(P || Q) is certainly at least, nats; order above 1 and finite.
+
+    p, q: balls around the probabilities of the same outcomes, (o,).
+    """
+    if not 1 < order < float("inf"):
+        raise ValueError(f"order {order:g}: expected a finite number above 1")
+    with ctx.workdps(4 * DIGITS):
+        a = arb(order)
+        total = sum((x.log() * a + y.log() * (1 - a)).exp() for x, y in zip(p, q, strict=True))
+        assert isinstance(total, arb)
+        return _below(total.log() / (a - 1))
+
+
+def delta_lower(p: arb, q: arb, times: int, least: int, epsilon: float) -> float:
+    """A number that delta at `epsilon` is certainly at least, after `times` queries of a pair.
+
+    p, q: balls around the probabilities of one event (some of the labels) under the two histograms.
+    The test that counts the event and accuses from `least` on: P(count >= least) is binomial, and
+    delta >= P_p - e^epsilon P_q for every test (Balle et al. 2020, Theorem 1).
+    """
+    with ctx.workdps(4 * DIGITS):
+        gap = _upper_tail(p, times, least) - arb(epsilon).exp() * _upper_tail(q, times, least)
+        return max(_below(gap), 0.0)
+
+
+def _upper_tail(p: arb, times: int, least: int) -> arb:
+    """P(Binomial(times, p) >= least): terms from the first, and a ball around what is left out."""
+    if least <= 0:
+        return arb(1)
+    odds = p / (1 - p)
+    log_first = _log_binomial(times, least) + p.log() * least + (1 - p).log() * (times - least)
+    term, total = log_first.exp(), arb(0)
+    for count in range(least, times + 1):
+        total += term
+        ratio = odds * (times - count) / (count + 1)
+        if ratio < 0.999:
+            rest = term * ratio / (1 - ratio)  # later ratios are smaller: a geometric bound
+            if rest < total * arb(10) ** (-3 * DIGITS):
+                return total + rest * arb(0.5, 0.5)
+        term = term * ratio
+    return total
+
+
+def _log_binomial(n: int, k: int) -> arb:
+    return arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()
+
+
+def _below(ball: arb) -> float:
+    """A float below the whole ball."""
+    low = float(ball.mid() - ball.rad())
+    return low - abs(low) * 1e-15

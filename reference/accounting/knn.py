@@ -1,0 +1,25 @@
+"""Private-kNN: teachers are the neighbours found in a random sample of the records."""
+
+import numpy as np
+from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
+from dp_accounting.rdp import RdpAccountant
+from numpy.typing import ArrayLike, NDArray
+
+from .gnmax import as_orders
+
+Matrix = NDArray[np.float64]
+
+
+def knn_data_independent(sigma: float, sampling: float, orders: ArrayLike) -> Matrix:
+    """Rényi cost (n,) of one query, records drawn with probability `sampling`, orders (n,).
+
+    Adding or removing a record changes one count by one: a Gaussian mechanism under Poisson
+    sampling (Zhu et al. 2020, Private-kNN, Theorem 6), computed by `dp-accounting`. Raises
+    ValueError for a probability outside (0, 1].
+    """
+    if not 0 < sampling <= 1:
+        raise ValueError(f"sampling {sampling:g}: expected a probability above 0")
+    a = as_orders(orders)
+    accountant = RdpAccountant(a.tolist())
+    accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(sigma)))
+    return np.asarray(accountant.rdp, dtype=np.float64)

@@ -1,0 +1,317 @@
+"""Published analyses of the cost of a query, against papers, released figures and libraries."""
+
+import csv
+
+import numpy as np
+import pytest
+from dp_accounting import GaussianDpEvent, LaplaceDpEvent
+from dp_accounting.rdp import RdpAccountant
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+
+from dpassay.reference import (
+    ConfidentGNMax,
+    Gaussian,
+    Laplace,
+    NoisyArgmax,
+    exact_probabilities,
+    neighbours,
+)
+from dpassay.reference.accounting.confident import (
+    confident_cost,
+    log_answered,
+    threshold_data_dependent,
+    threshold_data_independent,
+)
+from dpassay.reference.accounting.conversions import (
+    ORDERS,
+    RELEASED_ORDERS,
+    balle,
+    best_epsilon,
+    canonne,
+    mironov,
+    to_epsilon,
+)
+from dpassay.reference.accounting.divergences import renyi_divergence
+from dpassay.reference.accounting.gnmax import (
+    gnmax_data_dependent,
+    gnmax_data_independent,
+    log_q_exact,
+    log_q_union,
+)
+from dpassay.reference.accounting.knn import knn_data_independent
+from dpassay.reference.accounting.lnmax import (
+    lnmax_data_dependent,
+    lnmax_data_independent,
+    lnmax_laplace,
+    log_q_lemma_4,
+    strong_composition,
+)
+from dpassay.verifiers.strategies import histograms
+
+SETTINGS = {"mnist": (200.0, 150.0, 1e-5), "svhn": (300.0, 200.0, 1e-6)}
+
+
+def rows(published_data, name):
+    with (published_data / name).open() as table:
+        return list(csv.DictReader(table))
+
+
+def released_cost(published_data, row):
+    """Cost of one query at the released orders, of the histogram that a row is about."""
+    votes = {
+        (r["dataset"], r["sample"]): [int(r[f"votes_{k}"]) for k in range(10)]
+        for r in rows(published_data, "wang2022_histograms.csv")
+    }[row["dataset"], row["sample"]]
+    threshold, noise, delta = SETTINGS[row["dataset"]]
+    mechanism = ConfidentGNMax(Gaussian(float(row["sigma"])), threshold, Gaussian(noise))
+    answered = float(np.exp(log_answered(votes, mechanism)))
+    return confident_cost(votes, mechanism, RELEASED_ORDERS), delta, answered
+
+
+def test_all_120_published_costs_are_met(published_data):
+    """To rounding: union-bound q, Balle's conversion, the released orders, expected charging."""
+    table = rows(published_data, "wang2022_reference_accounting.csv")
+    assert len(table) == 120
+    for row in table:
+        cost, delta, answered = released_cost(published_data, row)
+        queries = int(row["n_queries"])
+        found = to_epsilon(RELEASED_ORDERS, queries * cost, delta)
+        assert found.epsilon == pytest.approx(float(row["epsilon"]), rel=1e-9)
+        assert queries * answered == pytest.approx(float(row["expected_answered"]), rel=1e-9)
+
+
+def test_all_30_published_budgets_are_met(published_data):
+    """The number of queries is the last that fits: one more does not."""
+    table = rows(published_data, "wang2022_reference_budget.csv")
+    assert len(table) == 30
+    for row in table:
+        cost, delta, _ = released_cost(published_data, row)
+        queries, budget = int(row["n_queries"]), float(row["budget"])
+        spent = [
+            to_epsilon(RELEASED_ORDERS, n * cost, delta).epsilon for n in (queries, queries + 1)
+        ]
+        assert spent[0] <= budget < spent[1]
+        assert spent[0] == pytest.approx(float(row["epsilon"]), rel=1e-9)
+        basic = int(row["n_queries_basic_conversion"])
+        spent = [
+            to_epsilon(RELEASED_ORDERS, n * cost, delta, mironov).epsilon
+            for n in (basic, basic + 1)
+        ]
+        assert spent[0] <= budget < spent[1]
+
+
+def test_the_exact_q_never_costs_more_than_the_union_bound(published_data):
+    """And sometimes less: the published figures are upper bounds."""
+    differs = 0
+    for row in rows(published_data, "wang2022_reference_accounting.csv")[::7]:
+        votes = [
+            int(r[f"votes_{k}"])
+            for r in rows(published_data, "wang2022_histograms.csv")
+            if (r["dataset"], r["sample"]) == (row["dataset"], row["sample"])
+            for k in range(10)
+        ]
+        threshold, noise, delta = SETTINGS[row["dataset"]]
+        mechanism = ConfidentGNMax(Gaussian(float(row["sigma"])), threshold, Gaussian(noise))
+        spent = [
+            to_epsilon(
+                RELEASED_ORDERS,
+                10_000 * confident_cost(votes, mechanism, RELEASED_ORDERS, exact_q=exact),
+                delta,
+            ).epsilon
+            for exact in (False, True)
+        ]
+        assert spent[1] <= spent[0] + 1e-12
+        differs += spent[1] < 0.99 * spent[0]
+    assert differs
+
+
+def test_strong_composition_is_as_the_paper_says():
+    """Papernot et al. 2017, section 3.2: 26.6 and 5.8 (printed as 26 and 5.80)."""
+    assert strong_composition(0.05, 1000, 1e-6) == pytest.approx(26.6, abs=0.05)
+    assert strong_composition(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
+
+
+def library_costs(event, orders):
+    accountant = RdpAccountant(orders.tolist())
+    accountant.compose(event)
+    return np.asarray(accountant.rdp)
+
+
+COMMON = np.array([1.5, 2.0, 3.0, 8.0, 32.0, 200.0])
+
+
+def test_costs_agree_with_dp_accounting():
+    """GNMax as a Gaussian mechanism of sensitivity sqrt 2, LNMax as two Laplace ones, sampling."""
+    np.testing.assert_allclose(
+        gnmax_data_independent(40.0, COMMON),
+        library_costs(GaussianDpEvent(40.0 / np.sqrt(2)), COMMON),
+        rtol=1e-12,
+    )
+    np.testing.assert_allclose(
+        threshold_data_independent(150.0, COMMON),
+        library_costs(GaussianDpEvent(150.0), COMMON),
+        rtol=1e-12,
+    )
+    np.testing.assert_allclose(
+        lnmax_laplace(0.05, COMMON), 2 * library_costs(LaplaceDpEvent(20.0), COMMON), rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        knn_data_independent(4.0, 1.0, COMMON), library_costs(GaussianDpEvent(4.0), COMMON)
+    )
+    assert (knn_data_independent(4.0, 0.1, COMMON) < knn_data_independent(4.0, 1.0, COMMON)).all()
+
+
+def test_conversions_agree_with_dp_accounting():
+    accountant = RdpAccountant(RELEASED_ORDERS.tolist())
+    accountant.compose(GaussianDpEvent(5.0), 30)
+    costs = 30 * RELEASED_ORDERS / (2 * 5.0**2)
+    theirs, order = accountant.get_epsilon_and_optimal_order(1e-5)
+    found = to_epsilon(RELEASED_ORDERS, costs, 1e-5)
+    assert found.epsilon == pytest.approx(theirs, rel=1e-9)
+    assert found.order == order
+
+
+@given(
+    cost=st.floats(1e-8, 10.0),
+    delta=st.sampled_from([1e-12, 1e-6, 1e-3]),
+)
+def test_conversions_are_ordered_and_refine(cost, delta):
+    """Balle's is Canonne's, and below Mironov's; more orders never cost more."""
+    costs = cost * ORDERS
+    assert (balle(ORDERS, costs, delta) <= mironov(ORDERS, costs, delta) + 1e-12).all()
+    np.testing.assert_allclose(
+        balle(ORDERS, costs, delta), canonne(ORDERS, costs, delta), rtol=1e-9, atol=1e-12
+    )
+    coarse = to_epsilon(RELEASED_ORDERS, cost * RELEASED_ORDERS, delta).epsilon
+    fine = best_epsilon(lambda a: cost * a, delta)
+    assert fine.epsilon <= coarse * (1 + 1e-9)
+    assert fine.epsilon <= to_epsilon(ORDERS, costs, delta).epsilon + 1e-12
+
+
+def test_refined_orders_find_the_optimum():
+    """Mironov's for cost c a: c + 2 sqrt(c ln 1/delta), at order 1 + sqrt(ln(1/delta) / c)."""
+    for cost in (1e-4, 0.02, 3.0):
+        found = best_epsilon(lambda a, cost=cost: cost * a, 1e-6, mironov)
+        root = np.sqrt(np.log(1e6) / cost)
+        assert found.epsilon == pytest.approx(cost + 2 * cost * root, rel=1e-9)
+        assert found.order == pytest.approx(1 + root, rel=1e-3)
+
+
+SIGMA_ORDERS = np.array([1.0, 1.5, 2.0, 4.0, 8.0, 20.0, 60.0])
+
+
+@given(histogram=histograms(4, 60), sigma=st.floats(1.0, 60.0))
+def test_gnmax_data_dependent_covers_every_neighbour_at_its_side(histogram, sigma):
+    """Theorem 6 with either q is at least D(Q(H) || Q(H')), and at most order / sigma^2."""
+    mechanism = NoisyArgmax(Gaussian(sigma))
+    others = np.array(list(neighbours(histogram)), dtype=float)
+    here = mechanism.log_probabilities(histogram.astype(float))
+    there = mechanism.log_probabilities(others)
+    actual = renyi_divergence(np.broadcast_to(here, there.shape), there, SIGMA_ORDERS).max(0)
+    union = gnmax_data_dependent(histogram, sigma, SIGMA_ORDERS)
+    exact = gnmax_data_dependent(histogram, sigma, SIGMA_ORDERS, exact_q=True)
+    plain = gnmax_data_independent(sigma, SIGMA_ORDERS)
+    assert (actual <= exact * (1 + 1e-9) + 1e-12).all()
+    assert (exact <= union * (1 + 1e-9) + 1e-15).all()
+    assert (union <= plain * (1 + 1e-12)).all()
+
+
+def test_a_data_dependent_cost_is_one_sided():
+    """Why it is never compared across: the reverse divergence exceeds the cost at H."""
+    histogram, sigma = np.array([240, 6, 4]), 20.0
+    mechanism = NoisyArgmax(Gaussian(sigma))
+    others = np.array(list(neighbours(histogram)), dtype=float)
+    here = np.broadcast_to(mechanism.log_probabilities(histogram.astype(float)), others.shape)
+    there = mechanism.log_probabilities(others)
+    cost = gnmax_data_dependent(histogram, sigma, [8.0])[0]
+    assert renyi_divergence(here, there, [8.0]).max() <= cost
+    assert renyi_divergence(there, here, [40.0]).max() > renyi_divergence(here, there, [40.0]).max()
+
+
+@given(histogram=histograms(4, 60), gamma=st.floats(0.01, 1.0))
+def test_lnmax_bounds_cover_every_neighbour(histogram, gamma):
+    mechanism = NoisyArgmax(Laplace(1 / gamma))
+    others = np.array(list(neighbours(histogram)), dtype=float)
+    here = mechanism.log_probabilities(histogram.astype(float))
+    there = mechanism.log_probabilities(others)
+    actual = renyi_divergence(np.broadcast_to(here, there.shape), there, SIGMA_ORDERS).max(0)
+    for bound in (
+        lnmax_data_dependent(histogram, gamma, SIGMA_ORDERS),
+        lnmax_data_independent(gamma, SIGMA_ORDERS),
+        lnmax_laplace(gamma, SIGMA_ORDERS),
+    ):
+        assert (actual <= bound * (1 + 1e-9) + 1e-12).all()
+
+
+@given(histogram=histograms(4, 60), sigma=st.floats(2.0, 60.0))
+def test_q_is_the_chance_of_the_others(histogram, sigma):
+    """Exactly, from mpmath; and the two bounds lie above their exact values."""
+    assume(histogram.max() > np.sort(histogram)[-2])
+    law = exact_probabilities(histogram.tolist(), Gaussian(sigma), 20)
+    with mp.workdps(40):
+        others = sum(mpf(p) for i, p in enumerate(law) if i != histogram.argmax())
+        log_q = float(mp.log(others))
+    assert log_q_exact(histogram, sigma) == pytest.approx(log_q, rel=1e-9)
+    assert log_q_union(histogram, sigma) >= log_q - 1e-9 * abs(log_q)
+    laplace = NoisyArgmax(Laplace(sigma)).log_probabilities(histogram.astype(float))
+    chance = 1 - np.exp(laplace[histogram.argmax()])
+    assert np.exp(log_q_lemma_4(histogram, 1 / sigma)) >= chance * (1 - 1e-6) - 1e-12
+
+
+@given(histogram=histograms(3, 60), threshold=st.floats(5.0, 70.0), noise=st.floats(2.0, 60.0))
+def test_the_cost_of_the_threshold_covers_the_test(histogram, threshold, noise):
+    """The refusal alone is a binary outcome: Theorem 6 with sqrt 2 sigma covers its divergence."""
+    mechanism = ConfidentGNMax(Gaussian(20.0), threshold, Gaussian(noise))
+    others = np.array(list(neighbours(histogram)))
+
+    def law(votes):
+        answered = log_answered(votes, mechanism)
+        return np.stack([answered, np.log1p(-np.exp(np.minimum(answered, -1e-300)))], -1)
+
+    with np.errstate(divide="ignore"):
+        there = law(others)
+        here = np.broadcast_to(law(histogram), there.shape)
+    assume(np.isfinite(there).all() and np.isfinite(here).all())
+    assume(min(there.min(), here.min()) > -30)  # the law above is good to 1e-16 only
+    actual = renyi_divergence(here, there, SIGMA_ORDERS).max(0)
+    cost = threshold_data_dependent(histogram, mechanism, SIGMA_ORDERS)
+    assert (actual <= cost * (1 + 1e-6) + 1e-9).all()
+    assert (cost <= threshold_data_independent(noise, SIGMA_ORDERS) * (1 + 1e-12)).all()
+
+
+@given(histogram=histograms(4, 80), sigma=st.floats(1.0, 80.0))
+def test_costs_rise_with_the_order(histogram, sigma):
+    orders = np.geomspace(1.01, 300.0, 60)
+    mechanism = ConfidentGNMax(Gaussian(sigma), 40.0, Gaussian(2 * sigma))
+    for cost in (
+        gnmax_data_independent(sigma, orders),
+        lnmax_laplace(1 / sigma, orders),
+        lnmax_data_independent(1 / sigma, orders),
+        confident_cost(histogram, mechanism, orders, analysis="data-independent"),
+    ):
+        assert (np.diff(cost) >= -1e-12 * cost[1:]).all()
+
+
+def test_charging_all_is_never_less_than_expected():
+    mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
+    votes = np.array([[200, 30, 20], [90, 80, 80]])
+    expected = confident_cost(votes, mechanism, COMMON)
+    everything = confident_cost(votes, mechanism, COMMON, charging="all")
+    assert (everything > expected).all()
+    with pytest.raises(ValueError, match="needs the outcomes"):
+        confident_cost(votes, mechanism, COMMON, charging="realised")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gnmax_data_independent(40.0, [0.5]), "order 0.5: expected at least 1"),
+        (lambda: to_epsilon([2.0], [1.0], 0.0), "delta 0: expected a number between 0 and 1"),
+        (lambda: knn_data_independent(4.0, 0.0, [2.0]), "sampling 0: expected a probability"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
