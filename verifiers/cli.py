@@ -172,6 +172,74 @@ def reconstruct(
     print(json.dumps(result.as_json()) if as_json else result.as_text())
 
 
+@commands.command()
+@click.argument("histograms", metavar="HISTOGRAMS.csv")
+@click.option(
+    "--mechanism",
+    required=True,
+    type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]),
+)
+@click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
+@click.option("--threshold", type=float, help="Of confident-gnmax, in votes.")
+@click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
+@click.option("--delta", required=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
+@click.option("--repeat", type=click.IntRange(1), default=1, help="How often each row is asked.")
+@click.option(
+    "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
+)
+@click.option(
+    "--analysis",
+    type=click.Choice(["data-independent", "data-dependent", "exact", "worst-pair"]),
+    default="data-dependent",
+    show_default=True,
+)
+@click.option(
+    "--charging",
+    type=click.Choice(["expected", "realised", "all"]),
+    default="expected",
+    show_default=True,
+    help="Of refused queries.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+def account(
+    *,
+    histograms: str,
+    mechanism: str,
+    noise: str,
+    threshold: float | None,
+    threshold_noise: str | None,
+    delta: float,
+    repeat: int,
+    epsilon: float | None,
+    analysis: Literal["data-independent", "data-dependent", "exact", "worst-pair"],
+    charging: Literal["expected", "realised", "all"],
+    as_json: bool,
+) -> None:
+    """Print the privacy cost of asking each row of HISTOGRAMS.csv, a histogram a row.
+
+    Columns are classes; a header is optional, and may name a column 'label' of what was released.
+    """
+    from .accountant import account as charge
+    from .accountant import accounted_mechanism, read_histograms
+
+    if epsilon is not None and repeat != 1:
+        fail("--epsilon finds the repeats that --repeat gives: give one or the other")
+    try:
+        asked = read_histograms(histograms)
+        charged = charge(
+            asked,
+            accounted_mechanism(mechanism, noise, threshold, threshold_noise),
+            delta,
+            repeat=repeat,
+            budget=epsilon,
+            analysis=analysis,
+            charging=charging,
+        )
+    except ValueError as error:
+        fail(str(error))
+    print(json.dumps(charged.as_json()) if as_json else charged.as_text())
+
+
 def fail(message: str) -> NoReturn:
     """One line on stderr, and the status of misuse."""
     click.echo(f"dpassay: {message}", err=True)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from .gnmax import as_orders
+from .pure import pure_data_independent
 
 Matrix = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ def lnmax_data_independent(gamma: float, orders: ArrayLike) -> Matrix:
 
     Theorem 2, moments 2 gamma^2 l (l + 1).
     """
-    return np.minimum(2.0 * gamma**2 * as_orders(orders), lnmax_pure(gamma))
+    return pure_data_independent(lnmax_pure(gamma), orders)
 
 
 def lnmax_laplace(gamma: float, orders: ArrayLike) -> Matrix:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..histograms import Histogram
-from ..mechanisms import NoisyArgmax
+from ..mechanisms import ConfidentGNMax, NoisyArgmax
 from .divergences import renyi_divergence
 
 Matrix = NDArray[np.float64]
@@ -29,7 +29,9 @@ class WorstPair:
     there: NDArray[np.int64]
 
 
-def worst_pair(mechanism: NoisyArgmax, classes: int, teachers: int, orders: ArrayLike) -> WorstPair:
+def worst_pair(
+    mechanism: NoisyArgmax | ConfidentGNMax, classes: int, teachers: int, orders: ArrayLike
+) -> WorstPair:
     """The costliest pair of histograms with `teachers` votes in `classes` classes, order by order.
 
     orders: (n,), above 0. All two-sided pairs are tried, with the other classes empty, even, or
@@ -44,7 +46,7 @@ def worst_pair(mechanism: NoisyArgmax, classes: int, teachers: int, orders: Arra
 
 @lru_cache(maxsize=64)
 def _search(
-    mechanism: NoisyArgmax, classes: int, teachers: int, orders: tuple[float, ...]
+    mechanism: NoisyArgmax | ConfidentGNMax, classes: int, teachers: int, orders: tuple[float, ...]
 ) -> WorstPair:
     here, there = (np.array(side) for side in zip(*_candidates(classes, teachers), strict=True))
     log_p = mechanism.log_probabilities(here.astype(np.float64))

@@ -1,0 +1,98 @@
+"""One query's Rényi cost under any mechanism, by the analysis asked for."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from ..histograms import as_histogram
+from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..noise import Gaussian, Laplace, Noise
+from .confident import (
+    Charging,
+    confident_cost,
+    log_answered,
+    threshold_data_dependent,
+    threshold_data_independent,
+)
+from .gnmax import gnmax_data_dependent, gnmax_data_independent
+from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
+from .pairs import worst_neighbours
+from .pure import pure_data_independent, pure_epsilon
+from .worst_pair import worst_pair
+
+Matrix = NDArray[np.float64]
+Mechanism = NoisyArgmax | ConfidentGNMax
+Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
+ANALYSES: tuple[Analysis, ...] = get_args(Analysis)
+
+MEANING: dict[str, str] = {
+    "data-independent": "a guarantee, whatever the votes",
+    "data-dependent": "a bound at these votes only, itself sensitive: no guarantee to publish",
+    "exact": "of these votes against their worst neighbours: no guarantee for other votes",
+    "worst-pair": "of the costliest pair found: conjectured to hold for any votes, not proved",
+}
+"""What a cost says, in words for its reader."""
+
+
+def query_cost(
+    histogram: ArrayLike,
+    mechanism: Mechanism,
+    orders: ArrayLike,
+    analysis: Analysis,
+    *,
+    charging: Charging = "all",
+    refused: bool | None = None,
+) -> Matrix:
+    """Rényi cost (n,) of one query of a histogram (c,).
+
+    charging: of Confident-GNMax's refusals, for the two published analyses; `realised` needs
+    `refused`, whether this query was. The others are of the whole outcome, refusal included, in
+    both directions. Raises ValueError for an invalid histogram, or `realised` without `refused`.
+    """
+    votes = as_histogram(histogram)
+    if analysis == "exact":
+        found = worst_neighbours(votes, mechanism, orders)
+        return np.maximum(found.from_here, found.towards)
+    if analysis == "worst-pair":
+        return worst_pair(mechanism, votes.size, int(votes.sum()), orders).divergence
+    dependent = analysis == "data-dependent"
+    if isinstance(mechanism, NoisyArgmax):
+        return _answer(votes, mechanism.noise, orders, dependent)
+    if charging != "realised":
+        return confident_cost(votes, mechanism, orders, analysis=analysis, charging=charging)
+    if refused is None:
+        raise ValueError("charging realised needs to know which queries were refused")
+    test = (
+        threshold_data_dependent(votes, mechanism, orders)
+        if dependent
+        else threshold_data_independent(mechanism.threshold_noise.scale, orders)
+    )
+    return test if refused else test + _answer(votes, mechanism.noise, orders, dependent)
+
+
+def answered_share(histogram: ArrayLike, mechanism: Mechanism) -> float:
+    """The probability that a query of this histogram (c,) is answered."""
+    if isinstance(mechanism, NoisyArgmax):
+        return 1.0
+    return float(np.exp(log_answered(as_histogram(histogram), mechanism)))
+
+
+def _answer(votes: ArrayLike, noise: Noise, orders: ArrayLike, dependent: bool) -> Matrix:
+    """The cost of an answer: GNMax's, or that of a pure mechanism."""
+    if isinstance(noise, Gaussian):
+        if dependent:
+            return gnmax_data_dependent(votes, noise.scale, orders)
+        return gnmax_data_independent(noise.scale, orders)
+    epsilon = pure_epsilon(noise)
+    plain = pure_data_independent(epsilon, orders)
+    if isinstance(noise, Laplace):
+        plain = np.minimum(plain, lnmax_laplace(1.0 / noise.scale, orders))
+        if dependent:
+            return np.minimum(plain, lnmax_data_dependent(votes, 1.0 / noise.scale, orders))
+    if not dependent:
+        return plain
+    logs = NoisyArgmax(noise).log_probabilities(-np.sort(-np.asarray(votes, dtype=np.float64)))
+    log_q = logsumexp(logs[1:])
+    return np.minimum(plain, pure_data_dependent(log_q, epsilon, orders))

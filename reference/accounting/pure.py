@@ -1,0 +1,29 @@
+"""Pure differential privacy of report-noisy-max, as a Rényi cost."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..noise import Exponential, Gumbel, Laplace, Noise
+from .gnmax import as_orders
+
+Matrix = NDArray[np.float64]
+
+
+def pure_epsilon(noise: Noise) -> float:
+    """Epsilon of one query, delta = 0: 2 / scale, for a moved vote changes two counts by one each.
+
+    Laplace: Papernot et al. 2017 (arXiv 1610.05755v4), Theorem 2. Gumbel: the exponential
+    mechanism (McSherry and Talwar 2007). Exponential: Ding et al. 2021 (arXiv 2105.07260v1),
+    Theorem 2. Raises ValueError for Gaussian noise, which has none.
+    """
+    if not isinstance(noise, Laplace | Gumbel | Exponential):
+        raise ValueError(f"noise {noise}: no pure privacy")
+    return 2.0 / noise.scale
+
+
+def pure_data_independent(epsilon: float, orders: ArrayLike) -> Matrix:
+    """Rényi cost (n,) of an (epsilon, 0)-private query: epsilon^2 order / 2, at most epsilon.
+
+    Bun and Steinke 2016 (arXiv 1605.02065v1), Proposition 3.3.
+    """
+    return np.minimum(0.5 * epsilon**2 * as_orders(orders), epsilon)

@@ -1,0 +1,197 @@
+"""The command `dpassay account`: from a file of histograms to what asking them costs."""
+
+import csv
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, as_histogram, parse_noise
+from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
+from ..reference.accounting.confident import Charging
+from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
+
+Matrix = NDArray[np.float64]
+Mechanism = NoisyArgmax | ConfidentGNMax
+
+_MOST_REPEATS = 10**12
+_FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One row of the file: a histogram, and what was released for it where the file says."""
+
+    histogram: tuple[int, ...]
+    label: int | None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What was charged, on what grounds."""
+
+    epsilon: Epsilon
+    delta: float
+    queries: int
+    expected_answered: float
+    analysis: Analysis
+    charging: Charging
+    mechanism: Mechanism
+    budget: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        return {
+            "epsilon": self.epsilon.epsilon,
+            "delta": self.delta,
+            "order": self.epsilon.order,
+            "queries": self.queries,
+            "expected_answered": self.expected_answered,
+            "analysis": self.analysis,
+            "charging": self.charging,
+        }
+
+    def as_text(self) -> str:
+        """For people: the figure, what it is of, and what it is not."""
+        fits = "" if self.budget is None else f", the most that fit epsilon {self.budget:g}"
+        lines = [
+            f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
+            f"(Rényi order {self.epsilon.order:.4g})",
+            f"{self.queries:,} queries{fits}; {self.expected_answered:,.1f} answered on average",
+            f"analysis {self.analysis}: {MEANING[self.analysis]}",
+        ]
+        if isinstance(self.mechanism, ConfidentGNMax):
+            meaning = {
+                "expected": "as the released code does; not a guarantee a deployment may use",
+                "realised": "each query by what was released",
+                "all": "every query as answered",
+            }[self.charging]
+            lines.append(f"charging {self.charging}: {meaning}")
+        return "\n".join(lines)
+
+
+def read_histograms(path: str) -> list[Asked]:
+    """The rows of a CSV file: columns are classes, a header is optional, `label` may be one of it.
+
+    Raises ValueError that names the file, the line, and what is allowed.
+    """
+    try:
+        with Path(path).open(newline="") as file:
+            table = [(i, row) for i, row in enumerate(csv.reader(file), 1) if any(row)]
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path}: not a CSV file") from None
+    label_column = None
+    if table and not _is_whole(table[0][1][0]):
+        header = [cell.strip().lower() for cell in table.pop(0)[1]]
+        label_column = header.index("label") if "label" in header else None
+    if not table:
+        raise ValueError(f"{path}: no histograms: expected one a row")
+    return [
+        _asked(f"{path}, line {line}", row, label_column, len(table[0][1])) for line, row in table
+    ]
+
+
+def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
+    if len(row) != columns:
+        raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
+    for cell in row:
+        if not _is_whole(cell):
+            raise ValueError(f"{place}: {cell!r} is not a whole number of votes")
+    values = [int(cell) for cell in row]
+    label = None if label_column is None else values.pop(label_column)
+    try:
+        histogram = tuple(int(v) for v in as_histogram(values))
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    return Asked(histogram, label)
+
+
+def _is_whole(cell: str) -> bool:
+    text = cell.strip()
+    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
+
+
+def accounted_mechanism(
+    name: str, noise: str, threshold: float | None, threshold_noise: str | None
+) -> Mechanism:
+    """The mechanism that the options describe. Raises ValueError naming the option."""
+    family = parse_noise(noise)
+    needed = _FAMILIES.get(name)
+    if needed and not isinstance(family, needed):
+        raise ValueError(f"--noise {noise}: {name} takes {needed.family} noise")
+    if name != "confident-gnmax":
+        if threshold is not None or threshold_noise is not None:
+            raise ValueError(f"--threshold belongs to confident-gnmax, not to {name}")
+        return NoisyArgmax(family)
+    if threshold is None or threshold_noise is None:
+        raise ValueError("confident-gnmax needs --threshold and --threshold-noise")
+    screen = parse_noise(threshold_noise)
+    if not isinstance(screen, Gaussian) or not isinstance(family, Gaussian):
+        raise ValueError(f"--threshold-noise {threshold_noise}: expected gaussian noise")
+    return ConfidentGNMax(family, threshold, screen)
+
+
+def account(
+    rows: list[Asked],
+    mechanism: Mechanism,
+    delta: float,
+    *,
+    repeat: int = 1,
+    budget: float | None = None,
+    analysis: Analysis = "data-dependent",
+    charging: Charging = "expected",
+) -> Account:
+    """The cost of asking every row `repeat` times, or as often as fits `budget`.
+
+    Raises ValueError where charging `realised` has no labels, or a single pass exceeds the budget.
+    """
+    if charging == "realised" and any(row.label is None for row in rows):
+        raise ValueError("--charging realised needs a column 'label' of what was released")
+    once = _total_cost(rows, mechanism, analysis, charging)
+    if budget is not None:
+        repeat = _repeats_in(once, delta, budget)
+    found = best_epsilon(lambda orders: repeat * once(orders), delta)
+    answered = repeat * sum(answered_share(row.histogram, mechanism) for row in rows)
+    queries = repeat * len(rows)
+    return Account(found, delta, queries, answered, analysis, charging, mechanism, budget)
+
+
+def _total_cost(
+    rows: list[Asked], mechanism: Mechanism, analysis: Analysis, charging: Charging
+) -> Callable[[Matrix], Matrix]:
+    """The cost (n,) of asking every row once, as a function of orders; equal rows once."""
+    counted = Counter((row.histogram, row.label == -1) for row in rows)
+
+    def total(orders: Matrix) -> Matrix:
+        costs = [
+            times
+            * query_cost(votes, mechanism, orders, analysis, charging=charging, refused=refused)
+            for (votes, refused), times in counted.items()
+        ]
+        return np.asarray(np.sum(costs, axis=0))
+
+    return total
+
+
+def _repeats_in(once: Callable[[Matrix], Matrix], delta: float, budget: float) -> int:
+    """How many passes fit: by halving, on the grid of orders, where cost rises with each."""
+    costs = once(ORDERS)
+
+    def spent(repeats: int) -> float:
+        return to_epsilon(ORDERS, repeats * costs, delta).epsilon
+
+    if spent(1) > budget:
+        raise ValueError(f"--epsilon {budget:g}: one pass already costs {spent(1):.4f}")
+    low, high = 1, 2
+    while spent(high) <= budget and high < _MOST_REPEATS:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if spent(middle) <= budget else (low, middle)
+    return low
