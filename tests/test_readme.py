@@ -97,3 +97,17 @@ def test_the_turning_point_is_where_the_text_says():
 
     votes = [214, 4, 7, 6, 8, 4, 2, 0, 4, 1]
     assert abs(best_scale(votes, Gaussian(40.0), 10_000, (20.0, 600.0)) - 90) < 15
+
+
+def test_answers_are_charged_as_shown(tmp_path, shell):
+    (tmp_path / "histograms.csv").write_text("200,30,20\n125,120,5\n")
+    for line in block("", "dpassay account").strip().splitlines():
+        found = shell(line)
+        assert found.returncode == 0, found.stderr
+        assert found.stdout.startswith("epsilon ")
+    (tmp_path / "aggregator.py").write_text(seeded(block("python", "def aggregate")))
+    claim = block("toml", "[mechanism]") + block("toml", "[privacy]")
+    (tmp_path / "claim.toml").write_text(claim)
+    found = shell("dpassay verify aggregator.py:aggregate --claim claim.toml")
+    assert found.returncode == 0, found.stdout
+    assert "(1.97, 1e-05) for 286 queries is not refuted" in found.stdout

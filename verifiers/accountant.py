@@ -1,33 +1,24 @@
 """The command `dpassay account`: from a file of histograms to what asking them costs."""
 
-import csv
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, as_histogram, parse_noise
+from ..reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, parse_noise
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
 from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
+from .histogram_file import Asked
 
 Matrix = NDArray[np.float64]
 Mechanism = NoisyArgmax | ConfidentGNMax
 
 _MOST_REPEATS = 10**12
 _FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One row of the file: a histogram, and what was released for it where the file says."""
-
-    histogram: tuple[int, ...]
-    label: int | None
 
 
 @dataclass(frozen=True)
@@ -72,49 +63,6 @@ class Account:
             }[self.charging]
             lines.append(f"charging {self.charging}: {meaning}")
         return "\n".join(lines)
-
-
-def read_histograms(path: str) -> list[Asked]:
-    """The rows of a CSV file: columns are classes, a header is optional, `label` may be one of it.
-
-    Raises ValueError that names the file, the line, and what is allowed.
-    """
-    try:
-        with Path(path).open(newline="") as file:
-            table = [(i, row) for i, row in enumerate(csv.reader(file), 1) if any(row)]
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise ValueError(f"{path}: not a CSV file") from None
-    label_column = None
-    if table and not _is_whole(table[0][1][0]):
-        header = [cell.strip().lower() for cell in table.pop(0)[1]]
-        label_column = header.index("label") if "label" in header else None
-    if not table:
-        raise ValueError(f"{path}: no histograms: expected one a row")
-    return [
-        _asked(f"{path}, line {line}", row, label_column, len(table[0][1])) for line, row in table
-    ]
-
-
-def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
-    if len(row) != columns:
-        raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
-    for cell in row:
-        if not _is_whole(cell):
-            raise ValueError(f"{place}: {cell!r} is not a whole number of votes")
-    values = [int(cell) for cell in row]
-    label = None if label_column is None else values.pop(label_column)
-    try:
-        histogram = tuple(int(v) for v in as_histogram(values))
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
-    return Asked(histogram, label)
-
-
-def _is_whole(cell: str) -> bool:
-    text = cell.strip()
-    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
 
 
 def accounted_mechanism(

@@ -220,7 +220,8 @@ def account(
     Columns are classes; a header is optional, and may name a column 'label' of what was released.
     """
     from .accountant import account as charge
-    from .accountant import accounted_mechanism, read_histograms
+    from .accountant import accounted_mechanism
+    from .histogram_file import read_histograms
 
     if epsilon is not None and repeat != 1:
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")

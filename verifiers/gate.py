@@ -11,12 +11,14 @@ import numpy as np
 from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .checks import (
+    AccountantSoundness,
     Check,
     ClassProbabilities,
     Finding,
     HistogramLeakage,
     InputContract,
     NoiseScale,
+    PrivacyClaimCheck,
     Symmetry,
 )
 from .claim import Claim
@@ -87,6 +89,7 @@ class _Run:
         self.plan: Plan | None = None
         self.checks: list[Check] = []
         self.impossible: dict[str, str] = {}
+        self.proofs: dict[str, CheckResult] = {}
         self.refused: set[int] = set()
         self.simplest: Simplest | None = None
         self.stopped: str | None = None
@@ -101,6 +104,7 @@ class _Run:
             self._gather()
             self._simplify()
             self._attack()
+            self._account()
         except TargetError as error:
             self.error = str(error)
         except BudgetExhausted:
@@ -218,6 +222,39 @@ class _Run:
         if self.leakage.warning is not None:
             self.warnings.append(self.leakage.warning)
 
+    def _account(self) -> None:
+        """What can be proved of the accounting without a label."""
+        assert self.plan is not None
+        self._tell("accounting", self.queries)
+        soundness = AccountantSoundness(self.plan)
+        lacking = soundness.run(self.target)
+        if lacking is not None:
+            self.impossible[soundness.id] = lacking
+        else:
+            self._prove(soundness.id, soundness.proved is not None, soundness.finding())
+        if self.claim.privacy is None:
+            self.impossible[PrivacyClaimCheck.id] = "the claim has no [privacy]"
+            return
+        privacy = PrivacyClaimCheck(self.claim)
+        try:
+            privacy.run()
+        except ValueError as error:
+            raise TargetError(f"privacy.scope: {error}") from None
+        self._prove(privacy.id, privacy.refuted, privacy.finding())
+
+    def _prove(self, name: str, refuted: bool, finding: Finding) -> None:
+        """The result of a check that needs no labels."""
+        self.proofs[name] = CheckResult(
+            name,
+            Verdict.FAIL if refuted else Verdict.PASS,
+            finding.message,
+            histogram=finding.histogram,
+            diagnosis=finding.diagnosis,
+            reproduce=f"{self.reproduce} --seed {self.seed}"
+            if refuted and self.reproduce
+            else None,
+        )
+
     def _drop(self, stream: int, refusal: str) -> None:
         """Goes on without a histogram that the target refuses."""
         assert self.plan is not None
@@ -252,6 +289,8 @@ class _Run:
                 results.append(self._contract_result())
             elif name in running:
                 results.append(self._check_result(running[name], refuted))
+            elif name in self.proofs:
+                results.append(self.proofs[name])
             elif name in NOT_BUILT:
                 reason = "this version does not run it yet"
                 results.append(CheckResult(name, Verdict.NOT_APPLICABLE, reason))

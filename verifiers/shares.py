@@ -29,8 +29,6 @@ NOT_BUILT = {
     "vote-monotonicity",
     "fresh-noise",
     "abstention",
-    "accountant-soundness",
-    "privacy-claim",
     "privacy-audit",
     "budget-enforcement",
 }

@@ -73,11 +73,18 @@ def print_report(report: Report) -> None:
             console.print(f"{check.id}: {check.message}")
     console.print()
     for check in report.checks:
-        if check.queries and check.verdict not in (Verdict.NOT_APPLICABLE, Verdict.ERROR):
+        if _has_run(check):
             _print_check(console, check)
     _print_not_run(console, report)
     for warning in report.warnings:
         console.print(Text.assemble(("warning", "yellow"), f": {warning}"))
+
+
+def _has_run(check: CheckResult) -> bool:
+    """Whether a check saw labels, or came to a verdict without any."""
+    if check.verdict in (Verdict.PASS, Verdict.FAIL):
+        return True
+    return check.verdict is Verdict.INCONCLUSIVE and check.queries > 0
 
 
 def _print_check(console: Console, check: CheckResult) -> None:
@@ -103,8 +110,7 @@ def _print_not_run(console: Console, report: Report) -> None:
     """Checks that saw no label, gathered by reason."""
     reasons: dict[str, list[str]] = {}
     for check in report.checks:
-        idle = not check.queries and check.verdict is not Verdict.ERROR
-        if check.verdict is Verdict.NOT_APPLICABLE or idle:
+        if not _has_run(check) and check.verdict is not Verdict.ERROR:
             reasons.setdefault(check.message, []).append(check.id)
     for reason, ids in reasons.items():
         console.print(Text(f"not run ({reason}): {', '.join(ids)}", style="dim"))

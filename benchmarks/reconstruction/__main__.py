@@ -30,7 +30,7 @@ def main() -> None:
         writer = csv.DictWriter(file, list(outcomes[0].as_row()))
         writer.writeheader()
         writer.writerows(o.as_row() for o in outcomes)
-    Console(width=130).print(table(outcomes))
+    Console(width=160).print(table(outcomes))
     for path in draw_all(outcomes, options.folder):
         print(path)
 

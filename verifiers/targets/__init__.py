@@ -2,15 +2,24 @@
 
 from .in_process import InProcessTarget
 from .process import ProcessTarget
-from .replies import Refused, Target, TargetError, checked_labels
+from .replies import (
+    NotOffered,
+    Refused,
+    Target,
+    TargetError,
+    checked_charge,
+    checked_labels,
+)
 from .spec import open_target
 
 __all__ = [
     "InProcessTarget",
+    "NotOffered",
     "ProcessTarget",
     "Refused",
     "Target",
     "TargetError",
+    "checked_charge",
     "checked_labels",
     "open_target",
 ]

@@ -1,12 +1,12 @@
 """A target handed over as a Python object: it runs in place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
-from .replies import Refused, TargetError, call_text
+from .replies import NotOffered, Refused, TargetError, call_text, charge_text
 
 
 class InProcessTarget:
@@ -24,22 +24,37 @@ class InProcessTarget:
                 f"{target!r} is neither callable nor has it a method sample(histogram, size)"
             )
         self._aggregate: Callable[[Histogram, int], Any] = sample if callable(sample) else target
+        charge = getattr(target, "rdp", None)
+        self._charge: Callable[[Histogram, Any], Any] | None = charge if callable(charge) else None
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`; the target gets a read-only array of its own."""
+        return self._call(self._aggregate, histogram, size, call_text(histogram, size))
+
+    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+        """See `Target.rdp`: the method of that name, where the object has it."""
+        if self._charge is None:
+            raise NotOffered("the target has no rdp(histogram, orders)")
+        asked = np.array(orders, dtype=np.float64)
+        return self._call(self._charge, histogram, asked, charge_text(histogram))
+
+    @staticmethod
+    def _call(
+        function: Callable[[Histogram, Any], Any], histogram: Histogram, argument: Any, call: str
+    ) -> Any:
         given = np.array(histogram, dtype=np.int64)
         given.flags.writeable = False
         try:
-            reply = self._aggregate(given, size)
+            reply = function(given, argument)
         except BudgetExhausted:
             raise
         except Exception as error:
             if isinstance(error, ValueError) and "read-only" not in str(error):
                 raise Refused(str(error)) from None
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise TargetError(f"{call_text(histogram, size)} raised {raised}") from error
+            raise TargetError(f"{call} raised {raised}") from error
         if not np.array_equal(given, histogram):
-            raise TargetError(f"{call_text(histogram, size)} changed the histogram it was given")
+            raise TargetError(f"{call} changed the histogram it was given")
         return reply
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
-from .replies import Refused, TargetError, call_text
+from .replies import NotOffered, Refused, TargetError, call_text, charge_text
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
 _REPLY_BYTES = 1 << 26
@@ -50,13 +50,22 @@ class ProcessTarget:
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`."""
-        call = call_text(histogram, size)
         request = {"call": "aggregate", "histogram": histogram.tolist(), "size": size}
+        return self._request(request, "labels", call_text(histogram, size))
+
+    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+        """See `Target.rdp`."""
+        request = {"call": "rdp", "histogram": histogram.tolist(), "orders": list(orders)}
+        return self._request(request, "rdp", charge_text(histogram))
+
+    def _request(self, request: dict[str, Any], wanted: str, call: str) -> Any:
         self._send(request, call)
         reply = self._receive(self._timeout, call)
-        if "labels" in reply:
-            return reply["labels"]
-        error = str(reply.get("error", f"neither labels nor an error: {str(reply)[:60]}"))
+        if wanted in reply:
+            return reply[wanted]
+        error = str(reply.get("error", f"neither {wanted} nor an error: {str(reply)[:60]}"))
+        if reply.get("lacking"):
+            raise NotOffered(error)
         if error == BUDGET_ERROR:
             raise BudgetExhausted(error)
         if reply.get("fault"):

@@ -1,11 +1,15 @@
 """What a target may answer. A reply that breaks the rules is an error, and never evidence."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
+
+Charge = NDArray[np.float64]
 
 
 class TargetError(Exception):
@@ -16,11 +20,18 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error
     """A target's word that it does not serve this histogram."""
 
 
+class NotOffered(Exception):  # noqa: N818 - an answer, not an error
+    """A target's word that it has no accountant of this kind."""
+
+
 class Target(Protocol):
     """A deployment as the gate sees it."""
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """The raw reply to one call; raises `Refused`, `BudgetExhausted` or `TargetError`."""
+
+    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+        """The raw reply of its own accountant; raises `NotOffered`, else as `ask`."""
 
     def close(self) -> None:
         """Ends the deployment if it was started for the run."""
@@ -31,6 +42,34 @@ def call_text(histogram: Histogram, size: int) -> str:
     votes = ", ".join(str(v) for v in histogram[:12])
     rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
     return f"aggregate([{votes}{rest}], size={size})"
+
+
+def charge_text(histogram: Histogram) -> str:
+    """A call for a charge as it is named in messages."""
+    return call_text(histogram, 0).replace("aggregate(", "rdp(").replace("size=0", "orders")
+
+
+def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) -> Charge:
+    """The Rényi costs (n,) in `reply`. Raises TargetError naming the call and what is allowed."""
+    call = charge_text(histogram)
+    try:
+        charge = np.asarray(reply, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TargetError(
+            f"{call} returned {_shown(reply)}: expected {len(orders)} costs"
+        ) from None
+    if charge.shape != (len(orders),):
+        raise TargetError(
+            f"{call} returned {_described(charge, reply)}: expected {len(orders)} costs, one each "
+            "order"
+        )
+    bad = np.isnan(charge) | (charge < 0)
+    if bad.any():
+        where = int(np.argmax(bad))
+        raise TargetError(
+            f"{call} returned {charge[where]} at order {orders[where]:g}: expected a cost from 0"
+        )
+    return charge
 
 
 def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool) -> Labels:

@@ -14,7 +14,7 @@ import numpy as np
 from ...reference import BudgetExhausted
 from .in_process import InProcessTarget
 from .process import BUDGET_ERROR
-from .replies import Refused, TargetError
+from .replies import NotOffered, Refused, TargetError
 from .spec import load
 
 
@@ -41,7 +41,11 @@ def main(spec: str) -> None:
 def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
     histogram = np.array(request["histogram"], dtype=np.int64)
     try:
+        if request["call"] == "rdp":
+            return {"rdp": _plain(target.rdp(histogram, request["orders"]))}
         return {"labels": _plain(target.ask(histogram, request["size"]))}
+    except NotOffered as lack:
+        return {"error": str(lack), "lacking": True}
     except BudgetExhausted:
         return {"error": BUDGET_ERROR}
     except Refused as refusal:

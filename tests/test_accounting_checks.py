@@ -1,0 +1,167 @@
+"""`accountant-soundness` and `privacy-claim`: wrong accountants are proved wrong, no others."""
+
+import numpy as np
+import pytest
+
+from dpassay.reference import Gaussian, NoisyArgmax
+from dpassay.reference.accounting.analyses import query_cost
+from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget, TargetError, checked_charge
+
+SIGMA = 40.0
+
+
+def claim(privacy=None, **gate):
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 5, "teachers": 250}
+    table = {"mechanism": mechanism, "gate": {"max_queries": 400} | gate}
+    return parse_claim(table | ({"privacy": privacy} if privacy else {}))
+
+
+class Deployment:
+    """GNMax with an accountant of its own."""
+
+    def __init__(self, charge):
+        self.rng = np.random.default_rng(0)
+        self.charge = charge
+
+    def sample(self, histogram, size):
+        return (histogram + self.rng.normal(0, SIGMA, (size, len(histogram)))).argmax(1)
+
+    def rdp(self, histogram, orders):
+        return self.charge(np.asarray(histogram), np.asarray(orders))
+
+
+def result(check, charge=None, privacy=None):
+    deployment = Deployment(charge)
+    target = InProcessTarget(deployment if charge else deployment.sample)
+    report = verify(target, claim(privacy), seed=0)
+    return next(found for found in report.checks if found.id == check)
+
+
+def worst_pair_charge(histogram, orders):
+    return query_cost(histogram, NoisyArgmax(Gaussian(SIGMA)), orders, "worst-pair")
+
+
+SOUND = {
+    "data-independent": lambda h, a: a / SIGMA**2,
+    "Theorem 6, union bound": lambda h, a: gnmax_data_dependent(h, SIGMA, a),
+    "Theorem 6, exact q": lambda h, a: gnmax_data_dependent(h, SIGMA, a, exact_q=True),
+    "worst pair": worst_pair_charge,
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_published_accountants_are_not_accused(name):
+    """Although their costs at one side of a pair are below the divergence from the other."""
+    found = result("accountant-soundness", SOUND[name])
+    assert found.verdict is Verdict.PASS, found.message
+    assert "charges cover the exact cost" in found.message
+
+
+def last_gap_instead_of_all(histogram, orders):
+    """q from the last class of a loop, where the sum over all classes is needed."""
+    votes = np.sort(histogram)[::-1]
+    from scipy.special import log_ndtr
+
+    return gaussian_data_dependent(
+        log_ndtr(-(votes[0] - votes[-1]) / (np.sqrt(2) * SIGMA)), SIGMA, orders
+    )
+
+
+def labels_instead_of_votes(histogram, orders):
+    """The winner's one-hot row for the votes: every query looks unanimous."""
+    unanimous = np.zeros_like(histogram)
+    unanimous[histogram.argmax()] = histogram.sum()
+    return gnmax_data_dependent(unanimous, SIGMA, orders)
+
+
+UNSOUND = {
+    "half of it": lambda h, a: 0.5 * a / SIGMA**2,
+    "sigma for sigma squared in the wrong place": lambda h, a: a / SIGMA**3,
+    "the last gap for all gaps": last_gap_instead_of_all,
+    "labels for votes": labels_instead_of_votes,
+    "nothing": lambda h, a: np.zeros(len(a)),
+}
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_accountants_that_charge_too_little_are_proved_wrong(name):
+    """The pair, the order and the digits are shown; one vote apart, and re-checked here."""
+    found = result("accountant-soundness", UNSOUND[name])
+    assert found.verdict is Verdict.FAIL
+    assert "certified in ball arithmetic" in found.message
+    charged = float(found.message.split()[1])
+    order = float(found.message.split(" order ")[1].split()[0])
+    here, there = (
+        [int(v) for v in part.split("]")[0].split(",")] for part in found.message.split("[")[1:3]
+    )
+    assert charged == pytest.approx(
+        float(np.asarray(UNSOUND[name](np.array(here), np.array([order])))[0]), rel=1e-6
+    )
+    assert np.abs(np.array(here) - there).sum() == 2
+
+
+def test_a_target_without_an_accountant_is_not_judged():
+    found = result("accountant-soundness")
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert "no rdp" in found.message
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ([1.0], "shape .1,.: expected 2 costs"),
+        ("costly", "returned costly: expected 2 costs"),
+        ([1.0, np.nan], "returned nan at order 4: expected a cost from 0"),
+        ([-1.0, 2.0], "returned -1.0 at order 2"),
+    ],
+)
+def test_a_broken_charge_is_an_error(reply, message):
+    with pytest.raises(TargetError, match=message):
+        checked_charge(reply, np.array([3, 2]), (2.0, 4.0))
+
+
+def privacy(**change):
+    return {"epsilon": 1.97, "delta": 1e-5, "queries": 286} | change
+
+
+def test_a_true_privacy_claim_is_not_refuted():
+    """286 tied queries cost between 1.876 and 1.900 at delta 1e-5 (privacy loss distribution)."""
+    assert result("privacy-claim", privacy=privacy()).verdict is Verdict.PASS
+    assert result("privacy-claim", privacy=privacy(epsilon=1.90)).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 1.85}, {"queries": 330}, {"delta": 2e-6}, {"epsilon": 1.97 / 2}]
+)
+def test_a_false_privacy_claim_is_refuted_with_the_pair(change):
+    """Each a few percent beyond the exact cost of the tied pair."""
+    found = result("privacy-claim", privacy=privacy(**change))
+    assert found.verdict is Verdict.FAIL
+    assert "certified in ball arithmetic" in found.message
+    assert sum(found.histogram) == 250
+
+
+def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path):
+    """Unanimous votes cost next to nothing, tied ones what any queries may."""
+    path = tmp_path / "answered.csv"
+    path.write_text("250,0,0,0,0\n" * 400)
+    cheap = privacy(epsilon=0.5, queries=400, scope=str(path))
+    assert result("privacy-claim", privacy=cheap).verdict is Verdict.PASS
+    path.write_text("125,125,0,0,0\n" * 400)
+    assert result("privacy-claim", privacy=cheap).verdict is Verdict.FAIL
+
+
+def test_without_a_privacy_claim_there_is_nothing_to_refute():
+    assert result("privacy-claim").verdict is Verdict.NOT_APPLICABLE
+
+
+def test_a_scope_that_cannot_be_read_is_an_error_that_names_it():
+    report = verify(
+        InProcessTarget(Deployment(None).sample), claim(privacy(scope="nowhere.csv")), seed=0
+    )
+    assert report.verdict is Verdict.ERROR
+    assert any("nowhere.csv" in check.message for check in report.checks)

@@ -1,0 +1,138 @@
+"""`accountant-soundness`: what the target's own accountant charges covers what a query costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import Histogram
+from ...reference.accounting.certified import enclosed_law, renyi_lower
+from ...reference.accounting.divergences import renyi_divergence
+from ...reference.accounting.worst_pair import worst_pair
+from ..plan import SIMPLE, Plan
+from ..targets import NotOffered, Refused, Target, checked_charge
+from .base import Finding
+
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+_CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
+_CLEARLY = 1.001  # of the charge: less is not worth the enclosures
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class _Shortfall:
+    """A pair on which the charge at `here` falls short of D(Q(here) || Q(there))."""
+
+    here: Histogram
+    there: Histogram
+    order: float
+    charge: float
+    divergence: float
+
+    @property
+    def factor(self) -> float:
+        """How many times the charge is needed."""
+        return self.divergence / self.charge if self.charge > 0 else np.inf
+
+
+class AccountantSoundness:
+    """Compares charges with exact divergences at the charged histogram's side, never across.
+
+    Published data-dependent bounds are one-sided: each side of a pair is held to its own charge.
+    A shortfall seen in floating point is an accusation only once ball arithmetic has proved it.
+    """
+
+    id = "accountant-soundness"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.mechanism = plan.claim.mechanism.mechanism()
+        self.charges = 0
+        self.proved: _Shortfall | None = None
+        self.certified = 0.0
+
+    def run(self, target: Target) -> str | None:
+        """Asks for the charges; the reason where the target has no accountant."""
+        found: list[_Shortfall] = []
+        for histogram in self._histograms():
+            try:
+                reply = target.rdp(histogram, ORDERS)
+            except NotOffered as lack:
+                return str(lack)
+            except Refused:
+                continue
+            self.charges += 1
+            found += self._shortfalls(histogram, checked_charge(reply, histogram, ORDERS))
+        for shortfall in sorted(found, key=lambda s: -s.factor)[:_TRIES]:
+            if self._prove(shortfall):
+                break
+        return None if self.charges else "the target refuses to charge for every histogram"
+
+    def _histograms(self) -> Iterator[Histogram]:
+        """The costliest pairs, then those of the plan with the claimed number of votes."""
+        claim, seen = self.plan.claim.mechanism, set()
+        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, ORDERS)
+        streams = [
+            np.array(stream.histogram)
+            for stream in self.plan.streams
+            if sum(stream.histogram) == claim.teachers or stream.kind == SIMPLE
+        ]
+        for votes in [*worst.here, *worst.there, *streams]:
+            key = tuple(int(v) for v in votes)
+            if key not in seen:
+                seen.add(key)
+                yield votes.astype(np.int64)
+
+    def _shortfalls(self, here: Histogram, charge: NDArray[np.float64]) -> list[_Shortfall]:
+        there = np.array(list(_moved(here)), dtype=np.int64).reshape(-1, here.size)
+        if not len(there):
+            return []
+        log_p = self.mechanism.log_probabilities(here.astype(np.float64))
+        log_q = self.mechanism.log_probabilities(there.astype(np.float64))
+        actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, ORDERS)
+        worst = actual.argmax(0)
+        return [
+            _Shortfall(here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]))
+            for i, order in enumerate(ORDERS)
+            if actual[worst[i], i] > _CLEARLY * charge[i] + 1e-300
+        ]
+
+    def _prove(self, shortfall: _Shortfall) -> bool:
+        laws = [enclosed_law(h.tolist(), self.mechanism) for h in (shortfall.here, shortfall.there)]
+        certified = renyi_lower(laws[0], laws[1], shortfall.order)
+        if certified <= shortfall.charge:
+            return False
+        self.proved, self.certified = shortfall, certified
+        return True
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        if self.proved is None:
+            return Finding(
+                f"{self.charges} charges cover the exact cost of every neighbour at orders "
+                f"{ORDERS[0]:g} to {ORDERS[-1]:g}"
+            )
+        pair = self.proved
+        share = f"{pair.charge / self.certified:.3g} of it" if pair.charge else "nothing"
+        return Finding(
+            f"charged {pair.charge:.10g} at order {pair.order:g} for {pair.here.tolist()}, but "
+            f"against its neighbour {pair.there.tolist()} it costs at least {self.certified:.10g} "
+            "(certified in ball arithmetic)",
+            f"the accountant charges {share}",
+            tuple(int(v) for v in pair.here),
+        )
+
+
+def _moved(votes: Histogram) -> Iterator[Histogram]:
+    """Neighbours: all, or with many classes those among the leaders and the last two."""
+    order = np.argsort(-votes, kind="stable")
+    if votes.size > _CLASSES_IN_FULL:
+        order = np.concatenate([order[: _CLASSES_IN_FULL - 2], order[-2:]])
+    for source in order:
+        for to in order:
+            if source != to and votes[source] > 0:
+                moved = votes.copy()
+                moved[source] -= 1
+                moved[to] += 1
+                yield moved

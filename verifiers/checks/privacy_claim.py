@@ -1,0 +1,122 @@
+"""`privacy-claim`: the claimed epsilon, delta and queries against what queries cost exactly."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from ...reference import Histogram
+from ...reference.accounting.certified import delta_lower, enclosed_law
+from ...reference.accounting.pairs import worst_neighbours
+from ...reference.accounting.worst_pair import worst_pair
+from ..claim import Claim
+from ..histogram_file import read_histograms
+from .base import Finding
+
+ANY_QUERIES = "any-queries"
+_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
+_MOST_ROWS = 20  # of a scope file: the most frequent histograms
+
+
+@dataclass(frozen=True)
+class _Test:
+    """Telling a pair apart by counting an event: `least` of `times` queries in `labels`."""
+
+    here: Histogram
+    there: Histogram
+    labels: tuple[int, ...]
+    times: int
+    least: int
+    delta: float
+
+
+class PrivacyClaimCheck:
+    """Looks for a test that tells a pair of histograms apart better than the claim allows.
+
+    Refuted only by a lower bound on delta in ball arithmetic: the labels merged into two events,
+    counted over the claimed queries, a binomial tail. Not refuting is no proof of the claim.
+    """
+
+    id = "privacy-claim"
+
+    def __init__(self, claim: Claim) -> None:
+        assert claim.privacy is not None
+        self.claim, self.privacy = claim, claim.privacy
+        self.mechanism = claim.mechanism.mechanism()
+        self.best: _Test | None = None
+        self.certified = 0.0
+
+    def run(self) -> None:
+        """Tries the costliest pairs. Raises ValueError for a scope that cannot be read."""
+        tests = [self._best_test(*pair) for pair in self._pairs()]
+        self.best = max(tests, key=lambda test: test.delta, default=None)
+        if self.best is None or self.best.delta <= self.privacy.delta:
+            return
+        p, q = (
+            sum(enclosed_law(h.tolist(), self.mechanism)[k] for k in self.best.labels)
+            for h in (self.best.here, self.best.there)
+        )
+        epsilon = self.privacy.epsilon
+        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)  # type: ignore[arg-type]
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is disproved."""
+        return self.certified > self.privacy.delta
+
+    def _pairs(self) -> list[tuple[Histogram, Histogram, int]]:
+        """Pairs (here, there) and how often they are asked."""
+        claim = self.claim.mechanism
+        queries = 1 if claim.caching else self.privacy.queries
+        if self.privacy.scope == ANY_QUERIES:
+            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, _ORDERS)
+            pairs = {
+                (tuple(h.tolist()), tuple(t.tolist()))
+                for h, t in zip(worst.here, worst.there, strict=True)
+            }
+            both = [*pairs, *((there, here) for here, there in pairs)]
+            return [(np.array(h), np.array(t), queries) for h, t in both]
+        found = []
+        rows = Counter(row.histogram for row in read_histograms(self.privacy.scope))
+        for votes, asked in rows.most_common(_MOST_ROWS):
+            times = 1 if claim.caching else min(asked, queries)
+            worst_of = worst_neighbours(np.array(votes), self.mechanism, _ORDERS)
+            for side in (worst_of.neighbours_from, worst_of.neighbours_towards):
+                for other in {tuple(n.tolist()) for n in side}:
+                    found += [(np.array(votes), np.array(other), times)]
+                    found += [(np.array(other), np.array(votes), times)]
+        return found
+
+    def _best_test(self, here: Histogram, there: Histogram, times: int) -> _Test:
+        """The event of labels likelier at `here`, and the threshold with the largest delta."""
+        p, q = (np.exp(self.mechanism.log_probabilities(h.astype(float))) for h in (here, there))
+        labels = tuple(int(k) for k in np.flatnonzero(p > q))
+        event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
+        least = np.arange(times + 1)
+        gap = binom.sf(least - 1, times, event_p) - np.exp(
+            np.minimum(self.privacy.epsilon + binom.logsf(least - 1, times, event_q), 0.0)
+        )
+        best = int(gap.argmax())
+        return _Test(here, there, labels, times, best, float(gap[best]))
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        claim = self.privacy
+        what = f"({claim.epsilon:g}, {claim.delta:g}) for {claim.queries:,} queries"
+        if self.best is None or not self.refuted:
+            known = (
+                ""
+                if self.best is None
+                else f": the best test found has delta {self.best.delta:.3g}"
+            )
+            return Finding(f"{what} is not refuted{known}")
+        test = self.best
+        return Finding(
+            f"{what} is refuted: asked {test.times:,} times, {test.here.tolist()} and its "
+            f"neighbour {test.there.tolist()} are told apart by counting labels "
+            f"{list(test.labels)} ({test.least} or more) with delta at least "
+            f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
+            "the accountant charges too little, or the claim allows too many queries",
+            tuple(int(v) for v in test.here),
+        )
