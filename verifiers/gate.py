@@ -11,6 +11,7 @@ import numpy as np
 from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .checks import (
+    Abstention,
     AccountantSoundness,
     Check,
     ClassProbabilities,
@@ -125,6 +126,10 @@ class _Run:
         self.scale = NoiseScale(self.plan)
         self.leakage = HistogramLeakage(self.plan, self.seed)
         self.checks = [self.labels, self.scale]
+        if self.claim.mechanism.refuses:
+            self.checks.append(Abstention(self.plan))
+        else:
+            self.impossible[Abstention.id] = f"{self.claim.mechanism.name} refuses no query"
         for name in ("shift-invariance", "permutation-equivariance"):
             if name in self.plan.twins:
                 self.checks.append(Symmetry(name, self.plan))

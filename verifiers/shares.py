@@ -28,7 +28,6 @@ SIMPLEST_SHARE = 1 / 8
 NOT_BUILT = {
     "vote-monotonicity",
     "fresh-noise",
-    "abstention",
     "privacy-audit",
     "budget-enforcement",
 }

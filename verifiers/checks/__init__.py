@@ -1,5 +1,6 @@
 """The checks: each turns labels into evidence and says what it means. None prints or stops."""
 
+from .abstention import Abstention
 from .accountant_soundness import AccountantSoundness
 from .base import Check, Finding
 from .class_probabilities import ClassProbabilities
@@ -10,6 +11,7 @@ from .privacy_claim import PrivacyClaimCheck
 from .symmetry import Symmetry
 
 __all__ = [
+    "Abstention",
     "AccountantSoundness",
     "Check",
     "ClassProbabilities",
