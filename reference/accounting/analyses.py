@@ -79,20 +79,25 @@ def answered_share(histogram: ArrayLike, mechanism: Mechanism) -> float:
     return float(np.exp(log_answered(as_histogram(histogram), mechanism)))
 
 
+def answer_data_independent(noise: Noise, orders: ArrayLike) -> Matrix:
+    """Rényi cost (n,) of an answer by noisy argmax with this noise, whatever the votes."""
+    if isinstance(noise, Gaussian):
+        return gnmax_data_independent(noise.scale, orders)
+    plain = pure_data_independent(pure_epsilon(noise), orders)
+    if isinstance(noise, Laplace):
+        return np.minimum(plain, lnmax_laplace(1.0 / noise.scale, orders))
+    return plain
+
+
 def _answer(votes: ArrayLike, noise: Noise, orders: ArrayLike, dependent: bool) -> Matrix:
     """The cost of an answer: GNMax's, or that of a pure mechanism."""
-    if isinstance(noise, Gaussian):
-        if dependent:
-            return gnmax_data_dependent(votes, noise.scale, orders)
-        return gnmax_data_independent(noise.scale, orders)
-    epsilon = pure_epsilon(noise)
-    plain = pure_data_independent(epsilon, orders)
-    if isinstance(noise, Laplace):
-        plain = np.minimum(plain, lnmax_laplace(1.0 / noise.scale, orders))
-        if dependent:
-            return np.minimum(plain, lnmax_data_dependent(votes, 1.0 / noise.scale, orders))
+    plain = answer_data_independent(noise, orders)
     if not dependent:
         return plain
+    if isinstance(noise, Gaussian):
+        return gnmax_data_dependent(votes, noise.scale, orders)
+    if isinstance(noise, Laplace):
+        return np.minimum(plain, lnmax_data_dependent(votes, 1.0 / noise.scale, orders))
     logs = NoisyArgmax(noise).log_probabilities(-np.sort(-np.asarray(votes, dtype=np.float64)))
     log_q = logsumexp(logs[1:])
-    return np.minimum(plain, pure_data_dependent(log_q, epsilon, orders))
+    return np.minimum(plain, pure_data_dependent(log_q, pure_epsilon(noise), orders))

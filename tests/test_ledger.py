@@ -1,0 +1,158 @@
+"""The ledger: charges on disk before release, whoever writes, and whatever crashed."""
+
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from dpassay.reference import (
+    BudgetExhausted,
+    ConfidentGNMax,
+    Gaussian,
+    InteractiveGNMax,
+    NoisyArgmax,
+)
+from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.reference.accounting.ledger import Ledger
+
+GNMAX = NoisyArgmax(Gaussian(40.0))
+CONFIDENT = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.jsonl"
+
+
+def open_ledger(path, mechanism=GNMAX, budget=5.0):
+    return Ledger(path, mechanism, delta=1e-5, budget=budget)
+
+
+def epsilon(queries, cost=ORDERS / 1600):
+    return to_epsilon(ORDERS, queries * cost, 1e-5).epsilon
+
+
+def test_spent_is_the_data_independent_cost(path):
+    ledger = open_ledger(path)
+    assert ledger.spent == 0
+    ledger.charge()
+    ledger.charge(answered=9)
+    assert ledger.spent == pytest.approx(epsilon(10), rel=1e-12)
+
+
+def test_refused_queries_cost_their_test_alone(path):
+    ledger = open_ledger(path, CONFIDENT)
+    ledger.charge(answered=0, refused=50)
+    assert ledger.spent == pytest.approx(epsilon(50, ORDERS / (2 * 150.0**2)), rel=1e-12)
+
+
+def test_the_budget_is_never_exceeded_and_used_to_the_last(path):
+    ledger = open_ledger(path, budget=2.0)
+    fits = ledger.remaining()
+    assert epsilon(fits) <= 2.0 < epsilon(fits + 1)
+    ledger.charge(fits - 1)
+    assert ledger.remaining() == 1
+    with pytest.raises(BudgetExhausted, match="would exceed 2"):
+        ledger.charge(2)
+    ledger.charge()
+    before = path.read_bytes()
+    with pytest.raises(BudgetExhausted):
+        ledger.charge()
+    assert path.read_bytes() == before
+
+
+def test_a_restart_forgets_nothing(path):
+    open_ledger(path).charge(7)
+    assert open_ledger(path).spent == pytest.approx(epsilon(7))
+
+
+def test_what_a_crash_tore_is_charged(path):
+    """The last line half-written, then more charges: nothing is lost, nothing runs together."""
+    open_ledger(path).charge(7)
+    with path.open("ab") as file:
+        file.write(b'{"answered": 1, "ref')
+    ledger = open_ledger(path)
+    assert ledger.spent == pytest.approx(epsilon(8))
+    ledger.charge(2)
+    assert open_ledger(path).spent == pytest.approx(epsilon(10))
+
+
+def test_threads_and_ledgers_share_a_file(path):
+    ledgers = [open_ledger(path) for _ in range(3)]
+
+    def spend(ledger):
+        for _ in range(20):
+            ledger.charge()
+
+    threads = [threading.Thread(target=spend, args=(ledgers[i % 3],)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ledgers[0].spent == pytest.approx(epsilon(120))
+
+
+SPEND = """
+import sys
+from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
+from dpassay.reference.accounting.ledger import Ledger
+
+ledger, charged = Ledger(sys.argv[1], NoisyArgmax(Gaussian(40.0)), delta=1e-5, budget=0.5), 0
+try:
+    while True:
+        ledger.charge()
+        charged += 1
+except BudgetExhausted:
+    print(charged)
+"""
+
+
+def test_processes_together_do_not_overspend(path):
+    """Three at once get as many answers in all as one alone would."""
+    alone = open_ledger(path, budget=0.5).remaining()
+    command = [sys.executable, "-c", SPEND, str(path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    charged = [int(process.communicate(timeout=120)[0]) for process in running]
+    assert sum(charged) == alone
+    assert open_ledger(path, budget=0.5).spent <= 0.5
+
+
+def test_the_file_is_append_only(path):
+    ledger = open_ledger(path)
+    seen = path.read_bytes()
+    for _ in range(5):
+        ledger.charge()
+        now = path.read_bytes()
+        assert now.startswith(seen)
+        seen = now
+    assert json.loads(seen.split(b"\n")[1]) == {"answered": 1, "refused": 0}
+
+
+INTERACTIVE = InteractiveGNMax(Gaussian(1.0), 1.0, Gaussian(1.0), (0.5, 0.5), 1.0, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: open_ledger(path, INTERACTIVE), "no cost of it is known"),
+        (lambda path: Ledger(path, GNMAX, delta=0.0, budget=1.0), "delta 0: expected"),
+        (lambda path: Ledger(path, GNMAX, delta=0.1, budget=0.0), "budget 0: expected"),
+        (lambda path: open_ledger(path).charge(-1), "-1 answered, 0 refused"),
+        (lambda path: open_ledger(path).charge(0, 1), "refuses no query"),
+    ],
+)
+def test_what_it_does_not_know_is_refused(path, make, message):
+    with pytest.raises(ValueError, match=message):
+        make(path)
+
+
+def test_a_file_of_something_else_is_refused_and_left_alone(path):
+    open_ledger(path).charge()
+    with pytest.raises(ValueError, match="a ledger of"):
+        open_ledger(path, NoisyArgmax(Gaussian(80.0)))
+    path.write_text("not a ledger\n")
+    with pytest.raises(ValueError, match="not a ledger"):
+        open_ledger(path)
+    assert path.read_text() == "not a ledger\n"
