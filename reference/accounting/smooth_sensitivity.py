@@ -1,0 +1,193 @@
+"""Smooth sensitivity of the data-dependent costs, and the release of a cost under it.
+
+Papernot et al. 2018 (arXiv 1802.08908v1), appendix B. A data-dependent cost depends on the votes,
+so it may be published only with noise. The local sensitivities of several queries add up distance
+by distance and order by order before `smooth_sensitivity` is taken.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri_exp
+
+from ..generators import secure_generator
+from ..histograms import Histogram, as_histogram
+from ..mechanisms import ConfidentGNMax
+from ..noise import Gaussian
+from ..special import log_ndtr
+from .confident import threshold_data_dependent
+from .gnmax import as_orders, gaussian_data_dependent, gnmax_data_independent, log_q_union
+
+Matrix = NDArray[np.float64]
+
+_BISECTIONS = 80
+
+
+def gnmax_local_sensitivity(histogram: ArrayLike, noise: Gaussian, orders: ArrayLike) -> Matrix:
+    """Bound on the local sensitivity of GNMax's cost, d moved votes away; (N, n_orders), nats.
+
+    histogram: votes (c,), N in total; noise: sigma in votes; orders: (n_orders,), above 1. Row d is
+    for histograms d votes from this one. The cost is `gnmax_data_dependent`. A
+    bound only where `conditions_hold`. Raises ValueError for a value out of
+    range. Source: Papernot et al. 2018, Propositions 12 and 13, Algorithms 3 to 5.
+    """
+    votes, grid = as_histogram(histogram), as_orders(orders)
+    log_q0 = _log_q0(noise, grid)
+    log_q1 = _moved(log_q0, votes.size, noise, -1)
+    plateau = _local(log_q1, votes.size, noise, grid)
+    local = np.tile(plateau, (max(int(votes.sum()), 1), 1))
+    start = log_q_union(votes, noise.scale)
+    for above in (True, False):
+        path = _path(votes, gather=above)[: local.shape[0]]
+        log_q = log_q_union(path, noise.scale)[:, None]
+        # the walk ends with the first histogram inside the plateau, or past its far end
+        inside = log_q <= log_q0 if above else log_q >= log_q1
+        ended = np.logical_or.accumulate(np.vstack([np.zeros_like(inside[:1]), inside[:-1]]), 0)
+        walks = (start > log_q0) if above else (start < log_q1)
+        on_plateau = (log_q >= log_q1) & (log_q <= log_q0)
+        values = _local(np.where(on_plateau, log_q1, log_q), votes.size, noise, grid)
+        rows = slice(0, path.shape[0])
+        local[rows] = np.where(walks & ~ended, values, local[rows])
+    return local
+
+
+def threshold_local_sensitivity(
+    mechanism: ConfidentGNMax, histogram: ArrayLike, orders: ArrayLike
+) -> Matrix:
+    """Local sensitivity of the threshold test's cost, d moved votes away; (N, n_orders), nats.
+
+    histogram: votes (c,), N in total; orders: (n_orders,), above 1. The cost depends on the largest
+    count alone, which one moved vote changes by at most 1 within 0..N. Raises ValueError for a
+    value out of range. Source: Papernot et al. 2018, appendix B, on the threshold mechanism.
+    """
+    votes = as_histogram(histogram)
+    total, largest = max(int(votes.sum()), 1), int(votes.max())
+    counts = np.zeros((total + 1, 2))
+    counts[:, 0] = np.arange(total + 1)
+    steps = np.abs(np.diff(threshold_data_dependent(counts, mechanism, orders), axis=0))
+    none = np.zeros_like(steps[:1])
+    local = np.maximum(np.vstack([none, steps]), np.vstack([steps, none]))
+    padded = np.vstack([np.zeros_like(local), local, np.zeros_like(local)])
+    centre = total + 1 + largest
+    distances = np.arange(total)
+    return np.asarray(np.maximum(padded[centre + distances], padded[centre - distances]))
+
+
+def smooth_sensitivity(local: ArrayLike, beta: float) -> Matrix:
+    """Largest of e^(-beta d) times the local sensitivity at distance d; nats, (n_orders,).
+
+    local: (distances, n_orders), nats; beta: positive, else ValueError.
+    Source: Nissim, Raskhodnikova & Smith 2007, Definition 2.2 and Claim 3.2.
+    """
+    if not beta > 0:
+        raise ValueError(f"beta {beta}: expected a positive number")
+    values = np.asarray(local, dtype=np.float64)
+    discount = np.exp(-beta * np.arange(values.shape[0]))
+    return np.asarray((discount[:, None] * values).max(0))
+
+
+def release_cost(beta: float, scale: float, order: float) -> float:
+    """Rényi cost of `release` at one order, the largest there is; nats.
+
+    beta: of the smooth sensitivity, positive; scale: noise per unit of it, positive; order: in
+    (1, 1/(2 beta)). Raises ValueError for a value out of range.
+    The mechanism is GNSS of Papernot et al. 2018, appendix B. The cost stated there (Theorem 23 in
+    the released code), alpha e^(2 beta) / sigma^2 + (beta alpha - ln(1 - 2 alpha beta) / 2) /
+    (alpha - 1), is not charged: its first term is too small where alpha beta is not, see the tests.
+    This is the divergence of N(0, s^2) from N(r s, r^2 s^2) at r = e^-beta (Gil, Alajaji & Linder
+    2013, Table 2). No other r in [e^-beta, e^beta], with means min(1, r) s apart at most, gives
+    more: the term of the means falls in r, that of the spreads is least at r = 1 and larger at
+    1/r than at r for r above 1.
+    """
+    if not (beta > 0 and 1.0 < order < 0.5 / beta):
+        raise ValueError(f"order {order}: expected above 1 and below 1/(2 beta), beta {beta} > 0")
+    if not scale > 0:
+        raise ValueError(f"scale {scale}: expected a positive number")
+    mixed = 1.0 + order * math.expm1(-2.0 * beta)
+    means = order * math.exp(-2.0 * beta) / (2.0 * scale**2 * mixed)
+    return means - (order * beta + 0.5 * math.log(mixed)) / (order - 1.0)
+
+
+def release(
+    cost: float, smooth: float, scale: float, rng: np.random.Generator | None = None
+) -> float:
+    """A cost with Gaussian noise of standard deviation `smooth` times `scale`; nats.
+
+    cost: composed, at one order, nats; smooth: its smooth sensitivity, nats; scale: as for
+    `release_cost`; rng: without one, a fresh cryptographically secure generator. The value may be
+    negative; it is unbiased, not an upper bound. Source: as for `release_cost`.
+    """
+    rng = secure_generator() if rng is None else rng
+    return cost + smooth * scale * float(rng.standard_normal())
+
+
+def conditions_hold(noise: Gaussian, classes: int, order: float) -> tuple[bool, bool]:
+    """Whether conditions C5 and C6, which `gnmax_local_sensitivity` rests on, hold at an order.
+
+    noise: sigma in votes; classes: c, at least 2; order: above 1. C5: the cost rises with q up to
+    q0; C6: so does its change to the worst neighbour, up to q1. Looked at on 4,000 points of ln q,
+    no proof. Raises ValueError for a value out of range. Source: Papernot et al. 2018, B.4.2.
+    """
+    grid = as_orders([order])
+    top = _log_q0(noise, grid)[0]
+    rising = np.diff(_bound(np.geomspace(50.0 * top, top * (1 + 1e-9), 4000), noise, grid))
+    low = float(_moved(np.array(top), classes, noise, -1))
+    log_q = np.geomspace(50.0 * low, low, 4000)
+    change = _bound(_moved(log_q * (1 + 1e-9), classes, noise, 1), noise, grid)
+    step = np.diff(change - _bound(log_q, noise, grid))
+    c5 = bool((rising >= -1e-15).all())
+    return c5, c5 and bool((step >= -1e-15).all())
+
+
+def _bound(log_q: Matrix, noise: Gaussian, order: Matrix) -> Matrix:
+    return gaussian_data_dependent(log_q, noise.scale, order)[..., 0]
+
+
+def _log_q0(noise: Gaussian, orders: Matrix) -> Matrix:
+    """Least ln q, (n_orders,), from which on the data-independent bound stands."""
+    independent = gnmax_data_independent(noise.scale, orders)
+    high = np.zeros_like(orders)
+    low = -np.square((orders + 1.0) / noise.scale + 1.0)
+    while (worse := _paired(low, noise, orders) >= independent).any():
+        low = np.where(worse, 2.0 * low, low)
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        helps = _paired(middle, noise, orders) < independent
+        low, high = np.where(helps, middle, low), np.where(helps, high, middle)
+    return high
+
+
+def _moved(log_q: Matrix, classes: int, noise: Gaussian, sign: int) -> Matrix:
+    """The largest (sign 1) or least (-1) ln q that one moved vote makes of q (Proposition 12)."""
+    spread = math.log(classes - 1.0)
+    moved = log_ndtr(ndtri_exp(np.minimum(log_q - spread, 0.0)) + sign * math.sqrt(2) / noise.scale)
+    # rounded towards q = 1, so that the way back from q0 meets the cost's jump there
+    return np.asarray(np.minimum((spread + moved) * (1.0 - 1e-12), 0.0))
+
+
+def _local(log_q: Matrix, classes: int, noise: Gaussian, orders: Matrix) -> Matrix:
+    """Algorithm 3 off the plateau: the cost's change to the worst neighbour, either way."""
+    own = _paired(log_q, noise, orders)
+    up = _paired(_moved(log_q, classes, noise, 1), noise, orders)
+    down = _paired(_moved(log_q, classes, noise, -1), noise, orders)
+    return np.maximum(up - own, own - down)
+
+
+def _paired(log_q: Matrix, noise: Gaussian, orders: Matrix) -> Matrix:
+    """Cost at log_q (..., n_orders), each column at its own order."""
+    columns = np.broadcast_to(log_q, np.broadcast_shapes(log_q.shape, orders.shape))
+    costs = [_bound(columns[..., k], noise, orders[k : k + 1]) for k in range(orders.size)]
+    return np.stack(costs, -1)
+
+
+def _path(votes: Histogram, gather: bool) -> Histogram:
+    """Histograms one vote apart: the runner-up's votes go to the leader (gather), or back."""
+    ordered = -np.sort(-votes)
+    path = [ordered.copy()]
+    while ordered[1] > 0 if gather else ordered[0] - ordered[1] > 1:
+        ordered[0] += 1 if gather else -1
+        ordered[1] -= 1 if gather else -1
+        ordered[1:] = -np.sort(-ordered[1:])
+        path.append(ordered.copy())
+    return np.array(path)
