@@ -57,7 +57,7 @@ class Answers:
             place = int(np.argmax(bad))
             allowed = f"a label from 0 to {classes - 1}" + (", or -1 for a refusal" * refuses)
             raise ValueError(f"label {array[place]} at place {place}: expected {allowed}")
-        outcomes = np.where(array == REFUSAL, classes, array)
+        outcomes = np.where(array == REFUSAL, classes, array).astype(np.int64)
         counts = np.bincount(outcomes, minlength=classes + refuses)
         return cls(counts.astype(np.float64), mechanism)
 

@@ -115,6 +115,26 @@ def test_classes_beyond_those_seen_can_be_named():
         (["--counts", "1,-2", *OPTIONS], "", "--counts '1,-2': '-2' is no count"),
         (["--counts", "7", *OPTIONS], "", "expected at least two classes"),
         (["--counts", "7,1", "log.txt", *OPTIONS], "", "give one or the other"),
+        (["--counts", "0,0,0", *OPTIONS], "", "no labels were counted"),
+        ([*OPTIONS], "-1\n-1\n", "no labels were counted"),
+        (
+            [
+                "--counts",
+                "7,1,2",
+                *OPTIONS,
+                "--threshold",
+                "nan",
+                "--threshold-noise",
+                "gaussian:4",
+            ],
+            "",
+            "--threshold nan: expected a number of votes",
+        ),
+        (
+            ["--counts", "7,1", "--noise", "gaussian:1e-300", "--teachers", "9"],
+            "",
+            "noise gaussian:1e-300 for 9 teachers",
+        ),
         (
             ["--counts", "7,1", "--noise", "normal:4", "--teachers", "9"],
             "",
@@ -147,3 +167,13 @@ def test_bad_input_is_one_line_on_stderr(arguments, stdin, message):
 
 def test_blank_lines_and_spaces_are_no_labels():
     assert read_labels(["", "label", " 3 ", "", "-1", "0"], "log") == [3, -1, 0]
+
+
+def test_labels_that_no_votes_explain_are_pointed_out():
+    """Labels near a tie under much less noise than was drawn, and the right noise beside it."""
+    right = run(*OPTIONS, stdin=as_lines(GNMAX))
+    assert right.stderr == ""
+    counts = "2900,2240,1010,680,780,680,550,390,390,380"
+    wrong = run("--counts", counts, "--noise", "gaussian:100", "--teachers", "250")
+    assert wrong.returncode == 0
+    assert "no votes of 250 teachers fit these labels well under gaussian:100" in wrong.stderr

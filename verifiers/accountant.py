@@ -1,5 +1,6 @@
 """The command `dpassay account`: from a file of histograms to what asking them costs."""
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,6 +78,8 @@ def accounted_mechanism(
         if threshold is not None or threshold_noise is not None:
             raise ValueError(f"--threshold belongs to confident-gnmax, not to {name}")
         return NoisyArgmax(family)
+    if threshold is not None and not math.isfinite(threshold):
+        raise ValueError(f"--threshold {threshold}: expected a number of votes")
     if threshold is None or threshold_noise is None:
         raise ValueError("confident-gnmax needs --threshold and --threshold-noise")
     screen = parse_noise(threshold_noise)

@@ -1,17 +1,21 @@
 """The command `dpassay reconstruct`: from what a user has, labels or counts, to answers."""
 
+import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
 from ..attacks import Answers, Method, Reconstruction, reconstruct
 from ..reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
 from .label_log import read_labels
 
 MOST_CLASSES = 1000
+MOST_VOTES = 1e9
+ALARM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,15 @@ def reconstruct_votes(
         answers, left_out = answers_from_log(labels or "-", classes, attacked)
         if left_out:
             warnings.append(f"{left_out:,} refusals left out: --threshold would read them too")
+    if not answers.counts.any():
+        raise ValueError("no labels were counted: nothing to read")
+    _check_scales(attacked, teachers)
     found = reconstruct(answers, teachers, method)
+    if method == "mle" and not _fits(answers, found):
+        warnings.append(
+            f"no votes of {teachers:,} teachers fit these labels well under {attacked.noise}: "
+            "check --noise and --teachers"
+        )
     if not found.converged:
         warnings.append(f"{method} did not converge")
     return Reading(found, warnings)
@@ -81,6 +93,8 @@ def attacked_mechanism(
 ) -> NoisyArgmax | ConfidentGNMax:
     """The mechanism that options describe. Raises ValueError naming the option."""
     family = parse_noise(noise)
+    if threshold is not None and not (math.isfinite(threshold) and abs(threshold) <= MOST_VOTES):
+        raise ValueError(f"--threshold {threshold}: expected a number of votes")
     if threshold is None and threshold_noise is None:
         return NoisyArgmax(family)
     if threshold is None or threshold_noise is None:
@@ -91,13 +105,36 @@ def attacked_mechanism(
     return ConfidentGNMax(family, threshold, screen)
 
 
+def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> None:
+    """Raises ValueError for noise that is nothing, or everything, beside the votes."""
+    screen = [mechanism.threshold_noise] if isinstance(mechanism, ConfidentGNMax) else []
+    for noise in (mechanism.noise, *screen):
+        if not 1e-6 * teachers <= noise.scale <= 1e6 * teachers:
+            raise ValueError(
+                f"noise {noise} for {teachers:,} teachers: expected a scale from a millionth of "
+                "them to a million times as many"
+            )
+
+
+def _fits(answers: Answers, found: Reconstruction) -> bool:
+    """Whether the likeliest votes explain the labels: a likelihood-ratio test, once in 10^6.
+
+    Votes that are all free explain any labels; what is tested is the bound at zero votes.
+    """
+    counts = answers.counts
+    seen = counts[counts > 0]
+    best = float((seen * np.log(seen / seen.sum())).sum())
+    deviance = 2.0 * (best - float(found.log_likelihood))
+    return bool(chi2.sf(deviance, counts.size - 1) > ALARM)
+
+
 def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> Answers:
     """Answers from `n0,n1,...`. Raises ValueError that shows the offending part."""
     counts = []
     for part in text.split(","):
         if not (part.strip().isdecimal() and part.isascii()):
             raise ValueError(
-                f"--counts {text!r}: {part.strip()!r} is no count: expected a number from 0"
+                f"--counts {text!r}: {part.strip()!r} is no count: expected a whole number from 0"
             )
         counts.append(float(part))
     try:

@@ -223,6 +223,8 @@ def account(
     from .accountant import accounted_mechanism
     from .histogram_file import read_histograms
 
+    if epsilon is not None and not epsilon < float("inf"):
+        fail(f"--epsilon {epsilon}: expected a finite budget")
     if epsilon is not None and repeat != 1:
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")
     try:
@@ -239,6 +241,41 @@ def account(
     except ValueError as error:
         fail(str(error))
     print(json.dumps(charged.as_json()) if as_json else charged.as_text())
+
+
+@commands.command()
+@click.argument("target")
+@click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
+@click.option("--pair", nargs=2, required=True, metavar="HISTOGRAM HISTOGRAM")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) -> None:
+    """Bound what TARGET's labels give away of a pair of histograms, one vote apart.
+
+    Exit 0: the claim is not refuted; 1: it is; 2: misuse or a target error; 3: not told apart.
+    """
+    from ..reference import BudgetExhausted, parse_histogram
+    from .audit import audit as run
+    from .claim import ClaimError, read_claim
+    from .targets import Refused, TargetError, open_target
+
+    try:
+        claim = read_claim(claim_file)
+        here, there = (parse_histogram(text) for text in pair)
+        deployment = open_target(target, claim.gate.timeout)
+    except (ClaimError, TargetError, ValueError) as error:
+        fail(str(error))
+    try:
+        found = run(deployment, claim, here, there)
+    except (TargetError, ValueError) as error:
+        fail(str(error))
+    except Refused as refusal:
+        fail(f"the target refuses a histogram of the pair: {refusal}")
+    except BudgetExhausted:
+        fail("the target's own budget was exhausted")
+    finally:
+        deployment.close()
+    print(json.dumps(found.as_json()) if as_json else found.as_text())
+    sys.exit(found.verdict.exit_status)
 
 
 def fail(message: str) -> NoReturn:

@@ -198,8 +198,9 @@ class _Run:
         refuses = self.claim.mechanism.refuses
         labels = checked_labels(self.target.ask(histogram, size), histogram, size, refuses)
         self.queries += size
-        for check in [*self.checks, self.leakage]:
+        for check in self.checks:
             check.observe(stream, labels)
+        self.leakage.observe(stream, labels)
         return labels
 
     def _simplify(self) -> None:
@@ -222,8 +223,8 @@ class _Run:
         if any(self._refuted(check) for check in self.checks):
             return
         self._tell("attacking", self.queries)
-        self.leakage.conclude()
-        self.checks.append(self.leakage)
+        self.leakage.run()
+        self._prove(self.leakage.id, self.leakage.verdict, self.leakage.finding())
         if self.leakage.warning is not None:
             self.warnings.append(self.leakage.warning)
 
@@ -236,7 +237,7 @@ class _Run:
         if lacking is not None:
             self.impossible[soundness.id] = lacking
         else:
-            self._prove(soundness.id, soundness.proved is not None, soundness.finding())
+            self._prove(soundness.id, _verdict(soundness.proved is not None), soundness.finding())
         if self.claim.privacy is None:
             self.impossible[PrivacyClaimCheck.id] = "the claim has no [privacy]"
             return
@@ -245,19 +246,18 @@ class _Run:
             privacy.run()
         except ValueError as error:
             raise TargetError(f"privacy.scope: {error}") from None
-        self._prove(privacy.id, privacy.refuted, privacy.finding())
+        self._prove(privacy.id, _verdict(privacy.refuted), privacy.finding())
 
-    def _prove(self, name: str, refuted: bool, finding: Finding) -> None:
-        """The result of a check that needs no labels."""
+    def _prove(self, name: str, verdict: Verdict, finding: Finding) -> None:
+        """The result of a check that gathers no evidence from labels."""
+        again = self.reproduce if verdict is Verdict.FAIL else None
         self.proofs[name] = CheckResult(
             name,
-            Verdict.FAIL if refuted else Verdict.PASS,
+            verdict,
             finding.message,
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
-            reproduce=f"{self.reproduce} --seed {self.seed}"
-            if refuted and self.reproduce
-            else None,
+            reproduce=again and f"{again} --seed {self.seed}",
         )
 
     def _drop(self, stream: int, refusal: str) -> None:
@@ -349,3 +349,8 @@ class _Run:
             message=f"{finding.message}; {self.simplest}",
             histogram=self.simplest.histogram,
         )
+
+
+def _verdict(refuted: bool) -> Verdict:
+    """Of a check that either refutes or finds nothing."""
+    return Verdict.FAIL if refuted else Verdict.PASS

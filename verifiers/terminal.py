@@ -84,7 +84,8 @@ def _has_run(check: CheckResult) -> bool:
     """Whether a check saw labels, or came to a verdict without any."""
     if check.verdict in (Verdict.PASS, Verdict.FAIL):
         return True
-    return check.verdict is Verdict.INCONCLUSIVE and check.queries > 0
+    told = check.queries > 0 or check.histogram is not None
+    return check.verdict is Verdict.INCONCLUSIVE and told
 
 
 def _print_check(console: Console, check: CheckResult) -> None:

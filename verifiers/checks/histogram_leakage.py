@@ -10,6 +10,7 @@ from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..evidence import log_e_value_above
 from ..plan import Plan
+from ..report import Verdict
 from ..shares import SHARES, log_threshold
 from .base import Finding
 from .class_probabilities import count_outcomes
@@ -17,9 +18,9 @@ from .class_probabilities import count_outcomes
 QUERIES = 10_000
 """Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
 
-_ATTACKS, _GATED_ATTACKS = 100, 1000  # simulated on the histogram that is read best
-_SCOUTS = 8  # simulated on each, to find it
-_HISTOGRAMS = 8
+_ATTACKS, _MOST_ATTACKS = 100, 12_800  # simulated on the histogram that is read best
+_SCOUTS = 6  # simulated on each, to find it
+_HISTOGRAMS = 4
 _WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
 
 Matrix = NDArray[np.float64]
@@ -47,16 +48,12 @@ class HistogramLeakage:
     def __init__(self, plan: Plan, seed: int) -> None:
         self.plan, self.rng = plan, np.random.default_rng(seed)
         self.asked = attacker_queries(plan.claim)
+        self.limit = plan.claim.gate.max_recoverable
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
-        self._log_e_value = 0.0
+        self.log_e_value = 0.0
         self.seen: Matrix = np.zeros(plan.log_q.shape)
         self.dropped: set[int] = set()
         self.worst: _Attacked | None = None
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; 0 where no share of the votes is forbidden."""
-        return self._log_e_value
 
     @property
     def queries(self) -> int:
@@ -64,28 +61,41 @@ class HistogramLeakage:
         return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
 
     def observe(self, stream: int, labels: Labels) -> None:
-        """See `Check.observe`: keeps the first labels of a histogram, as many as an attacker."""
+        """Keeps the first labels of a histogram, as many as an attacker gets."""
         room = self.asked - int(self.seen[stream].sum())
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
 
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
+    def drop(self, stream: int) -> None:
+        """Does without a stream that the target refuses."""
         self.dropped.add(stream)
-        return None
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`: simulation needs no queries."""
-        return 0
-
-    def conclude(self) -> None:
-        """Runs the attacks, once the labels are gathered."""
+    def run(self) -> None:
+        """Runs the attacks, once the labels are gathered: with a limit, until it is decided."""
         scouts = [self._attack(stream, _SCOUTS) for stream in self._streams()]
         best_read = min(scouts, key=lambda scout: float(scout.misplaced.mean()))
-        allowed = self.plan.claim.gate.max_recoverable
-        attacks = _GATED_ATTACKS if allowed > 0 else _ATTACKS
-        self.worst = self._attack(best_read.stream, attacks)  # drawn afresh: no picking of luck
-        if allowed > 0:
-            self._log_e_value = log_e_value_above(1.0 - self.worst.misplaced, allowed)
+        # drawn afresh: no picking of luck
+        self.worst = self._attack(best_read.stream, _ATTACKS)
+        while self.limit > 0:
+            shares = self.worst.misplaced
+            self.log_e_value = log_e_value_above(1.0 - shares, self.limit)
+            enough = shares.size >= _MOST_ATTACKS or self._rows(_ATTACKS) < _ATTACKS
+            if self.log_e_value >= self.log_threshold or not self._above or enough:
+                return
+            more = self._attack(best_read.stream, shares.size)
+            misplaced_so_far = np.concatenate([shares, more.misplaced])
+            self.worst = _Attacked(best_read.stream, misplaced_so_far, self.worst.from_target)
+
+    @property
+    def _above(self) -> bool:
+        assert self.worst is not None
+        return bool(1.0 - self.worst.misplaced.mean() > self.limit)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Once `run` has gone through: above the limit but not surely so is inconclusive."""
+        if self.limit <= 0 or not self._above:
+            return Verdict.PASS
+        return Verdict.FAIL if self.log_e_value >= self.log_threshold else Verdict.INCONCLUSIVE
 
     def _streams(self) -> list[int]:
         """The deployment's own histograms, or the anchors, with the claimed number of votes."""
@@ -102,7 +112,7 @@ class HistogramLeakage:
     def _attack(self, stream: int, attacks: int) -> _Attacked:
         histogram = self.plan.streams[stream].histogram
         mechanism = self.plan.claim.mechanism.mechanism()
-        attacks = int(np.clip(_WORK / len(histogram) ** 3, 2, attacks))
+        attacks = self._rows(attacks)
         law = np.exp(self.plan.log_q[stream])
         drawn = self.rng.multinomial(self.asked, law / law.sum(), size=attacks)
         real = self.seen[stream]
@@ -110,18 +120,23 @@ class HistogramLeakage:
         shares = misplaced(reconstruct(answers, sum(histogram)).histogram, histogram)
         return _Attacked(stream, shares[:-1], float(shares[-1]) if real.any() else None)
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
-        allowed = self.plan.claim.gate.max_recoverable
+    def _rows(self, attacks: int) -> int:
+        """So many attacks, or what ends in time."""
+        return int(np.clip(_WORK / self.plan.claim.mechanism.classes**3, 2, attacks))
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        text = self._text()
+        if self.verdict is Verdict.PASS:
+            within = f": within max_recoverable = {self.limit:g}" if self.limit > 0 else ""
+            return Finding(text + within, histogram=self._histogram())
+        sure = "" if self.verdict is Verdict.FAIL else ", though not surely so at this false_alarm"
         return Finding(
-            f"{self._text()}: more than max_recoverable = {allowed:g}",
-            "fewer answers to one query leak less: cache answers, or lower the claim's queries",
+            f"{text}: more than max_recoverable = {self.limit:g} allows{sure}",
+            "answers to one query add up: lower the claim's queries, or cache answers and claim "
+            "caching = true",
             self._histogram(),
         )
-
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
-        return Finding(self._text(), histogram=self._histogram())
 
     @property
     def warning(self) -> str | None:
@@ -151,13 +166,14 @@ class HistogramLeakage:
             )
         )
         text = (
-            f"with {source}, an attacker recovers {list(self._histogram())} with "
-            f"{100 * shares.mean():.1f} % of the votes misplaced ({low} to {high} % in 95 % of "
-            f"{shares.size} simulated attacks"
+            f"with {source}, an attacker recovers {100 - 100 * shares.mean():.1f} % of the votes "
+            f"of {list(self._histogram())} and misplaces {100 * shares.mean():.1f} % ({low} to "
+            f"{high} % in 95 % of {shares.size:,} simulated attacks"
         )
         if self.worst.from_target is not None:
             text += (
-                f"; {100 * self.worst.from_target:.1f} % from the target's {self.queries:,} labels"
+                f"; {100 * self.worst.from_target:.1f} % from the {self.queries:,} labels that the "
+                "target gave"
             )
         return text + ")"
 

@@ -8,6 +8,7 @@ at most alpha. All values are natural logs. Wagers are fixed before the labels t
 from .bounded_mean import log_e_value_above
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .pointed import PointedEvidence
+from .proportion import proportion_interval
 from .same_law import SameLawEvidence
 from .scale import ScaleEvidence
 
@@ -18,4 +19,5 @@ __all__ = [
     "dirichlet_log_e_value",
     "log_e_value_above",
     "prior_concentrations",
+    "proportion_interval",
 ]

@@ -1,0 +1,132 @@
+"""`dpassay audit`: lower bounds from labels, their coverage and their power."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.reference import NoisyArgmax, parse_noise
+from dpassay.reference.accounting.divergences import renyi_divergence
+from dpassay.verifiers.audit import ORDERS, audit
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.evidence import proportion_interval
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
+
+HERE, THERE = np.array([5, 5, 0]), np.array([4, 6, 0])
+
+
+def claim(noise="gaussian:2", **privacy):
+    mechanism = {"name": "gnmax", "noise": noise, "classes": 3, "teachers": 10}
+    table = {"epsilon": 6.0, "delta": 1e-5, "queries": 5} | privacy
+    return parse_claim({"mechanism": mechanism, "privacy": table})
+
+
+def target(noise="gaussian:2", seed=0):
+    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
+    return InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+
+
+def exact(noise):
+    mechanism = NoisyArgmax(parse_noise(noise))
+    p, q = (mechanism.log_probabilities(h.astype(float)) for h in (HERE, THERE))
+    return np.maximum(renyi_divergence(p, q, ORDERS), renyi_divergence(q, p, ORDERS))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.002, 0.3, 0.5, 1.0])
+def test_the_interval_holds_at_all_looks_at_once(p):
+    """Null: it ever leaves out p in at most 10 % of runs, limit exceeded once in 1e6."""
+    rng, runs, left = np.random.default_rng(0), 300, 0
+    for _ in range(runs):
+        draws = np.cumsum(rng.random(1000) < p)
+        looks = (
+            proportion_interval(int(draws[n - 1]), n, 0.1) for n in (1, 2, 5, 20, 100, 400, 1000)
+        )
+        left += any(not low <= p <= high for low, high in looks)
+    assert left <= binom.ppf(1 - 1e-6, runs, 0.1)
+
+
+def test_the_interval_narrows_and_holds_its_centre():
+    wide, narrow = proportion_interval(30, 100, 0.01), proportion_interval(3000, 10_000, 0.01)
+    assert wide[0] < narrow[0] < 0.3 < narrow[1] < wide[1]
+    assert narrow[1] - narrow[0] < 0.05
+    assert proportion_interval(0, 0, 0.01) == (0.0, 1.0)
+
+
+def test_the_bounds_hold_with_the_stated_confidence():
+    """Coverage: above the exact divergence in at most 1 % of 200 runs, limit exceeded 1 in 1e6."""
+    truth = exact("gaussian:2")
+    runs = [audit(target(seed=i), claim(), HERE, THERE, 4000) for i in range(200)]
+    above = sum((np.array(run.rdp_lower) > truth).any() for run in runs)
+    assert above <= binom.ppf(1 - 1e-6, 200, 0.01)
+
+
+def test_the_bounds_come_near_the_truth():
+    """Power: two thirds of the exact cost of every order, with 200,000 labels."""
+    found = audit(target(), claim(), HERE, THERE, 200_000)
+    assert (np.array(found.rdp_lower) > 0.66 * exact("gaussian:2")).all()
+    assert found.verdict is Verdict.PASS
+
+
+def test_a_claim_that_labels_refute_fails():
+    """Half the claimed noise: five queries cost more than the claimed epsilon."""
+    made = claim(epsilon=6.0)
+    assert audit(target("gaussian:2"), made, HERE, THERE, 100_000).verdict is Verdict.PASS
+    assert audit(target("gaussian:1"), made, HERE, THERE, 100_000).verdict is Verdict.FAIL
+
+
+def test_too_few_labels_say_nothing():
+    found = audit(target("gaussian:60"), claim("gaussian:60"), HERE, THERE, 200)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.epsilon_lower == 0
+
+
+def test_the_command_prints_what_the_contract_says(tmp_path):
+    (tmp_path / "aggregator.py").write_text(
+        "import numpy as np\nrng = np.random.default_rng(0)\n"
+        "def aggregate(h, n):\n    return (h + rng.normal(0, 2, (n, len(h)))).argmax(1)\n".replace(
+            "\\\n", "\n"
+        )
+    )
+    (tmp_path / "claim.toml").write_text(
+        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:2"\nclasses = 3\nteachers = 10\n'
+        "[privacy]\nepsilon = 6.0\ndelta = 1e-5\nqueries = 5\n"
+        "[gate]\nmax_queries = 20000\n"
+    )
+
+    def run(*arguments):
+        command = [
+            sys.executable,
+            "-m",
+            "dpassay.verifiers.cli",
+            "audit",
+            "aggregator.py:aggregate",
+        ]
+        return subprocess.run(
+            [*command, "--claim", "claim.toml", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+
+    done = run("--pair", "5,5,0", "4,6,0", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {
+        *("epsilon_lower", "delta", "rdp_lower", "confidence", "queries", "verdict")
+    }
+    assert (found["confidence"], found["queries"], found["delta"]) == (0.99, 20_000, 1e-5)
+    assert run("--pair", "5,5,0", "4,6,0").stdout.startswith("PASS: ")
+    for pair, message in (
+        (("5,5,0", "3,7,0"), "are no neighbours: expected one vote moved"),
+        (("5,5", "4,6"), "the claim has 3 classes"),
+        (("5,5,0", "4,x,0"), "'x' is not a whole number of votes"),
+    ):
+        failed = run("--pair", *pair)
+        assert failed.returncode == 2
+        assert message in failed.stderr
+        assert failed.stderr.count("\n") == 1

@@ -1,0 +1,157 @@
+"""Auditing a pair: lower bounds on what its labels give away, from the labels alone.
+
+All labels are merged into two by a cut that is fixed before it is used (the 2-cut of Chadha et al.
+2024, arXiv 2402.09403, equation 3); post-processing, so that every bound holds for the pair too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from ..reference import Histogram
+from ..reference.accounting.divergences import renyi_divergence
+from ..reference.accounting.pairs import are_neighbours
+from .checks.class_probabilities import count_outcomes
+from .claim import Claim
+from .evidence import proportion_interval
+from .report import Verdict
+from .targets import Target, checked_labels
+
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
+CONFIDENCE = 0.99
+_PILOT = 0.1  # of the queries, from which the cut is chosen
+_BATCH = 8192
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Lower bounds of a pair that hold together with `confidence`, one query each.
+
+    epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, nats; refuted: whether the claim's epsilon,
+    delta and queries cannot all hold; queries: labels asked of both histograms together.
+    """
+
+    epsilon_lower: float
+    delta: float
+    rdp_lower: tuple[float, ...]
+    queries: int
+    refuted: bool
+    confidence: float = CONFIDENCE
+
+    @property
+    def verdict(self) -> Verdict:
+        """A bound of zero says that the labels seen do not tell the histograms apart."""
+        if self.refuted:
+            return Verdict.FAIL
+        return Verdict.PASS if max(self.rdp_lower) > 0 else Verdict.INCONCLUSIVE
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        return {
+            "epsilon_lower": self.epsilon_lower,
+            "delta": self.delta,
+            "rdp_lower": [[o, v] for o, v in zip(ORDERS, self.rdp_lower, strict=True)],
+            "confidence": self.confidence,
+            "queries": self.queries,
+            "verdict": self.verdict.value,
+        }
+
+    def as_text(self) -> str:
+        """For people."""
+        meaning = {
+            Verdict.FAIL: "the claim's epsilon, delta and queries cannot all hold",
+            Verdict.PASS: "the pair is told apart, and the claim is not refuted by it",
+            Verdict.INCONCLUSIVE: "the labels seen do not tell the histograms apart",
+        }[self.verdict]
+        costs = ", ".join(f"{v:.3g} at {o:g}" for o, v in zip(ORDERS, self.rdp_lower, strict=True))
+        return (
+            f"{self.verdict.value.upper()}: {meaning}\n"
+            f"epsilon of one query at least {self.epsilon_lower:.4g} at delta {self.delta:g}\n"
+            f"Rényi cost of one query at least {costs}\n"
+            f"confidence {self.confidence:g}, {self.queries:,} queries"
+        )
+
+
+def audit(
+    target: Target, claim: Claim, here: Histogram, there: Histogram, queries: int | None = None
+) -> Audit:
+    """Asks both histograms of a pair alike and bounds what tells them apart.
+
+    queries: labels in all, the claim's `max_queries` when None. Raises ValueError for histograms
+    that are no neighbours or do not fit the claim, or a claim without [privacy]; TargetError as
+    the target does.
+    """
+    if claim.privacy is None:
+        raise ValueError("the claim has no [privacy]: its delta is needed")
+    for votes in (here, there):
+        if votes.size != claim.mechanism.classes:
+            raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
+    if not are_neighbours(here, there):
+        raise ValueError(
+            f"{here.tolist()} and {there.tolist()} are no neighbours: expected one vote moved"
+        )
+    each = (claim.gate.max_queries if queries is None else queries) // 2
+    outcomes = claim.mechanism.classes + claim.mechanism.refuses
+    pilot = max(1, int(_PILOT * each))
+    first = [_ask(target, claim, votes, pilot, outcomes) for votes in (here, there)]
+    cut = first[0] > first[1]
+    fresh = [_ask(target, claim, votes, each - pilot, outcomes) for votes in (here, there)]
+    intervals = [
+        proportion_interval(int(c[cut].sum()), int(c.sum()), (1.0 - CONFIDENCE) / 2) for c in fresh
+    ]
+    return _bounds(intervals, claim, 2 * each)
+
+
+def _ask(target: Target, claim: Claim, votes: Histogram, size: int, outcomes: int) -> Counts:
+    counts = np.zeros(outcomes)
+    for start in range(0, size, _BATCH):
+        part = min(_BATCH, size - start)
+        labels = checked_labels(target.ask(votes, part), votes, part, claim.mechanism.refuses)
+        counts += count_outcomes(labels, outcomes)
+    return counts
+
+
+def _bounds(intervals: Sequence[tuple[float, float]], claim: Claim, queries: int) -> Audit:
+    """From intervals for the cut's probability at either histogram: the nearest pair in them."""
+    assert claim.privacy is not None
+    p, q = _nearest(*intervals)
+    delta = claim.privacy.delta
+    one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
+    costs = np.maximum(renyi_divergence(one, other, ORDERS), renyi_divergence(other, one, ORDERS))
+    return Audit(
+        _epsilon(p, q, delta), delta, tuple(float(c) for c in costs), queries, _refutes(p, q, claim)
+    )
+
+
+def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """Points of two intervals as near as they get: all bounds rise with the distance."""
+    if one[0] > other[1]:
+        return one[0], other[1]
+    if one[1] < other[0]:
+        return one[1], other[0]
+    return 0.5, 0.5
+
+
+def _epsilon(p: float, q: float, delta: float) -> float:
+    """The least epsilon of two coins at delta: every event, both directions."""
+    events = ((p, q), (1.0 - p, 1.0 - q), (q, p), (1.0 - q, 1.0 - p))
+    return max([0.0, *(float(np.log((a - delta) / b)) for a, b in events if a > delta and b > 0)])
+
+
+def _refutes(p: float, q: float, claim: Claim) -> bool:
+    """Whether the claimed queries tell coins p and q apart better than epsilon and delta allow."""
+    privacy = claim.privacy
+    assert privacy is not None
+    times = 1 if claim.mechanism.caching else privacy.queries
+    least = np.arange(times + 1)
+    for a, b in ((p, q), (q, p), (1.0 - p, 1.0 - q), (1.0 - q, 1.0 - p)):
+        far = np.minimum(privacy.epsilon + binom.logsf(least - 1, times, b), 0.0)
+        if (binom.sf(least - 1, times, a) - np.exp(far)).max() > privacy.delta * (1 + 1e-6):
+            return True
+    return False
