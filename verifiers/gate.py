@@ -12,18 +12,17 @@ from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .checks import (
     Abstention,
-    AccountantSoundness,
     Check,
     ClassProbabilities,
     Finding,
     HistogramLeakage,
     InputContract,
     NoiseScale,
-    PrivacyClaimCheck,
     Symmetry,
 )
 from .claim import Claim
 from .plan import EXPLORER_QUERIES, SIMPLE, Plan, make_plan
+from .proofs import accounting
 from .report import CheckResult, Report, Verdict
 from .shares import NOT_BUILT, SHARES
 from .simplest import Simplest, find_simplest
@@ -232,21 +231,8 @@ class _Run:
         """What can be proved of the accounting without a label."""
         assert self.plan is not None
         self._tell("accounting", self.queries)
-        soundness = AccountantSoundness(self.plan)
-        lacking = soundness.run(self.target)
-        if lacking is not None:
-            self.impossible[soundness.id] = lacking
-        else:
-            self._prove(soundness.id, _verdict(soundness.proved is not None), soundness.finding())
-        if self.claim.privacy is None:
-            self.impossible[PrivacyClaimCheck.id] = "the claim has no [privacy]"
-            return
-        privacy = PrivacyClaimCheck(self.claim)
-        try:
-            privacy.run()
-        except ValueError as error:
-            raise TargetError(f"privacy.scope: {error}") from None
-        self._prove(privacy.id, _verdict(privacy.refuted), privacy.finding())
+        for outcome in accounting(self.target, self.plan):
+            self._prove(*outcome)
 
     def _prove(self, name: str, verdict: Verdict, finding: Finding) -> None:
         """The result of a check that gathers no evidence from labels."""
@@ -349,8 +335,3 @@ class _Run:
             message=f"{finding.message}; {self.simplest}",
             histogram=self.simplest.histogram,
         )
-
-
-def _verdict(refuted: bool) -> Verdict:
-    """Of a check that either refutes or finds nothing."""
-    return Verdict.FAIL if refuted else Verdict.PASS
