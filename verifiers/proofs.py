@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from .checks import AccountantSoundness, Finding, PrivacyClaimCheck
+from .checks import AccountantSoundness, BudgetEnforcement, Finding, PrivacyClaimCheck
 from .plan import Plan
 from .report import Verdict
-from .targets import Target, TargetError
+from .targets import Target, TargetError, open_target
 
 Outcome = tuple[str, Verdict, Finding]
 
@@ -17,6 +17,7 @@ def accounting(target: Target, plan: Plan) -> Iterator[Outcome]:
     """
     yield _soundness(target, plan)
     yield _privacy(plan)
+    yield _budget(target, plan)
 
 
 def _soundness(target: Target, plan: Plan) -> Outcome:
@@ -37,6 +38,30 @@ def _privacy(plan: Plan) -> Outcome:
     except ValueError as error:
         raise TargetError(f"privacy.scope: {error}") from None
     return check.id, _verdict(check.refuted), check.finding()
+
+
+def _budget(target: Target, plan: Plan) -> Outcome:
+    """Last of all: it uses the budget up."""
+    name, gate = BudgetEnforcement.id, plan.claim.gate
+    if plan.claim.privacy is None:
+        return name, Verdict.NOT_APPLICABLE, Finding("the claim has no [privacy]")
+    if plan.claim.mechanism.caching:
+        reason = Finding("a caching deployment may repeat an answer for ever")
+        return name, Verdict.NOT_APPLICABLE, reason
+    spec = gate.budget_target
+    if spec is None:
+        check, asked = BudgetEnforcement(plan.claim), target
+    else:
+        check = BudgetEnforcement(plan.claim, lambda: open_target(spec, gate.timeout))
+        asked = open_target(spec, gate.timeout)
+    try:
+        lacking = check.run(asked)
+    finally:
+        if spec is not None:
+            asked.close()
+    if lacking is not None:
+        return name, Verdict.NOT_APPLICABLE, Finding(lacking)
+    return name, _verdict(check.violation is not None), check.finding()
 
 
 def _verdict(refuted: bool) -> Verdict:

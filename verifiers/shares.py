@@ -29,7 +29,6 @@ NOT_BUILT = {
     "vote-monotonicity",
     "fresh-noise",
     "privacy-audit",
-    "budget-enforcement",
 }
 """Checks that this version lists but does not run."""
 

@@ -3,6 +3,7 @@
 from .abstention import Abstention
 from .accountant_soundness import AccountantSoundness
 from .base import Check, Finding
+from .budget_enforcement import BudgetEnforcement
 from .class_probabilities import ClassProbabilities
 from .histogram_leakage import HistogramLeakage
 from .input_contract import InputContract
@@ -13,6 +14,7 @@ from .symmetry import Symmetry
 __all__ = [
     "Abstention",
     "AccountantSoundness",
+    "BudgetEnforcement",
     "Check",
     "ClassProbabilities",
     "Finding",

@@ -20,7 +20,7 @@ _MOST_ROWS = 20  # of a scope file: the most frequent histograms
 
 
 @dataclass(frozen=True)
-class _Test:
+class DistinguishingTest:
     """Telling a pair apart by counting an event: `least` of `times` queries in `labels`."""
 
     here: Histogram
@@ -44,14 +44,12 @@ class PrivacyClaimCheck:
         assert claim.privacy is not None
         self.claim, self.privacy = claim, claim.privacy
         self.mechanism = claim.mechanism.mechanism()
-        self.best: _Test | None = None
+        self.best: DistinguishingTest | None = None
         self.certified = 0.0
 
     def run(self) -> None:
         """Tries the costliest pairs. Raises ValueError for a scope that cannot be read."""
-        tests = [self._best_test(*pair) for pair in self._pairs()]
-        self.best = max(tests, key=lambda test: test.delta, default=None)
-        if self.best is None or self.best.delta <= self.privacy.delta:
+        if not self.suspect() or self.best is None:
             return
         p, q = (
             sum(enclosed_law(h.tolist(), self.mechanism)[k] for k in self.best.labels)
@@ -59,6 +57,12 @@ class PrivacyClaimCheck:
         )
         epsilon = self.privacy.epsilon
         self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)  # type: ignore[arg-type]
+
+    def suspect(self) -> bool:
+        """Whether a test in floating point has more than the claimed delta: no proof yet."""
+        tests = [self._best_test(*pair) for pair in self._pairs()]
+        self.best = max(tests, key=lambda test: test.delta, default=None)
+        return self.best is not None and self.best.delta > self.privacy.delta
 
     @property
     def refuted(self) -> bool:
@@ -88,7 +92,7 @@ class PrivacyClaimCheck:
                     found += [(np.array(other), np.array(votes), times)]
         return found
 
-    def _best_test(self, here: Histogram, there: Histogram, times: int) -> _Test:
+    def _best_test(self, here: Histogram, there: Histogram, times: int) -> DistinguishingTest:
         """The event of labels likelier at `here`, and the threshold with the largest delta."""
         p, q = (np.exp(self.mechanism.log_probabilities(h.astype(float))) for h in (here, there))
         labels = tuple(int(k) for k in np.flatnonzero(p > q))
@@ -98,7 +102,7 @@ class PrivacyClaimCheck:
             np.minimum(self.privacy.epsilon + binom.logsf(least - 1, times, event_q), 0.0)
         )
         best = int(gap.argmax())
-        return _Test(here, there, labels, times, best, float(gap[best]))
+        return DistinguishingTest(here, there, labels, times, best, float(gap[best]))
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""

@@ -9,6 +9,7 @@ from .replies import (
     TargetError,
     checked_charge,
     checked_labels,
+    checked_spent,
 )
 from .spec import open_target
 
@@ -21,5 +22,6 @@ __all__ = [
     "TargetError",
     "checked_charge",
     "checked_labels",
+    "checked_spent",
     "open_target",
 ]

@@ -24,6 +24,8 @@ class InProcessTarget:
                 f"{target!r} is neither callable nor has it a method sample(histogram, size)"
             )
         self._aggregate: Callable[[Histogram, int], Any] = sample if callable(sample) else target
+        spent = getattr(target, "spent", None)
+        self._spent: Callable[[float], Any] | None = spent if callable(spent) else None
         charge = getattr(target, "rdp", None)
         self._charge: Callable[[Histogram, Any], Any] | None = charge if callable(charge) else None
 
@@ -37,6 +39,16 @@ class InProcessTarget:
             raise NotOffered("the target has no rdp(histogram, orders)")
         asked = np.array(orders, dtype=np.float64)
         return self._call(self._charge, histogram, asked, charge_text(histogram))
+
+    def spent(self, delta: float) -> Any:
+        """See `Target.spent`: the method of that name, where the object has it."""
+        if self._spent is None:
+            raise NotOffered("the target has no spent(delta)")
+        try:
+            return self._spent(delta)
+        except Exception as error:
+            raised = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise TargetError(f"spent({delta:g}) raised {raised}") from error
 
     @staticmethod
     def _call(

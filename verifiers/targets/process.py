@@ -58,6 +58,10 @@ class ProcessTarget:
         request = {"call": "rdp", "histogram": histogram.tolist(), "orders": list(orders)}
         return self._request(request, "rdp", charge_text(histogram))
 
+    def spent(self, delta: float) -> Any:
+        """See `Target.spent`."""
+        return self._request({"call": "spent", "delta": delta}, "spent", f"spent({delta:g})")
+
     def _request(self, request: dict[str, Any], wanted: str, call: str) -> Any:
         self._send(request, call)
         reply = self._receive(self._timeout, call)

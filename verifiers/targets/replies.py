@@ -33,6 +33,9 @@ class Target(Protocol):
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """The raw reply of its own accountant; raises `NotOffered`, else as `ask`."""
 
+    def spent(self, delta: float) -> Any:
+        """The raw reply of its own ledger, epsilon at delta; raises as `rdp`."""
+
     def close(self) -> None:
         """Ends the deployment if it was started for the run."""
 
@@ -70,6 +73,13 @@ def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) ->
             f"{call} returned {charge[where]} at order {orders[where]:g}: expected a cost from 0"
         )
     return charge
+
+
+def checked_spent(reply: Any, delta: float) -> float:
+    """The epsilon in `reply`. Raises TargetError naming the call and what is allowed."""
+    if isinstance(reply, bool) or not isinstance(reply, int | float | np.number) or not reply >= 0:
+        raise TargetError(f"spent({delta:g}) returned {_shown(reply)}: expected a number from 0")
+    return float(reply)
 
 
 def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool) -> Labels:

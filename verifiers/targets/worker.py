@@ -39,11 +39,8 @@ def main(spec: str) -> None:
 
 
 def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
-    histogram = np.array(request["histogram"], dtype=np.int64)
     try:
-        if request["call"] == "rdp":
-            return {"rdp": _plain(target.rdp(histogram, request["orders"]))}
-        return {"labels": _plain(target.ask(histogram, request["size"]))}
+        return _result(target, request)
     except NotOffered as lack:
         return {"error": str(lack), "lacking": True}
     except BudgetExhausted:
@@ -56,6 +53,21 @@ def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
         raised = f"{type(cause).__name__}: {cause}".splitlines()[0] if cause else ""
         text = f"raised {raised}" if cause else str(error).split(") ", 1)[-1]
         return {"error": text, "fault": True}
+
+
+def _result(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
+    """What the target says to one request; raises as the target does."""
+    if request["call"] == "spent":
+        return {"spent": _number(target.spent(request["delta"]))}
+    histogram = np.array(request["histogram"], dtype=np.int64)
+    if request["call"] == "rdp":
+        return {"rdp": _plain(target.rdp(histogram, request["orders"]))}
+    return {"labels": _plain(target.ask(histogram, request["size"]))}
+
+
+def _number(reply: Any) -> Any:
+    """A number as JSON takes it; anything else goes as its text, to be refused."""
+    return float(reply) if isinstance(reply, int | float | np.number) else repr(reply)[:60]
 
 
 def _plain(reply: Any) -> Any:

@@ -1,0 +1,184 @@
+"""`budget-enforcement`: deployments that go on, forget, or account downwards are found."""
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
+from dpassay.reference.accounting.ledger import Ledger
+from dpassay.verifiers.checks import BudgetEnforcement
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
+
+GNMAX = NoisyArgmax(Gaussian(10.0))
+
+
+def claim(**gate):
+    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+    privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 5}
+    return parse_claim(
+        {"mechanism": mechanism, "privacy": privacy, "gate": {"max_queries": 400} | gate}
+    )
+
+
+class Deployment:
+    """GNMax behind a ledger."""
+
+    def __init__(self, path, budget=1.0):
+        self.ledger = Ledger(path, GNMAX, delta=1e-5, budget=budget)
+        self.rng = np.random.default_rng(0)
+
+    def sample(self, histogram, size):
+        self.ledger.charge(size)
+        return GNMAX.sample(histogram, size, self.rng)
+
+    def spent(self, delta):
+        return self.ledger.spent
+
+
+class Expected(Deployment):
+    """Charges an eighth of a query: what a query costs 'on average'."""
+
+    asked = 0
+
+    def sample(self, histogram, size):
+        self.asked += size
+        while self.asked >= 8:
+            self.ledger.charge()
+            self.asked -= 8
+        return GNMAX.sample(histogram, size, self.rng)
+
+
+class Forgetful(Deployment):
+    """Accounts for the last call alone."""
+
+    def spent(self, delta):
+        self.calls = getattr(self, "calls", 0) + 1
+        return 0.5 if self.calls == 2 else 0.1
+
+
+class Endless(Deployment):
+    """Has an account, and does not look at it."""
+
+    def __init__(self, path):
+        super().__init__(path, budget=1e9)
+
+
+class Silent(Deployment):
+    """Never stops, and claims to have spent nothing."""
+
+    def __init__(self, path):
+        super().__init__(path, budget=1e9)
+
+    def spent(self, delta):
+        return 0.0
+
+
+def enforced(deployment):
+    check = BudgetEnforcement(claim())
+    assert check.run(InProcessTarget(deployment)) is None
+    return check
+
+
+def test_a_ledger_enforces_its_budget(tmp_path):
+    check = enforced(Deployment(tmp_path / "ledger"))
+    assert check.violation is None
+    assert "it stopped after" in check.finding().message
+    assert 0 < check.answered < 60
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (Expected, "cost more than"),
+        (Forgetful, "spent fell"),
+        (Endless, "its own account then says"),
+        (Silent, "certified, against"),
+    ],
+)
+def test_budgets_that_are_not_enforced_are_found(tmp_path, broken, words):
+    check = enforced(broken(tmp_path / "ledger"))
+    assert check.violation is not None
+    assert words in check.violation
+
+
+def test_where_too_far_is_depends_on_the_claim_alone():
+    """Near the exact cost of the worst pair: beyond the data-independent count, within twice it."""
+    check = BudgetEnforcement(claim())
+    times = check._too_many().times
+    alone = 0
+    while True:
+        from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+
+        if to_epsilon(ORDERS, (alone + 1) * ORDERS / 100, 1e-5).epsilon > 1.0:
+            break
+        alone += 1
+    assert alone < times < 4 * alone
+
+
+@pytest.fixture
+def module(tmp_path):
+    """A budgeted target in a file of its own, and one whose ledger is in memory."""
+    source = """
+        import numpy as np
+        from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
+        from dpassay.reference.accounting.ledger import Ledger
+
+        gnmax = NoisyArgmax(Gaussian(10.0))
+        ledger = Ledger({path!r}, gnmax, delta=1e-5, budget=1.0)
+
+        class Kept:
+            def sample(self, histogram, size):
+                ledger.charge(size)
+                return gnmax.sample(histogram, size)
+
+            def spent(self, delta):
+                return ledger.spent
+
+        class InMemory:
+            asked = 0
+
+            def sample(self, histogram, size):
+                if self.asked + size > 4:
+                    raise BudgetExhausted("spent")
+                self.asked += size
+                return gnmax.sample(histogram, size)
+
+            def spent(self, delta):
+                return 0.1 * self.asked
+
+        kept, in_memory = Kept(), InMemory()
+    """
+    path = tmp_path / "budgeted.py"
+    path.write_text(textwrap.dedent(source).format(path=str(tmp_path / "ledger")))
+    return path
+
+
+def run(spec):
+    target = InProcessTarget(lambda h, n: GNMAX.sample(h, n, np.random.default_rng(0)))
+    report = verify(target, claim(budget_target=spec), seed=0)
+    return next(found for found in report.checks if found.id == "budget-enforcement")
+
+
+def test_a_restart_must_forget_nothing(module):
+    """On a target of its own, by spec: a file remembers, memory does not."""
+    assert run(f"{module}:kept").verdict is Verdict.PASS
+    found = run(f"{module}:in_memory")
+    assert found.verdict is Verdict.FAIL
+    assert "when it was restarted" in found.message
+
+
+def test_without_an_account_there_is_no_budget_to_look_at():
+    target = InProcessTarget(GNMAX.sample)
+    assert "no spent" in BudgetEnforcement(claim()).run(target)
+
+
+def test_exhaustion_in_the_statistical_checks_is_no_failure():
+    def spent_at_once(histogram, size):
+        raise BudgetExhausted("spent")
+
+    report = verify(InProcessTarget(spent_at_once), claim(), seed=0)
+    assert report.verdict is Verdict.INCONCLUSIVE
