@@ -1,7 +1,6 @@
 """The histograms that are attacked: the published ones where present, else an embedded ensemble."""
 
 import csv
-import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
+from dpassay.verifiers.accountant import account
+from dpassay.verifiers.histogram_file import Asked
 
 SIGMAS = (40.0, 60.0, 80.0, 100.0)
 CANONICAL = 40.0
@@ -82,17 +83,18 @@ def _published(
 
 
 def _embedded() -> Ensemble:
-    """Five digits from each third by consensus; MNIST's deployment, its budget spent on GNMax.
-
-    The budget's queries follow from the data-independent cost alpha / sigma^2 a query and Mironov's
-    conversion, whose best order gives epsilon = x^2 + 2 x sqrt(ln 1/delta) for n = (x sigma)^2.
-    """
+    """Five digits from each third by consensus, under MNIST's deployment; expected charging."""
     votes = digit_histograms()
     order = np.argsort([-consensus(row) for row in votes], kind="stable")
     thirds = np.array_split(order, len(GROUPS))
-    chosen = np.concatenate([third[:: len(third) // EACH][:EACH] for third in thirds])
-    budget, delta = 1.97, 1e-5
-    half = math.sqrt(math.log(1 / delta))
-    x = math.sqrt(half**2 + budget) - half
-    queries = np.full(chosen.size, int((x * CANONICAL) ** 2))
-    return Ensemble("digits", votes[chosen], 200.0, Gaussian(150.0), budget, delta, queries)
+    chosen = votes[np.concatenate([third[:: len(third) // EACH][:EACH] for third in thirds])]
+    budget, delta, noise = 1.97, 1e-5, Gaussian(150.0)
+    rows = [Asked(tuple(int(v) for v in row), None) for row in chosen]
+    costs, queries = {}, []
+    for sample, row in enumerate(rows):
+        for sigma in SIGMAS:
+            mechanism = ConfidentGNMax(Gaussian(sigma), 200.0, noise)
+            costs[sigma, sample] = account([row], mechanism, delta, repeat=10_000).epsilon.epsilon
+        canonical = ConfidentGNMax(Gaussian(CANONICAL), 200.0, noise)
+        queries.append(account([row], canonical, delta, budget=budget).queries)
+    return Ensemble("digits", chosen, 200.0, noise, budget, delta, np.array(queries), costs)
