@@ -92,13 +92,17 @@ class MechanismClaim(_Table):
         return ConfidentGNMax(noise, self.threshold, self.threshold_noise)  # type: ignore[arg-type]
 
 
+ANY_QUERIES = "any-queries"
+"""The scope of a claim that holds whatever is asked."""
+
+
 class PrivacyClaim(_Table):
     """`[privacy]`: what is spent."""
 
     epsilon: float = Field(gt=0)
     delta: float = Field(gt=0, lt=1)
     queries: int = Field(ge=1)
-    scope: str = "any-queries"
+    scope: str = ANY_QUERIES
 
 
 class Gate(_Table):
