@@ -1,7 +1,7 @@
 """Large calls in parts: a slow target is never asked for more than it can answer in time."""
 
-import time
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,9 @@ class PacedTarget:
         labels: list[NDArray[Any]] = []
         while sum(self.parts) < size or not labels:
             part = min(self._allowed, size - sum(self.parts))
-            started = time.monotonic()
+            started = monotonic()
             reply = self._target.ask(histogram, part)
-            self._learn(part, time.monotonic() - started)
+            self._learn(part, monotonic() - started)
             labels.append(label_array(reply, histogram, part))
             self.parts += (part,)
         return labels[0] if len(labels) == 1 else np.concatenate(labels)

@@ -39,7 +39,7 @@ def _command(spec: str) -> list[str]:
         command = shlex.split(spec.removeprefix("exec:"))
     except ValueError as error:
         raise TargetError(f"target {spec!r}: {str(error).lower()}") from None
-    if not command:
+    if not command or not command[0]:
         raise TargetError(f"target {spec!r}: expected a command after exec:")
     return command
 
