@@ -193,6 +193,18 @@ def test_a_child_that_does_not_read_does_not_hang_the_run(opened):
         target.ask(np.full(100_000, 10), 5)
 
 
+def test_a_slow_child_is_asked_in_parts_that_it_can_answer(script, opened):
+    """At once, these labels would take three times the timeout."""
+    body = """
+        time.sleep(0.002 * request["size"])
+        print(json.dumps({"labels": [0] * request["size"]}))
+    """
+    target = opened(script(body), timeout=0.6)
+    assert ask(target, 900).size == 900
+    assert sum(target.parts) == 900
+    assert len(target.parts) > 1
+
+
 def test_output_that_nobody_asked_for_is_no_reply(script, opened):
     """Else every reply would be that of the call before, and look correct."""
     reply = "print(json.dumps({'labels': [0] * request['size']}))"

@@ -1,5 +1,6 @@
 """`dpassay serve` and `dpassay verify http://...`: both ends of the protocol, as processes."""
 
+import asyncio
 import contextlib
 import json
 import signal
@@ -10,6 +11,9 @@ import sys
 import httpx
 import pytest
 
+from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.server import application
 from dpassay.verifiers.serving import ServingError, serve_reference
 
 COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli"]
@@ -147,8 +151,16 @@ def test_charges_are_those_of_gnmax(url):
     assert reply["rdp"] == pytest.approx([2 / 100, 8 / 100])
 
 
+def epsilon(costs):
+    return to_epsilon(ORDERS, costs, 1e-5).epsilon
+
+
 def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims):
-    """What cannot all be answered is not begun; what was answered is charged, and not more."""
+    """What cannot all be answered is not begun; each label answered is charged, and no other.
+
+    At sigma = 10, a query costs order / 100: three fit epsilon 1 at delta 1e-5, four do not.
+    """
+    assert epsilon(3 * ORDERS / 100) < 1.0 < epsilon(4 * ORDERS / 100)
 
     def ask(size):
         body = {"histogram": [30, 15, 5], "size": size}
@@ -159,18 +171,34 @@ def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims):
 
     with serving("--claim", str(claims / "budget.toml")) as (process, url):
         assert spent() == 0.0
-        assert ask(10_000).status_code == 429
+        assert ask(4).status_code == 429
         assert spent() == 0.0
-        before, answered = 0.0, 0
-        while (reply := ask(1)).status_code == 200:
-            assert before < spent() <= 1.0
-            before, answered = spent(), answered + 1
-        assert reply.status_code == 429
-        assert "would exceed 1" in reply.json()["error"]
-        assert answered >= 1
+        assert ask(2).status_code == 200
+        assert spent() == pytest.approx(epsilon(2 * ORDERS / 100))
+        assert ask(2).status_code == 429
+        assert ask(1).status_code == 200
+        assert spent() == pytest.approx(epsilon(3 * ORDERS / 100))
+        assert "would exceed 1" in ask(1).json()["error"]
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 0
         assert process.stderr.read() == ""
+
+
+def test_refused_queries_are_served_and_charged_their_test_alone():
+    """Papernot et al. 2018, section 4.1: the test at sigma_1 costs order / (2 sigma_1^2)."""
+    mechanism = {"name": "confident-gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+    mechanism |= {"threshold": 1e9, "threshold_noise": "gaussian:20"}
+    served = application(parse_claim({"mechanism": mechanism}))
+
+    async def calls():
+        transport = httpx.ASGITransport(served)
+        async with httpx.AsyncClient(transport=transport, base_url="http://served") as client:
+            asked = await client.post("/aggregate", json={"histogram": [30, 15, 5], "size": 7})
+            return asked.json(), (await client.get("/spent?delta=1e-5")).json()
+
+    labels, spent = asyncio.run(calls())
+    assert labels == {"labels": [-1] * 7}
+    assert spent["spent"] == pytest.approx(epsilon(7 * ORDERS / (2 * 20**2)))
 
 
 def test_a_port_in_use_is_one_line():
