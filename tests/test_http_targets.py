@@ -20,6 +20,7 @@ from dpassay.verifiers.targets import (
     checked_spent,
     http,
     open_target,
+    shown_spec,
 )
 
 HISTOGRAM = np.array([30, 15, 5])
@@ -282,11 +283,17 @@ def test_proxies_of_the_environment_are_ignored(served, opened, monkeypatch):
 def test_credentials_are_sent_but_never_shown(served, opened):
     server = served(replying(b"who are you?", status=401))
     url = server.url.replace("http://", "http://user:s3cr3t@")
+    assert shown_spec("exec:curl //a@b?c") == "exec:curl //a@b?c"  # a command is no URL
     with pytest.raises(TargetError, match="HTTP status 401: 'who are you") as raised:
         ask(opened(url))
     assert server.asked[0][3]["Authorization"].startswith("Basic ")
     assert "s3cr3t" not in str(raised.value)
-    for wrong in ("http://user:s3cr3t@:x", "http://user:s3/cr3t@h:1", "ftp://user:s3cr3t@h"):
+    for wrong in (
+        "http://user:s3cr3t@:x",
+        "http://user:s3/cr3t@h:1",
+        "ftp://user:s3cr3t@h",
+        "http://h?s3cr3t",
+    ):
         with pytest.raises(TargetError) as raised:
             open_target(wrong, 1.0).ask(HISTOGRAM, 1)
         assert "cr3t" not in str(raised.value)

@@ -64,7 +64,7 @@ class HttpTarget:
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: GET /spent."""
-        return self._request("spent", f"spent({delta:g})", "GET", f"/spent?delta={delta!r}")
+        return self._request("spent", f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
 
     def restart(self) -> None:
         """See `Target.restart`: the run did not start the server."""

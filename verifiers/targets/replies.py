@@ -63,8 +63,10 @@ def charge_text(histogram: Histogram) -> str:
 
 
 def shown_spec(spec: str) -> str:
-    """The spec as messages may show it: without the credentials of an URL."""
-    return re.sub(r"//.*@", "//***@", spec)
+    """The spec as messages may show it: without the credentials and the query of an URL."""
+    if not re.match(r"\w+://", spec):
+        return spec
+    return re.sub(r"\?.*", "?***", re.sub(r"//.*@", "//***@", spec))
 
 
 def one_line(text: Any) -> str:
