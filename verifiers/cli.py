@@ -47,26 +47,28 @@ def verify(
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
 
-    TARGET is package.module:attr or path/to/file.py:attr, a callable (histogram, size) -> labels
-    or an object with such a method sample. Without one, the reference aggregator is verified.
+    TARGET is package.module:attr or path/to/file.py:attr (a callable (histogram, size) -> labels
+    or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
+    reference aggregator is verified.
     """
     from .claim import ClaimError, read_claim
     from .embedded import embedded_claim, embedded_histograms, reference_target
     from .gate import verify as run
-    from .targets import Target, TargetError, open_target
+    from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
 
     if target is not None and claim_file is None:
-        fail(f"TARGET {target} needs --claim FILE: what should it be held to?")
+        fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
     except ClaimError as error:
         fail(str(error))
     if max_queries is not None:
         claim = claim.with_max_queries(max_queries)
-    words = ["dpassay", "verify", *([target] if target else [])]
+    words = ["dpassay", "verify", *([shown_spec(target)] if target else [])]
     words += ["--claim", claim_file] if claim_file else []
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    again = shlex.join(words)
     own = embedded_histograms() if claim_file is None else []
     try:
         deployment: Target = (
@@ -76,14 +78,7 @@ def verify(
         fail(str(error))
     try:
         with progress_bar() as listener:
-            report = run(
-                deployment,
-                claim,
-                seed=seed,
-                own=own,
-                listener=listener,
-                reproduce=shlex.join(words),
-            )
+            report = run(deployment, claim, seed=seed, own=own, listener=listener, reproduce=again)
     finally:
         deployment.close()
     if as_json:
@@ -276,6 +271,22 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
         deployment.close()
     print(json.dumps(found.as_json()) if as_json else found.as_text())
     sys.exit(found.verdict.exit_status)
+
+
+@commands.command()
+@click.option("--claim", "claim_file", metavar="FILE", help="What to serve, TOML.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes a free one.")
+def serve(claim_file: str | None, port: int) -> None:
+    """Serve the reference aggregator on 127.0.0.1 as an HTTP target, until Ctrl-C.
+
+    A claim with [privacy] is enforced: 429 once its epsilon is spent. Restarting forgets it.
+    """
+    from .serving import ServingError, serve_reference
+
+    try:
+        serve_reference(claim_file, port)
+    except ServingError as error:
+        fail(str(error))
 
 
 def fail(message: str) -> NoReturn:
