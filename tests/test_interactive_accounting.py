@@ -1,12 +1,14 @@
 """Costs of screened queries, Interactive- and Confident-GNMax, against their exact laws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, NoisyArgmax, neighbours
+from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, neighbours
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.confident import threshold_data_independent
 from dpassay.reference.accounting.divergences import renyi_divergence
@@ -102,10 +104,17 @@ def excess(here, there, charges):
 
 def interactive_law(votes, mechanism):
     """Of what is published: the teachers' labels, and last that the student keeps its own."""
-    votes = np.asarray(votes, dtype=float)
-    answered, kept = log_screen(votes, mechanism)
-    labels = NoisyArgmax(mechanism.noise).log_probabilities(votes)
-    return np.concatenate([answered[..., None] + labels, kept[..., None]], -1)
+    unsure = replace(mechanism, confidence=1.0)  # refuses where the student's label would be kept
+    return unsure.log_probabilities(np.asarray(votes, dtype=float))
+
+
+@given(histogram=histograms(4, 60), mechanism=interactive())
+def test_the_screen_is_the_mechanism_s(histogram, mechanism):
+    """A screen that forgets the prediction's weight, or compares the plain counts, fails."""
+    answered, kept = log_screen(histogram, mechanism)
+    law = interactive_law(histogram, mechanism)
+    assert kept == pytest.approx(law[-1], rel=1e-9)
+    assert answered == pytest.approx(logsumexp(law[:-1]), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("analysis", PUBLISHED)

@@ -39,9 +39,7 @@ def enumerated(gamma, total, classes):
     return np.array(every), np.array(local)
 
 
-@pytest.mark.parametrize(
-    ("gamma", "total", "classes"), [(0.05, 14, 3), (0.3, 14, 3), (0.7, 14, 3), (0.3, 7, 4)]
-)
+@pytest.mark.parametrize(("gamma", "total", "classes"), [(0.3, 14, 3), (0.7, 14, 3), (1.0, 7, 4)])
 def test_the_bound_covers_every_neighbour_at_every_distance(gamma, total, classes):
     """All histograms, in all orders of their counts; the bound stays below Theorem 2's cost.
 
@@ -49,6 +47,7 @@ def test_the_bound_covers_every_neighbour_at_every_distance(gamma, total, classe
     the first two: nothing changes then for a leader further back.
     """
     every, local = enumerated(gamma, total, classes)
+    assert (local.max(0) > 0).all()  # else anything covers
     apart = np.abs(every[:, None] - every).sum(-1) // 2
     for place, histogram in enumerate(every):
         bound = lnmax_local_sensitivity(histogram, gamma, ORDERS)

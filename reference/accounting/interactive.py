@@ -60,9 +60,9 @@ def interactive_cost(
     else:
         screen = screen_data_dependent(histograms, mechanism, orders)
         answer = gnmax_data_dependent(histograms, mechanism.noise.scale, orders)
-    share: ArrayLike = 1.0
+    share: Matrix = np.ones(1)
     if charging == "expected":
         share = np.exp(log_screen(histograms, mechanism)[0])[..., None]
     elif charging == "realised":
-        share = np.asarray(answered, dtype=bool)[..., None]
+        share = np.asarray(answered, dtype=np.float64)[..., None]
     return np.asarray(screen + share * answer)

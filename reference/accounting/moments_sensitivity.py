@@ -48,11 +48,11 @@ def lnmax_local_sensitivity(histogram: ArrayLike, gamma: float, orders: ArrayLik
     # the same cells for every histogram of N votes, so that a neighbour's range holds this one's
     lowest = float(log_q_lemma_4(unanimous, gamma))
     cells = int(np.ceil((np.log(others / 2.0) - lowest) / step * _CELLS)) + 1
-    edges = lowest + np.arange(cells + _CELLS + 1) * (step / _CELLS)
+    edges = lowest + np.arange(cells + _CELLS + 1, dtype=np.float64) * (step / _CELLS)
     costs = _cost(edges, gamma, orders)
     # from anywhere in a cell to a moved vote above it, as the cost never falls
     rises = costs[_CELLS + 1 :] - costs[: -_CELLS - 1]
-    start, distances = float(log_q_lemma_4(votes, gamma)), np.arange(total)
+    start, distances = float(log_q_lemma_4(votes, gamma)), np.arange(total, dtype=np.float64)
     first = _cell(start - (distances + 1) * step - lowest, step, cells)
     last = _cell(start + distances * step - lowest, step, cells)
     local = np.empty((total, costs.shape[1]))
