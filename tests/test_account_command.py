@@ -13,7 +13,7 @@ from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Lap
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.verifiers.accountant import account
-from dpassay.verifiers.histogram_file import read_histograms
+from dpassay.verifiers.histogram_file import Asked, read_histograms
 from dpassay.verifiers.strategies import histograms
 
 HEADER = ",".join(f"votes_{k}" for k in range(10))
@@ -106,12 +106,11 @@ def test_people_are_told_what_a_figure_is_not(tmp_path):
 
 
 @pytest.mark.parametrize("charging", ["expected", "realised", "all"])
-def test_json_says_whether_the_charging_is_no_guarantee(tmp_path, charging):
+def test_json_says_whether_the_charging_is_no_guarantee(charging):
     """As the text form does. A note printed always, or never, fails one of the three."""
-    arguments = [*CONFIDENT, "--delta", "1e-5", "--charging", charging]
-    text = f"{HEADER},label\n{ROW},7\n"
-    note = charged(text, *arguments, folder=tmp_path)["note"]
-    printed = run(text, *arguments, folder=tmp_path).stdout
+    mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
+    found = account([Asked((30, 214, 6), 1)], mechanism, 1e-5, charging=charging)
+    note, printed = found.as_json()["note"], found.as_text()
     assert ("not a guarantee" in printed) == (charging == "expected")
     assert (note is not None) == (charging == "expected")
     assert note is None or f"charging expected: {note}" in printed
@@ -182,7 +181,7 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
         ("a,b,label\n9,1,0\n9,1,-1\n", GNMAX, "label -1 of histogram 2: a refusal, but"),
         (
             *("a,b,label\n9,1,-1\n", ["--mechanism", "lnmax", "--noise", "laplace:4"]),
-            "refuses nothing: expected a class from 0",
+            "but only confident-gnmax refuses: expected a class from 0",
         ),
         (ROW, [*GNMAX, "--epsilon", "1e-9"], "one pass already costs"),
         (ROW, [*GNMAX, "--epsilon", "1", "--repeat", "2"], "give one or the other"),

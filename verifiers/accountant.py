@@ -115,8 +115,8 @@ def account(
     refusals = [place for place, row in enumerate(rows, 1) if row.label == REFUSAL]
     if refusals and not isinstance(mechanism, ConfidentGNMax):
         raise ValueError(
-            f"label {REFUSAL} of histogram {refusals[0]}: a refusal, but {mechanism} refuses "
-            "nothing: expected a class from 0"
+            f"label {REFUSAL} of histogram {refusals[0]}: a refusal, but only confident-gnmax "
+            "refuses: expected a class from 0"
         )
     if charging == "realised" and any(row.label is None for row in rows):
         raise ValueError("--charging realised needs a column 'label' of what was released")
