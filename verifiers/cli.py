@@ -213,6 +213,7 @@ def account(
     """Print the privacy cost of asking each row of HISTOGRAMS.csv, a histogram a row.
 
     Columns are classes; a header is optional, and may name a column 'label' of what was released.
+    HISTOGRAMS.csv may be -, for standard input.
     """
     from .accountant import account as charge
     from .accountant import accounted_mechanism
