@@ -49,7 +49,10 @@ class PrivacyAudit:
         if self.lacking is not None:
             return Verdict.NOT_APPLICABLE
         assert self.found is not None
-        return Verdict.FAIL if self.found.refuted else Verdict.PASS
+        if self.found.refuted:
+            return Verdict.FAIL
+        planned = sum(self.plan.streams[i].queries for i in self.streams)
+        return Verdict.PASS if self.found.queries >= planned else Verdict.INCONCLUSIVE
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""
@@ -68,4 +71,5 @@ class PrivacyAudit:
                 "the labels of neighbours differ far more than the claim allows: too little noise",
                 self.plan.streams[self.streams[0]].histogram,
             )
-        return Finding(f"{text}; the claim is not refuted")
+        few = "" if self.verdict is Verdict.PASS else "; the run ended before the pair was asked"
+        return Finding(f"{text}; the claim is not refuted{few}")
