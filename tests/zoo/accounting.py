@@ -5,19 +5,20 @@ from pathlib import Path
 import numpy as np
 from scipy.special import erfc, log_ndtr
 
-from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
+from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
-from dpassay.reference.accounting.lnmax import lnmax_data_dependent
+from dpassay.reference.accounting.lnmax import log_q_lemma_4, pure_data_dependent
 
-from .claims import BUDGETED, GNMAX, LNMAX, SCALE, SHARP_THRESHOLD, SIGMA
+from .claims import ACCOUNTED, BUDGETED, LITTLE_LAPLACE, LNMAX, SHARP_THRESHOLD
 from .deployments import Accounted, Metered
 from .entry import Shelf
 
-shelf = Shelf("accounting", ("accountant-soundness",), GNMAX)
-gnmax, lnmax = NoisyArgmax(Gaussian(SIGMA)), NoisyArgmax(Laplace(SCALE))
+shelf = Shelf("accounting", ("accountant-soundness",), ACCOUNTED)
+SIGMA = 10.0
+gnmax = NoisyArgmax(Gaussian(SIGMA))
 sharp = ConfidentGNMax(Gaussian(100), 150.0, Gaussian(20))
 
-# Read back by `dpassay`'s own runner in a child process, so that a restart is one.
+# A spec, so that the gate can start it, end it and start it again.
 IN_MEMORY = f"{Path(__file__).parent / 'deployments.py'}:in_memory"
 
 
@@ -31,7 +32,9 @@ def charges(name, effect, mechanism=gnmax, **more):
     return add
 
 
-@charges("charges-half", "Half of the data-independent cost: a moved vote taken to change one count.")
+@charges(
+    "charges-half", "Half of the data-independent cost: a moved vote taken to change one count."
+)
 def charges_half(histogram, orders):
     return orders / (2 * SIGMA**2)
 
@@ -61,7 +64,9 @@ def labels_for_votes(histogram, orders):
     return gnmax_data_dependent(unanimous, SIGMA, orders)
 
 
-@charges("last-class-for-all", "A loop keeps the last class's term where the sum over all is needed.")
+@charges(
+    "last-class-for-all", "A loop keeps the last class's term where the sum over all is needed."
+)
 def last_class_for_all(histogram, orders):
     lead = histogram.max() - histogram.min()
     return gaussian_data_dependent(log_ndtr(-lead / (2**0.5 * SIGMA)), SIGMA, orders)
@@ -70,28 +75,45 @@ def last_class_for_all(histogram, orders):
 @charges("votes-for-shares", "The gap between leaders is measured in per cent, the noise in votes.")
 def votes_for_shares(histogram, orders):
     gaps = 100 * (histogram.max() - np.sort(histogram)[:-1])
-    q = np.exp(log_ndtr(-gaps / (2**0.5 * SIGMA))).sum()
-    return gaussian_data_dependent(np.log(min(q, 0.9)), SIGMA, orders)
+    log_q = np.logaddexp.reduce(log_ndtr(-gaps / (2**0.5 * SIGMA)))
+    return gaussian_data_dependent(min(log_q, -0.1), SIGMA, orders)
 
 
-@charges(
+@charges("unsorted-votes", "The first class is taken for the leader, as if the votes were sorted.")
+def unsorted_votes(histogram, orders):
+    gaps = np.abs(histogram[0] - histogram[1:])
+    log_q = np.logaddexp.reduce(log_ndtr(-gaps / (2**0.5 * SIGMA)))
+    return gaussian_data_dependent(min(log_q, -0.1), SIGMA, orders)
+
+
+def gamma_for_two_gamma(scale):
+    """Laplace noise of this scale, charged as for one count where a moved vote changes two."""
+    return lambda histogram, orders: np.minimum(1 / scale, orders / (2 * scale**2))
+
+
+charges(
     "gamma-for-two-gamma",
-    "Laplace noise is charged gamma a query, as for one count, where moving a vote costs 2 gamma.",
-    lnmax,
+    "LNMax is charged gamma a query, as for one count, where moving a vote costs 2 gamma.",
+    NoisyArgmax(Laplace(2.0)),
+    claim=LITTLE_LAPLACE,
+)(gamma_for_two_gamma(2.0))
+
+charges(
+    "gamma-for-two-gamma-at-20",
+    "The same at scale 20, where orders up to 64 are covered and those from 128 on are not.",
+    NoisyArgmax(Laplace(20.0)),
     claim=LNMAX,
-)
-def gamma_for_two_gamma(histogram, orders):
-    return np.minimum(1 / SCALE, orders / (2 * SCALE**2))
+)(gamma_for_two_gamma(20.0))
 
 
 @charges(
-    "gamma-of-double-scale",
-    "The data-dependent cost of LNMax at twice the deployed scale.",
-    lnmax,
-    claim=LNMAX,
+    "gap-at-double-gamma",
+    "The data-dependent cost of LNMax with the chance of another winner read off at twice gamma.",
+    NoisyArgmax(Laplace(2.0)),
+    claim=LITTLE_LAPLACE,
 )
-def gamma_of_double_scale(histogram, orders):
-    return lnmax_data_dependent(histogram, 1 / (2 * SCALE), orders)
+def gap_at_double_gamma(histogram, orders):
+    return pure_data_dependent(log_q_lemma_4(histogram, 1.0), 1.0, orders)
 
 
 @charges(
@@ -135,7 +157,9 @@ def spends_an_eighth(seed):
     return Metered(seed, charged=1 / 8)
 
 
-@shelf.makes("spends-nothing", "The account stays at zero, and the deployment never stops.", **BUDGET)
+@shelf.makes(
+    "spends-nothing", "The account stays at zero, and the deployment never stops.", **BUDGET
+)
 def spends_nothing(seed):
     return Metered(seed, charged=0.0)
 
@@ -158,15 +182,25 @@ class AccountOfLastCall(Metered):
         return total
 
 
-@shelf.makes("fresh-budget-every-ten", "Every tenth call starts a new budget period.", **BUDGET)
-class FreshBudgetEveryTen(Metered):
+@shelf.makes("fresh-budget-every-third", "Every third call starts a new budget period.", **BUDGET)
+class FreshBudgetEveryThird(Metered):
     calls = 0
 
     def cost(self, size):
         self.calls += 1
-        if self.calls % 10 == 0:
+        if self.calls % 3 == 0:
             self.asked = 0.0
         return super().cost(size)
+
+
+@shelf.makes("refusal-renews-budget", "Once a query is refused, the budget begins anew.", **BUDGET)
+class RefusalRenewsBudget(Metered):
+    def sample(self, histogram, size):
+        try:
+            return super().sample(histogram, size)
+        except BudgetExhausted:
+            self.asked = 0.0
+            raise
 
 
 @shelf.makes(

@@ -23,8 +23,9 @@ MANY_CLASSES = mechanism("gaussian:40", classes=14)
 MUCH_NOISE = mechanism("gaussian:100")
 LITTLE_NOISE = mechanism("gaussian:2", classes=4, teachers=20)
 FEW_VOTES = mechanism("gaussian:40", classes=3, teachers=20)
-MANY_VOTES = mechanism("gaussian:20", classes=4, teachers=10_000)
+MANY_VOTES = mechanism("gaussian:20", classes=4, teachers=2500)
 LNMAX = mechanism("laplace:20", "lnmax")
+LITTLE_LAPLACE = mechanism("laplace:2", "lnmax", classes=4, teachers=20)
 GUMBEL = mechanism("gumbel:20", "report-noisy-max")
 EXPONENTIAL = mechanism("exponential:20", "report-noisy-max")
 CACHING = mechanism("gaussian:40", caching=True)
@@ -37,6 +38,5 @@ SHARP_THRESHOLD = mechanism(
     "gaussian:100", "confident-gnmax", classes=4, threshold=150.0, threshold_noise="gaussian:20"
 )
 
-BUDGETED = mechanism("gaussian:10", classes=3, teachers=50) | {
-    "privacy": {"epsilon": 1.0, "delta": 1e-5, "queries": 5}
-}
+ACCOUNTED = mechanism("gaussian:10", classes=3, teachers=200)
+BUDGETED = ACCOUNTED | {"privacy": {"epsilon": 1.0, "delta": 1e-5, "queries": 3}}

@@ -39,7 +39,9 @@ def empty_classes_forgotten(histogram, size, rng):
     return only_where(histogram > 0, histogram, size, rng)
 
 
-@shelf.draws("empty-classes-left-out", "Votes are counted with a dictionary: empty classes never win.")
+@shelf.draws(
+    "empty-classes-left-out", "Votes are counted with a dictionary: empty classes never win."
+)
 def empty_classes_left_out(histogram, size, rng):
     noisy = histogram + rng.normal(0, SIGMA, (size, histogram.size))
     return np.where(histogram > 0, noisy, -np.inf).argmax(1)

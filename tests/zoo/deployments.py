@@ -1,4 +1,4 @@
-"""Deployments with an accountant or a budget. It imports nothing of the zoo: it also runs by path."""
+"""Deployments with an accountant or a budget; without imports of the zoo, as one runs by path."""
 
 import numpy as np
 

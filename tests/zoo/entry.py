@@ -69,7 +69,7 @@ class Shelf:
         return add
 
     def draws(self, name: str, effect: str, **more: Any) -> Callable[[Draw], Draw]:
-        """For a function `(histogram, size, rng) -> labels` that keeps nothing but its generator."""
+        """For a function `(histogram, size, rng) -> labels` that keeps its generator alone."""
 
         def add(draw: Draw) -> Draw:
             self.makes(name, effect, **more)(seeded(draw))

@@ -62,7 +62,9 @@ def class_seven_leads(histogram, size, rng):
     return noisy_argmax(histogram, size, rng)
 
 
-@shelf.draws("noise-falls-with-consensus", "Less noise where teachers agree: sigma (1 - consensus).")
+@shelf.draws(
+    "noise-falls-with-consensus", "Less noise where teachers agree: sigma (1 - consensus)."
+)
 def noise_falls_with_consensus(histogram, size, rng):
     agree = histogram.max() / histogram.sum()
     return noisy_argmax(histogram, size, rng, sigma=SIGMA * (1 - agree) + 1e-9)

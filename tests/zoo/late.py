@@ -56,9 +56,9 @@ def none_among_first_2000(asked, calls):
     return asked >= 2000
 
 
-@ages("one-in-a-hundred-bare", "Every hundredth answer has no noise.")
-def one_in_a_hundred_bare(asked, calls):
-    return asked % 100 != 99
+@ages("one-in-twenty-bare", "Every twentieth answer has no noise.")
+def one_in_twenty_bare(asked, calls):
+    return asked % 20 != 19
 
 
 @shelf.draws("first-of-call-bare", "The first answer of each call has no noise.")

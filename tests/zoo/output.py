@@ -37,10 +37,10 @@ def plurality_leaks(histogram, size, rng):
     return np.where(rng.random(size) < 0.05, histogram.argmax(), labels)
 
 
-@shelf.draws("uniform-leaks", "With probability 0.05, a class drawn uniformly.")
+@shelf.draws("uniform-leaks", "With probability 0.03, a class drawn uniformly.")
 def uniform_leaks(histogram, size, rng):
     labels = noisy(histogram, size, rng).argmax(1)
-    return np.where(rng.random(size) < 0.05, rng.integers(histogram.size, size=size), labels)
+    return np.where(rng.random(size) < 0.03, rng.integers(histogram.size, size=size), labels)
 
 
 @shelf.draws("top-two-swapped", "With probability 0.1, the runner-up is released for the winner.")

@@ -31,7 +31,9 @@ def one_seed_each_call(seed):
     return sample
 
 
-@shelf.makes("seed-from-histogram", "The seed is a hash of the votes: a histogram's answers repeat.")
+@shelf.makes(
+    "seed-from-histogram", "The seed is a hash of the votes: a histogram's answers repeat."
+)
 def seed_from_histogram(seed):
     def sample(histogram, size):
         digest = hashlib.sha256(bytes([seed % 256]) + histogram.tobytes()).digest()

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from .claims import LNMAX, SCALE, SIGMA
-from .claims import GNMAX as CLAIM
+from .claims import GNMAX, LNMAX, SCALE, SIGMA
 from .entry import LAW, Shelf
 
-shelf = Shelf("scale", LAW, CLAIM)
+shelf = Shelf("scale", LAW, GNMAX)
 
 
 @shelf.draws("no-noise", "The plurality itself, as when a switch for debugging was left on.")
@@ -19,7 +18,9 @@ def half_scale(histogram, size, rng):
     return (histogram + rng.normal(0, SIGMA / 2, (size, histogram.size))).argmax(1)
 
 
-@shelf.draws("double-scale", "Twice the claimed standard deviation: private enough, not as claimed.")
+@shelf.draws(
+    "double-scale", "Twice the claimed standard deviation: private enough, not as claimed."
+)
 def double_scale(histogram, size, rng):
     return (histogram + rng.normal(0, 2 * SIGMA, (size, histogram.size))).argmax(1)
 

@@ -47,7 +47,9 @@ def scales_swapped(histogram, size, rng):
     return np.where(ok, (histogram + noise).argmax(1), -1)
 
 
-@shelf.draws("screens-with-votes-noise", "The leader's noise, scaled up, also serves the screening.")
+@shelf.draws(
+    "screens-with-votes-noise", "The leader's noise, scaled up, also serves the screening."
+)
 def screens_with_votes_noise(histogram, size, rng):
     noise = rng.normal(0, SIGMA, (size, histogram.size))
     shared = noise[:, histogram.argmax()] * THRESHOLD_SIGMA / SIGMA
