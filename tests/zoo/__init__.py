@@ -12,6 +12,7 @@ from . import (
     inputs,
     late,
     output,
+    relatives,
     reuse,
     scale,
     screening,
@@ -21,6 +22,6 @@ from .entry import Entry
 _FAULTS = (scale, families, classes, inputs, reuse, late, output, screening, accounting)
 
 BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
-CORRECT: tuple[Entry, ...] = tuple(correct.shelf.entries)
+CORRECT: tuple[Entry, ...] = (*correct.shelf.entries, *relatives.shelf.entries)
 
 __all__ = ["BROKEN", "CORRECT", "Entry"]

@@ -152,7 +152,12 @@ def threshold_without_root_two(histogram, orders):
 BUDGET = {"claim": BUDGETED, "checks": ("budget-enforcement",)}
 
 
-@shelf.makes("spends-an-eighth", "Each query is charged what queries cost on average.", **BUDGET)
+@shelf.makes(
+    "spends-an-eighth",
+    "Each query is charged what queries are expected to cost on average.",
+    source="cleverhans-lab/capc-iclr learning/analysis/rdp_cumulative.py: an expected cost decides",
+    **BUDGET,
+)
 def spends_an_eighth(seed):
     return Metered(seed, charged=1 / 8)
 

@@ -18,7 +18,8 @@ def only_where(noisy_classes, histogram, size, rng):
     "ten-classes-hard-coded",
     "A loop over ten classes adds the noise, so that classes from 10 on get none.",
     claim=MANY_CLASSES,
-    source="tensorflow/privacy research/pate_2017/aggregation.py, noisy_max",
+    source="tensorflow/privacy research/pate_2017/aggregation.py, noisy_max (as in the fork "
+    "sarvex/privacy)",
 )
 def ten_classes_hard_coded(histogram, size, rng):
     return only_where(np.arange(histogram.size) < 10, histogram, size, rng)

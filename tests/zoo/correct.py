@@ -7,26 +7,9 @@ import scipy.stats
 from randomgen import ChaCha
 from scipy.special import ndtri
 
-from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, log_probabilities
-from dpassay.reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
-from dpassay.reference.accounting.lnmax import lnmax_data_independent
+from dpassay.reference import Gaussian, log_probabilities
 
-from .claims import (
-    BUDGETED,
-    CACHING,
-    CONFIDENT,
-    EXPONENTIAL,
-    FEW_CLASSES,
-    GNMAX,
-    GUMBEL,
-    LNMAX,
-    MANY_CLASSES,
-    SCALE,
-    SIGMA,
-    THRESHOLD,
-    THRESHOLD_SIGMA,
-)
-from .deployments import Accounted, Metered
+from .claims import CACHING, FEW_CLASSES, GNMAX, MANY_CLASSES, SIGMA
 from .entry import Shelf
 
 shelf = Shelf("none", (), GNMAX)
@@ -111,6 +94,53 @@ def generator_for_each_call(seed):
     return sample
 
 
+@shelf.makes("workers-in-turn", "Two workers answer in turn, each with a seed of its own.")
+class WorkersInTurn:
+    def __init__(self, seed):
+        seeds = np.random.SeedSequence(seed).spawn(2)
+        self.workers, self.calls = [np.random.default_rng(s) for s in seeds], 0
+
+    def sample(self, histogram, size):
+        self.calls += 1
+        return plain(histogram, size, self.workers[self.calls % 2])
+
+
+@shelf.makes("reseeded-in-between", "A new seed from the system every 1,000 answers or so.")
+class ReseededInBetween:
+    def __init__(self, seed):
+        self.source, self.left = np.random.SeedSequence(seed), 0
+
+    def sample(self, histogram, size):
+        if self.left <= 0:
+            self.rng, self.left = np.random.default_rng(self.source.spawn(1)[0]), 1000
+        self.left -= size
+        return plain(histogram, size, self.rng)
+
+
+@shelf.makes("noise-drawn-ahead", "Noise is drawn ahead, 5,000 vectors at a time, each used once.")
+class NoiseDrawnAhead:
+    def __init__(self, seed):
+        self.rng, self.ahead = np.random.default_rng(seed), np.empty((0, 64))
+
+    def sample(self, histogram, size):
+        while len(self.ahead) < size:
+            self.ahead = np.concatenate([self.ahead, self.rng.normal(0, SIGMA, (5000, 64))])
+        noise, self.ahead = self.ahead[:size, : histogram.size], self.ahead[size:]
+        return (histogram + noise).argmax(1)
+
+
+@shelf.draws("shuffled-in-a-call", "Threads return the labels of a call in any order.")
+def shuffled_in_a_call(histogram, size, rng):
+    return rng.permutation(plain(histogram, size, rng))
+
+
+@shelf.draws("counts-then-shuffled", "The labels' counts are drawn first, their order afterwards.")
+def counts_then_shuffled(histogram, size, rng):
+    law = np.exp(log_probabilities(histogram.astype(float), Gaussian(SIGMA)))
+    counts = rng.multinomial(size, law / law.sum())
+    return rng.permutation(np.repeat(np.arange(histogram.size), counts))
+
+
 @shelf.draws("rounded-ties-at-random", "Noise rounded to integers; ties are settled at random.")
 def rounded_ties_at_random(histogram, size, rng):
     noisy = histogram + rng.normal(0, SIGMA, (size, histogram.size)).round()
@@ -187,97 +217,3 @@ class CachesAndSaysSo:
         if key not in self.answers:
             self.answers[key] = int(plain(histogram, 1, self.rng)[0])
         return np.full(size, self.answers[key])
-
-
-@shelf.draws("lnmax", "Laplace noise and argmax.", claim=LNMAX)
-def lnmax(histogram, size, rng):
-    return (histogram + rng.laplace(0, SCALE, (size, histogram.size))).argmax(1)
-
-
-@shelf.draws("laplace-as-difference", "Laplace noise as a difference of exponentials.", claim=LNMAX)
-def laplace_as_difference(histogram, size, rng):
-    one, other = rng.exponential(SCALE, (2, size, histogram.size))
-    return (histogram + one - other).argmax(1)
-
-
-@shelf.draws("laplace-of-gammas", "Laplace noise as ten parties' gamma differences.", claim=LNMAX)
-def laplace_of_gammas(histogram, size, rng):
-    one, other = rng.gamma(1 / 10, SCALE, (2, 10, size, histogram.size)).sum(1)
-    return (histogram + one - other).argmax(1)
-
-
-@shelf.draws("gumbel-noise", "Report-noisy-max with Gumbel noise.", claim=GUMBEL)
-def gumbel_noise(histogram, size, rng):
-    return (histogram + rng.gumbel(0, SCALE, (size, histogram.size))).argmax(1)
-
-
-@shelf.draws("softmax", "The exponential mechanism: Gumbel noise without the noise.", claim=GUMBEL)
-def softmax(histogram, size, rng):
-    weights = np.exp((histogram - histogram.max()) / SCALE)
-    return rng.choice(histogram.size, size, p=weights / weights.sum())
-
-
-@shelf.draws("exponential-noise", "Report-noisy-max with exponential noise.", claim=EXPONENTIAL)
-def exponential_noise(histogram, size, rng):
-    return (histogram + rng.exponential(SCALE, (size, histogram.size))).argmax(1)
-
-
-@shelf.draws("permute-and-flip", "Coins in random order, in place of the noise.", claim=EXPONENTIAL)
-def permute_and_flip(histogram, size, rng):
-    heads = rng.random((size, histogram.size)) < np.exp((histogram - histogram.max()) / SCALE)
-    return np.where(heads, rng.random(heads.shape), np.inf).argmin(1)
-
-
-@shelf.draws("confident", "Confident-GNMax, both noises drawn for every query.", claim=CONFIDENT)
-def confident(histogram, size, rng):
-    screened = histogram.max() + rng.normal(0, THRESHOLD_SIGMA, size)
-    return np.where(screened >= THRESHOLD, plain(histogram, size, rng), -1)
-
-
-@shelf.draws(
-    "confident-in-turn", "Confident-GNMax that draws an answer where one is due.", claim=CONFIDENT
-)
-def confident_in_turn(histogram, size, rng):
-    labels = np.full(size, -1)
-    answered = histogram.max() + rng.normal(0, THRESHOLD_SIGMA, size) >= THRESHOLD
-    labels[answered] = plain(histogram, int(answered.sum()), rng)
-    return labels
-
-
-def charges(name, effect, mechanism, charge, claim):
-    shelf.makes(name, effect, claim=claim)(lambda seed: Accounted(mechanism, charge, seed))
-
-
-charges(
-    "data-independent-accountant",
-    "Charges order / sigma^2, whatever the votes.",
-    NoisyArgmax(Gaussian(SIGMA)),
-    lambda histogram, orders: gnmax_data_independent(SIGMA, orders),
-    GNMAX,
-)
-charges(
-    "data-dependent-accountant",
-    "Charges by Theorem 6, which bounds the cost on one side only.",
-    NoisyArgmax(Gaussian(SIGMA)),
-    lambda histogram, orders: gnmax_data_dependent(histogram, SIGMA, orders),
-    GNMAX,
-)
-charges(
-    "lnmax-accountant",
-    "Charges 2 gamma, by moments.",
-    NoisyArgmax(Laplace(SCALE)),
-    lambda histogram, orders: lnmax_data_independent(1 / SCALE, orders),
-    LNMAX,
-)
-charges(
-    "confident-accountant",
-    "Charges screening and answer for every query.",
-    ConfidentGNMax(Gaussian(SIGMA), THRESHOLD, Gaussian(THRESHOLD_SIGMA)),
-    lambda histogram, orders: orders * (SIGMA**-2 + 0.5 * THRESHOLD_SIGMA**-2),
-    CONFIDENT,
-)
-
-
-@shelf.makes("budgeted", "Stops before its budget of epsilon 1 is exceeded.", claim=BUDGETED)
-def budgeted(seed):
-    return Metered(seed)
