@@ -17,6 +17,7 @@ from .claim import MechanismClaim
 
 Matrix = NDArray[np.float64]
 
+_FEW_CLASSES = 12
 _LEAK = 1e-3
 """Share of the claimed law in every alternative, so that none is ruled out by a single label."""
 
@@ -52,8 +53,9 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         Fault("a uniform draw that ignores the votes", _finish(claim, _uniform)),
         Fault("the smallest noisy count, argmin for argmax", _argmin(claim)),
         Fault("noise missing on classes without votes", _noiseless(claim, _empty)),
-        Fault("noise missing on the last class", _noiseless(claim, _last)),
-        Fault("noise missing on the first class", _noiseless(claim, _first)),
+        *_bare_classes(claim),
+        Fault("the plurality without noise one time in twenty", _now_and_then(claim, _plurality)),
+        Fault("a uniform draw one time in twenty", _now_and_then(claim, _uniform)),
         Fault(f"{short(noise)} clipped at twice its scale", _clipped(claim, 2.0)),
         *_scale_faults(claim),
         *_family_faults(claim),
@@ -190,12 +192,27 @@ def _empty(histogram: Matrix) -> NDArray[np.bool_]:
     return np.asarray(histogram == 0)
 
 
-def _last(histogram: Matrix) -> NDArray[np.bool_]:
-    return np.asarray(np.arange(histogram.size) == histogram.size - 1)
+def _bare_classes(claim: MechanismClaim) -> list[Fault]:
+    """Noise missing on a single class: on the first and the last, and on any of few."""
+    last = claim.classes - 1
+    named = {last: "the last class", 0: "the first class"}
+    if claim.classes <= _FEW_CLASSES:
+        named |= {k: f"class {k}" for k in range(1, last)}
+    return [
+        Fault(
+            f"noise missing on {wording}",
+            _noiseless(claim, lambda histogram, k=k: np.arange(histogram.size) == k),  # type: ignore[misc]
+        )
+        for k, wording in named.items()
+    ]
 
 
-def _first(histogram: Matrix) -> NDArray[np.bool_]:
-    return np.asarray(np.arange(histogram.size) == 0)
+def _now_and_then(
+    claim: MechanismClaim, law: Callable[[Matrix], Matrix]
+) -> Callable[[Matrix], Matrix]:
+    """The claimed law, but for one draw in twenty."""
+    right, wrong = _mechanism_law(claim.mechanism()), _finish(claim, law)
+    return lambda histograms: 0.95 * right(histograms) + 0.05 * wrong(histograms)
 
 
 def _from_ten(histogram: Matrix) -> NDArray[np.bool_]:

@@ -213,7 +213,8 @@ class FreshNoise:
         share, distance = float(COPIED[place]), int(before) + 1
         whole = share > 0.9
         answers = "answers" if whole else f"about {100 * share:.0f} % of answers"
-        message = f"{answers} repeat the one {distance:,} before on the same histogram"
+        place_before = "the one before" if distance == 1 else f"the one {distance:,} before"
+        message = f"{answers} repeat {place_before} on the same histogram"
         if distance == FRESH_CALL and whole:
             return Finding(
                 f"{message}: calls of {FRESH_CALL} answers give the same answers",
