@@ -3,9 +3,9 @@
 from rich.console import Console
 from rich.table import Table
 
-from . import accounting, attacks, gate, probabilities
+from . import accounting, attacks, detection, gate, probabilities
 
-SECTIONS = (probabilities.rows, attacks.rows, accounting.rows, gate.rows)
+SECTIONS = (probabilities.rows, attacks.rows, accounting.rows, gate.rows, detection.rows)
 
 
 def main() -> None:

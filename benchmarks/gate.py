@@ -1,4 +1,4 @@
-"""The gate: wall time and memory of the default run, and queries to detection."""
+"""The gate: wall time and memory of the default run."""
 
 import resource
 import statistics
@@ -7,21 +7,10 @@ import sys
 import time
 from collections.abc import Iterator
 
-import numpy as np
-
-from dpassay.reference import NoisyArgmax, parse_noise
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.targets import InProcessTarget
-
 Row = tuple[str, str, str, str]
-RUNS = 20
 
 
 def rows() -> Iterator[Row]:
-    claim = parse_claim(
-        {"mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}}
-    )
     command = [sys.executable, "-m", "dpassay.verifiers.cli"]
     bare = wall([sys.executable, "-c", "pass"])
     help_ = wall([*command, "--help"])
@@ -35,19 +24,6 @@ def rows() -> Iterator[Row]:
         f"{whole / help_:.0f}",
     )
     yield "its peak memory", f"{memory:.0f} MiB", "", ""
-    for factor in (0.5, 0.9, 0.97, 2.0):
-        noise = claim.mechanism.noise.times(factor)
-        queries = [queries_to_verdict(str(noise), claim, run) for run in range(RUNS)]
-        figure = f"{statistics.median(queries):,.0f} median, {max(queries):,} worst of {RUNS}"
-        yield f"queries until {noise} fails gaussian:40", figure, "", ""
-
-
-def queries_to_verdict(noise: str, claim: object, seed: int) -> int:
-    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
-    target = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
-    report = verify(target, claim, seed=seed)
-    assert report.verdict.value == "fail", report.verdict
-    return report.queries
 
 
 def wall(command: list[str]) -> float:
