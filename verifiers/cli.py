@@ -8,6 +8,8 @@ from typing import Literal, NoReturn
 
 import click
 
+from .printable import printable
+
 MISUSE = 2
 
 
@@ -35,12 +37,15 @@ def commands() -> None:
 @commands.command()
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
+@click.option("--report", "folder", metavar="DIR", help="Write JSON, JUnit XML and a page here.")
 @click.option("--max-queries", type=click.IntRange(min=1), help="Query budget, over the claim's.")
 @click.option("--seed", type=click.IntRange(min=0), help="Fixes the histograms that are asked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
+    *,
     target: str | None,
     claim_file: str | None,
+    folder: str | None,
     max_queries: int | None,
     seed: int | None,
     as_json: bool,
@@ -53,6 +58,7 @@ def verify(
     from .claim import ClaimError, read_claim
     from .embedded import embedded_claim, embedded_histograms, reference_target
     from .gate import verify as run
+    from .report_files import ReportFileError, ReportFolder
     from .targets import Target, TargetError, open_target
     from .terminal import print_report, progress_bar
 
@@ -60,7 +66,8 @@ def verify(
         fail(f"TARGET {target} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
-    except ClaimError as error:
+        files = None if folder is None else ReportFolder(folder, target, claim_file)
+    except (ClaimError, ReportFileError) as error:
         fail(str(error))
     if max_queries is not None:
         claim = claim.with_max_queries(max_queries)
@@ -86,10 +93,13 @@ def verify(
             )
     finally:
         deployment.close()
+    trouble = None if files is None else files.write(report)  # stdout may be closed: files first
     if as_json:
         print(json.dumps(report.as_json()))
     else:
         print_report(report)
+    if trouble is not None:
+        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
 
 
@@ -278,10 +288,10 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     sys.exit(found.verdict.exit_status)
 
 
-def fail(message: str) -> NoReturn:
-    """One line on stderr, and the status of misuse."""
-    click.echo(f"dpassay: {message}", err=True)
-    sys.exit(MISUSE)
+def fail(message: str, status: int = MISUSE) -> NoReturn:
+    """One line on stderr, and the status of misuse, or another."""
+    click.echo(f"dpassay: {printable(message)}", err=True)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from .checks import (
 from .claim import Claim
 from .plan import EXPLORER_QUERIES, SIMPLE, Plan, make_plan
 from .proofs import accounting
+from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
 from .shares import NOT_BUILT, SHARES
 from .simplest import Simplest, find_simplest
@@ -95,6 +96,7 @@ class _Run:
         self.stopped: str | None = None
         self.error: str | None = None
         self.warnings: list[str] = []
+        self.recorder = Recorder()
 
     def report(self) -> Report:
         try:
@@ -114,7 +116,13 @@ class _Run:
         results = self._results()
         seconds = time.monotonic() - self.started
         return Report(
-            self.claim, self.queries, seconds, self.seed, tuple(results), tuple(self.warnings)
+            self.claim,
+            self.queries,
+            seconds,
+            self.seed,
+            tuple(results),
+            tuple(self.warnings),
+            self.recorder.figures(self.checks, results),
         )
 
     def _prepare(self) -> None:
@@ -200,6 +208,7 @@ class _Run:
         for check in self.checks:
             check.observe(stream, labels)
         self.leakage.observe(stream, labels)
+        self.recorder.observe(self.checks)
         return labels
 
     def _simplify(self) -> None:
@@ -236,6 +245,7 @@ class _Run:
 
     def _prove(self, name: str, verdict: Verdict, finding: Finding) -> None:
         """The result of a check that gathers no evidence from labels."""
+        self.recorder.prove(finding)
         again = self.reproduce if verdict is Verdict.FAIL else None
         self.proofs[name] = CheckResult(
             name,
