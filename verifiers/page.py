@@ -6,6 +6,7 @@ content security policy forbids all but its own style sheet.
 
 import math
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def page(report: Report, target: str, started: datetime) -> str:
     )
 
 
+@cache
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -89,7 +91,7 @@ def _shown(value: Any) -> Any:
 
 
 def _number(value: float) -> str:
-    return "any" if math.isinf(value) else f"{value:.4g}"
+    return "any" if math.isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _power(log10: float) -> str:
