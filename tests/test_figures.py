@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpassay.attacks import misplaced
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
-from dpassay.verifiers.checks import ClassProbabilities
+from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.plan import make_plan
 from dpassay.verifiers.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
@@ -94,6 +94,22 @@ def test_the_scale_is_the_one_in_the_message(reports):
     assert low < report.figures.scale.claimed < high
     _, low, high = reports["fail"].figures.scale.points[-1]
     assert not low < reports["fail"].figures.scale.claimed < high
+
+
+def test_when_no_scale_is_left_the_figure_says_so():
+    """Labels that no scale explains: the leader always on one histogram, never on another."""
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 4, "teachers": 250}
+    plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
+    check, recorder = NoiseScale(plan), Recorder()
+    at = next(i for i, stream in enumerate(plan.streams) if stream.kind == "informative")
+    votes = np.array(plan.streams[at].histogram)
+    for label, most in ((votes.argmax(), 500), (votes.argmin(), 5000)):
+        check.observe(at, np.full(most, label))
+        recorder.observe([check])
+    found = recorder.figures([check], []).scale
+    assert found.emptied == 5500
+    assert [point[0] for point in found.points] == [500]
+    assert "the empty interval" in check.violation().message
 
 
 def test_the_reading_is_what_the_message_says_of_it(reports):

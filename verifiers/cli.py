@@ -21,7 +21,7 @@ def main() -> None:
         error.show()
         sys.exit(MISUSE)
     except (click.Abort, KeyboardInterrupt):
-        fail("interrupted before anything was asked")
+        fail("interrupted")
     except BrokenPipeError:
         # the reader of stdout is gone, and flushing at exit would fail once more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -37,7 +37,7 @@ def commands() -> None:
 @commands.command()
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
-@click.option("--report", "folder", metavar="DIR", help="Write JSON, JUnit XML and a page here.")
+@click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
 @click.option("--max-queries", type=click.IntRange(min=1), help="Query budget, over the claim's.")
 @click.option("--seed", type=click.IntRange(min=0), help="Fixes the histograms that are asked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")

@@ -52,12 +52,16 @@ class AskedHistogram:
 
 @dataclass(frozen=True)
 class ScaleTrace:
-    """The interval of the noise scale: points (queries, low, high), high possibly infinite."""
+    """The interval of the noise scale: points (queries, low, high), high possibly infinite.
+
+    emptied: the queries after which no scale of the claimed noise was left, if it came to that.
+    """
 
     noise: str
     claimed: float
     confidence: str
     points: tuple[tuple[int, float, float], ...]
+    emptied: int | None = None
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ def _environment() -> Environment:
         "number": _number,
         "percent": lambda share: f"{100 * share:.1f} %",
         "power": _power,
+        "votes": _votes,
         "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
     }
     made.globals |= {
@@ -92,6 +93,13 @@ def _shown(value: Any) -> Any:
 
 def _number(value: float) -> str:
     return "any" if math.isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _votes(histogram: tuple[int, ...]) -> str:
+    """A histogram in a heading: many classes are cut short."""
+    shown = ", ".join(str(votes) for votes in histogram[:MOST_LABELS])
+    more = len(histogram) > MOST_LABELS
+    return f"{shown}, ... ({len(histogram):,} classes)" if more else shown
 
 
 def _power(log10: float) -> str:

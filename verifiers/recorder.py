@@ -36,6 +36,7 @@ class Recorder:
     def __init__(self) -> None:
         self._evidence: dict[str, list[tuple[int, float]]] = {}
         self._scale: list[tuple[int, float, float]] = []
+        self._emptied: int | None = None
         self._leakage: Leakage | None = None
         self._privacy: PrivacyCost | None = None
 
@@ -47,11 +48,16 @@ class Recorder:
                 continue
             points.append((check.queries, min(check.log_e_value / math.log(10.0), _BEYOND)))
             if isinstance(check, NoiseScale):
-                interval = check.evidence.interval(check.log_threshold)
-                if interval is not None:
-                    scale = check.plan.claim.mechanism.noise.scale
-                    low, high = interval
-                    self._scale.append((check.queries, scale * low, scale * high))
+                self._follow(check)
+
+    def _follow(self, check: NoiseScale) -> None:
+        """Notes the interval of the scale; once empty, it stays so."""
+        interval = check.evidence.interval(check.log_threshold)
+        scale = check.plan.claim.mechanism.noise.scale
+        if interval is not None:
+            self._scale.append((check.queries, scale * interval[0], scale * interval[1]))
+        elif self._emptied is None:
+            self._emptied = check.queries
 
     def prove(self, finding: Finding) -> None:
         """Notes the figure of a finding, if it has one."""
@@ -81,7 +87,8 @@ class Recorder:
     def _scale_trace(self, check: NoiseScale) -> ScaleTrace:
         noise = check.plan.claim.mechanism.noise
         confidence = f"1 - {math.exp(-check.log_threshold):.2g}"
-        return ScaleTrace(str(noise), noise.scale, confidence, thinned(self._scale))
+        points = thinned(self._scale)
+        return ScaleTrace(str(noise), noise.scale, confidence, points, self._emptied)
 
 
 def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
