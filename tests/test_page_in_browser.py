@@ -221,6 +221,18 @@ def test_text_stands_out(chromium, pages, kind, scheme):
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
 
 
+def test_paper_is_white_whatever_the_scheme(chromium, pages):
+    """Catches dark colours on paper, where backgrounds are not printed and pale text vanishes."""
+    chromium.open(pages["fail"], scheme="dark")
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    chromium.call("Emulation.setEmulatedMedia", media="print", features=dark)
+    background = chromium.value("getComputedStyle(document.body).backgroundColor")
+    least = chromium.value(LEAST_CONTRAST)["least"]
+    chromium.call("Emulation.setEmulatedMedia", media="", features=[])
+    assert background == "rgb(255, 255, 255)"
+    assert least >= 4.5
+
+
 def test_the_first_key_offers_to_skip_to_the_checks(chromium, pages):
     chromium.open(pages["fail"])
     for kind in ("keyDown", "keyUp"):
