@@ -46,6 +46,7 @@ def reports():
     return {
         "pass": run(plain),
         "fail": run(plain, scale=0.5),
+        "far": run(plain, scale=30.0),
         "error": run(plain, stop_at=20, error=RuntimeError(HOSTILE)),
         "inconclusive": run(small_claim(gate={"max_queries": 300})),
         "interrupted": run(plain, stop_at=20, error=KeyboardInterrupt()),

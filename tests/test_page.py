@@ -6,11 +6,12 @@ from datetime import datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpassay.verifiers.charts import Axis, evidence_chart
+from dpassay.verifiers.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
 from dpassay.verifiers.figures import EvidenceTrace
 from dpassay.verifiers.page import page
 from dpassay.verifiers.printable import printable
@@ -158,3 +159,24 @@ def test_evidence_beyond_all_bounds_is_drawn_at_the_top():
     chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, ((32, 1.0), (64, 1e308))))
     places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
     assert places[-1][1] == chart.y.end < chart.threshold < places[1][1]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((1000, 0.1), (90_000, 0.2)),
+        ((32, 3.0), (64, 8.0)),
+        ((32, 20.0), (64, 40.0)),
+        ((32, 900.0),),
+    ],
+    ids=["flat", "late", "early", "steep"],
+)
+def test_the_name_of_the_refuting_line_is_clear_of_the_evidence(points):
+    """Within the axes, and the evidence goes neither through it nor under it."""
+    chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, points))
+    assert TOP - 20 < chart.name <= HEIGHT - BOTTOM
+    places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
+    start = chart.x.end - 130 if chart.early else chart.x.start
+    across = np.linspace(start, start + 130, 50)
+    heights = np.interp(across, *zip(*places, strict=True))
+    assert not ((chart.name - 12 < heights) & (heights < chart.name + 2)).any()

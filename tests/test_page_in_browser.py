@@ -174,19 +174,23 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def pages(reports, tmp_path_factory):
-    """A page for each kind of report, and one whose texts are hostile."""
+    """A page for each kind of report, one whose texts are hostile, one of a thousand classes."""
     where, made = tmp_path_factory.mktemp("pages"), {}
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>" + "w" * 500
     check = replace(reports["fail"].checks[1], message=hostile, diagnosis=hostile)
     wild = replace(reports["fail"], checks=(check,), warnings=(hostile,))
-    for kind, report in {**reports, "hostile": wild}.items():
+    few = reports["fail"].figures
+    labels = tuple(replace(label, label=996 + label.label) for label in few.histograms[0].labels)
+    asked = replace(few.histograms[0], outcomes=1000, histogram=(9,) * 1000, labels=labels)
+    many = replace(reports["fail"], figures=replace(few, histograms=(asked,)))
+    for kind, report in {**reports, "hostile": wild, "many": many}.items():
         made[kind] = where / f"{kind}.html"
         target = hostile if kind == "hostile" else "a.py:b"
         made[kind].write_text(page(report, target, datetime(2026, 3, 4)), "utf-8")
     return made
 
 
-KINDS = ["pass", "fail", "error", "refusing", "costly", "hostile"]
+KINDS = ["pass", "fail", "far", "error", "refusing", "costly", "hostile", "many"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

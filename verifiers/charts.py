@@ -6,13 +6,16 @@ No drawing is done here: the templates turn these places into SVG.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .figures import AskedHistogram, EvidenceTrace, LabelShare, ScaleTrace
 
-WIDTH, HEIGHT = 480.0, 270.0
-LEFT, RIGHT, TOP, BOTTOM = 74.0, 18.0, 30.0, 48.0
+WIDTH, HEIGHT = 480.0, 276.0
+LEFT, RIGHT, TOP, BOTTOM = 88.0, 18.0, 30.0, 54.0
 ROW = 24.0  # of a chart of labels
 _MOST_TICKS = 6
+_MARGIN = 1.25  # beyond the ends of an interval
+_NAME, _LETTERS = 150.0, 24.0  # room for the name of a line
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,18 @@ class Axis:
 
 @dataclass(frozen=True)
 class EvidenceChart:
-    """The evidence of a check over its queries, and the line that refutes."""
+    """The evidence of a check over its queries, and the line that refutes.
+
+    early: whether the evidence rises through that line near its left end, so that its name goes
+    to the right one; name: how high the name stands.
+    """
 
     x: Axis
     y: Axis
     line: str
     threshold: float
+    early: bool
+    name: float
 
 
 def evidence_chart(trace: EvidenceTrace) -> EvidenceChart:
@@ -83,7 +92,20 @@ def evidence_chart(trace: EvidenceTrace) -> EvidenceChart:
     x = Axis(0.0, float(trace.points[-1][0]), LEFT, WIDTH - RIGHT)
     y = Axis(min([0.0, *finite]), top, HEIGHT - BOTTOM, TOP)
     points = [(0, 0.0), *trace.points]
-    return EvidenceChart(x, y, _line(x, y, points), y.place(trace.threshold_log10))
+    crossed = _crossing(points, trace.threshold_log10)
+    early = crossed is not None and x.place(crossed) < LEFT + _NAME
+    threshold = y.place(trace.threshold_log10)
+    below = early and threshold < HEIGHT - BOTTOM - _LETTERS
+    name = threshold + (16.0 if below else -6.0)
+    return EvidenceChart(x, y, _line(x, y, points), threshold, early, name)
+
+
+def _crossing(points: Sequence[tuple[int, float]], level: float) -> float | None:
+    """After how many queries the line through the points first reaches the level."""
+    for (n, below), (m, above) in pairwise(points):
+        if below < level <= above:
+            return n + (m - n) * (level - below) / (above - below)
+    return None
 
 
 @dataclass(frozen=True)
@@ -98,14 +120,18 @@ class ScaleChart:
 
 def scale_chart(trace: ScaleTrace) -> ScaleChart:
     """Logarithmic axes; the vertical one shows the last interval and half to twice the claim."""
-    queries = [point[0] for point in trace.points]
-    _, low, high = trace.points[-1]
-    ends = [end for end in (low / 1.1, 1.1 * high) if 0 < end < math.inf]
-    bottom, top = min([trace.claimed / 2, *ends]), max([trace.claimed * 2, *ends])
-    x = Axis(float(queries[0]), float(max(queries[-1], queries[0] + 1)), LEFT, WIDTH - RIGHT, True)
+    points = list(trace.points)
+    first, last = points[0][0], points[-1][0]
+    if last < 2 * first:  # too few to show a course: before the labels, any scale was possible
+        first //= 4
+        points.insert(0, (first, 0.0, math.inf))
+    ends = [end for end in points[-1][1:] if 0 < end < math.inf]
+    bottom = min([trace.claimed / 2, *(end / _MARGIN for end in ends)])
+    top = max([trace.claimed * 2, *(end * _MARGIN for end in ends)])
+    x = Axis(float(max(first, 1)), float(max(last, 2)), LEFT, WIDTH - RIGHT, True)
     y = Axis(bottom, top, HEIGHT - BOTTOM, TOP, True)
-    lows = [(n, low) for n, low, _ in trace.points]
-    highs = [(n, high) for n, _, high in reversed(trace.points)]
+    lows = [(n, low) for n, low, _ in points]
+    highs = [(n, high) for n, _, high in reversed(points)]
     return ScaleChart(x, y, _line(x, y, [*lows, *highs]), y.place(trace.claimed))
 
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..reference.accounting.composition import Bracket, Repeated, epsilon_bracket
-from .charts import evidence_chart, label_chart, scale_chart
+from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
 from .claim import Claim
 from .figures import LABEL_CONFIDENCE, Figures, PrivacyCost
 from .printable import printable
@@ -71,9 +71,12 @@ def _environment() -> Environment:
         "percent": lambda share: f"{100 * share:.1f} %",
         "power": _power,
         "votes": _votes,
+        "scales": _scales,
         "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
     }
     made.globals |= {
+        "chart_height": HEIGHT,
+        "chart_width": WIDTH,
         "confidence": LABEL_CONFIDENCE,
         "evidence_chart": evidence_chart,
         "label_chart": label_chart,
@@ -92,7 +95,14 @@ def _shown(value: Any) -> Any:
 
 
 def _number(value: float) -> str:
-    return "any" if math.isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _scales(point: tuple[int, float, float]) -> str:
+    _, low, high = point
+    if math.isinf(high):
+        return f"scales of {_number(low)} or more" if low > 0 else "any scale"
+    return f"scales from {_number(low)} to {_number(high)}"
 
 
 def _votes(histogram: tuple[int, ...]) -> str:
