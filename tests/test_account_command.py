@@ -13,7 +13,7 @@ from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Lap
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.verifiers.accountant import account
-from dpassay.verifiers.histogram_file import read_histograms
+from dpassay.verifiers.histogram_file import Asked, read_histograms
 from dpassay.verifiers.strategies import histograms
 
 HEADER = ",".join(f"votes_{k}" for k in range(10))
@@ -42,8 +42,10 @@ def charged(text, *arguments, folder):
 def test_json_holds_what_the_contract_says(tmp_path):
     found = charged(ROW + "\n", *GNMAX, "--delta", "1e-5", "--repeat", "10", folder=tmp_path)
     assert set(found) == {
-        *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging")
+        *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging"),
+        "note",
     }
+    assert found["note"] is None  # nothing is refused, so every query is charged in full
     assert (found["analysis"], found["charging"]) == ("data-dependent", "expected")
     assert (found["queries"], found["delta"], found["expected_answered"]) == (10, 1e-5, 10.0)
 
@@ -103,6 +105,39 @@ def test_people_are_told_what_a_figure_is_not(tmp_path):
     assert "not a guarantee a deployment may use" in done.stdout
 
 
+@pytest.mark.parametrize("charging", ["expected", "realised", "all"])
+def test_json_says_whether_the_charging_is_no_guarantee(charging):
+    """As the text form does. A note printed always, or never, fails one of the three."""
+    mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
+    found = account([Asked((30, 214, 6), 1)], mechanism, 1e-5, charging=charging)
+    note, printed = found.as_json()["note"], found.as_text()
+    assert ("not a guarantee" in printed) == (charging == "expected")
+    assert (note is not None) == (charging == "expected")
+    assert note is None or f"charging expected: {note}" in printed
+
+
+def from_stdin(data, *arguments):
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "account", "-", *arguments]
+    return subprocess.run(command, input=data, capture_output=True, check=False)
+
+
+def test_standard_input_is_read_as_a_file_is(tmp_path):
+    """The same figure; a file named '-' is not looked for; faults name the place."""
+    text = f"{HEADER},label\r\n{ROW},-1\r\n{ROW},7\r\n"
+    arguments = [*CONFIDENT, "--delta", "1e-5", "--charging", "realised", "--json"]
+    piped = from_stdin(text.encode(), *arguments)
+    assert json.loads(piped.stdout) == json.loads(run(text, *arguments, folder=tmp_path).stdout)
+    for data, message in [
+        (b"1,2\n1,x\n", b"standard input, line 2: 'x' is not a whole number of votes"),
+        (b"", b"standard input: no histograms"),
+        (b"\xff\xfe\x80", b"standard input: not a CSV file"),
+    ]:
+        done = from_stdin(data, *arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
 MECHANISMS = [
     *(NoisyArgmax(family(12.0)) for family in (Gaussian, Laplace, Gumbel, Exponential)),
     ConfidentGNMax(Gaussian(12.0), 30.0, Gaussian(15.0)),
@@ -143,6 +178,11 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
         (ROW, [*GNMAX, "--threshold", "4"], "--threshold belongs to confident-gnmax"),
         (ROW, CONFIDENT[:4], "needs --threshold and --threshold-noise"),
         (ROW, [*CONFIDENT, "--charging", "realised"], "needs a column 'label'"),
+        ("a,b,label\n9,1,0\n9,1,-1\n", GNMAX, "label -1 of histogram 2: a refusal, but"),
+        (
+            *("a,b,label\n9,1,-1\n", ["--mechanism", "lnmax", "--noise", "laplace:4"]),
+            "but only confident-gnmax refuses: expected a class from 0",
+        ),
         (ROW, [*GNMAX, "--epsilon", "1e-9"], "one pass already costs"),
         (ROW, [*GNMAX, "--epsilon", "1", "--repeat", "2"], "give one or the other"),
     ],

@@ -150,7 +150,11 @@ def module(tmp_path):
             def spent(self, delta):
                 return 0.1 * self.asked
 
-        kept, in_memory = Kept(), InMemory()
+        class Closed(InMemory):
+            def sample(self, histogram, size):
+                raise ValueError("closed on Saturdays")
+
+        kept, in_memory, closed = Kept(), InMemory(), Closed()
     """
     path = tmp_path / "budgeted.py"
     path.write_text(textwrap.dedent(source).format(path=str(tmp_path / "ledger")))
@@ -169,6 +173,12 @@ def test_a_restart_must_forget_nothing(module):
     found = run(f"{module}:in_memory")
     assert found.verdict is Verdict.FAIL
     assert "when it was restarted" in found.message
+
+
+def test_a_refusal_is_neither_a_stop_nor_a_traceback(module):
+    found = run(f"{module}:closed")
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.message == "the target refuses the costliest histogram: closed on Saturdays"
 
 
 def test_without_an_account_there_is_no_budget_to_look_at():

@@ -241,7 +241,8 @@ def test_help_answers_at_once_because_heavy_imports_wait():
         "from dpassay.verifiers.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'numpy', 'scipy', 'jax', 'mpmath', 'hypothesis', 'pydantic', 'rich', 'flint'}\n"
+        "heavy = {'numpy', 'scipy', 'jax', 'mpmath', 'hypothesis', 'pydantic', 'rich', 'flint',"
+        " 'httpx', 'starlette', 'uvicorn'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     found = run([sys.executable, "-c", code])

@@ -75,6 +75,12 @@ def test_dirichlet_e_value_of_an_impossible_label_is_infinite():
     assert dirichlet_log_e_value(np.array([3.0, 1.0]), np.array([0.0, -np.inf]), 0.02) == np.inf
 
 
+def test_dirichlet_e_value_bears_a_certain_outcome():
+    """Its probability, a sum, may round to above 1: catches the root of a negative number."""
+    log_q = np.array([1.4e-16, -104.4])
+    assert abs(dirichlet_log_e_value(np.array([50.0, 0.0]), log_q, 0.02)) < 1.0
+
+
 @pytest.mark.parametrize("q", NULLS)
 def test_pointed_e_value_has_expectation_one(q):
     """A mixture of likelihood ratios; the weights may not sum to more than 1."""

@@ -5,7 +5,7 @@ import pytest
 
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.plan import make_plan
+from dpassay.verifiers.planner import make_plan
 
 CLAIMS = {
     "gnmax": {"noise": "gaussian:40", "classes": 12, "teachers": 250},

@@ -70,7 +70,9 @@ def test_a_refusal_is_no_error():
 
 @pytest.mark.parametrize("spec", ["targets.py", ":x", "json:", "a b:c d"])
 def test_specs_that_name_nothing_are_refused(spec):
-    with pytest.raises(TargetError, match=r"expected package.module:attr or path/to/file.py:attr"):
+    with pytest.raises(
+        TargetError, match=r"expected package.module:attr, path/to/file.py:attr, http"
+    ):
         open_target(spec, 1.0)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, parse_noise
+from ..reference import REFUSAL, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, parse_noise
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
 from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
@@ -19,6 +19,7 @@ Matrix = NDArray[np.float64]
 Mechanism = NoisyArgmax | ConfidentGNMax
 
 _MOST_REPEATS = 10**12
+_NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 _FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
 
 
@@ -45,7 +46,15 @@ class Account:
             "expected_answered": self.expected_answered,
             "analysis": self.analysis,
             "charging": self.charging,
+            "note": self.note,
         }
+
+    @property
+    def note(self) -> str | None:
+        """What the charging makes of the figure, where it makes it no guarantee."""
+        if isinstance(self.mechanism, ConfidentGNMax) and self.charging == "expected":
+            return _NO_GUARANTEE
+        return None
 
     def as_text(self) -> str:
         """For people: the figure, what it is of, and what it is not."""
@@ -58,7 +67,7 @@ class Account:
         ]
         if isinstance(self.mechanism, ConfidentGNMax):
             meaning = {
-                "expected": "as the released code does; not a guarantee a deployment may use",
+                "expected": _NO_GUARANTEE,
                 "realised": "each query by what was released",
                 "all": "every query as answered",
             }[self.charging]
@@ -100,8 +109,15 @@ def account(
 ) -> Account:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
-    Raises ValueError where charging `realised` has no labels, or a single pass exceeds the budget.
+    Raises ValueError where charging `realised` has no labels, a label is a refusal of a mechanism
+    that refuses nothing, or a single pass exceeds the budget.
     """
+    refusals = [place for place, row in enumerate(rows, 1) if row.label == REFUSAL]
+    if refusals and not isinstance(mechanism, ConfidentGNMax):
+        raise ValueError(
+            f"label {REFUSAL} of histogram {refusals[0]}: a refusal, but only confident-gnmax "
+            "refuses: expected a class from 0"
+        )
     if charging == "realised" and any(row.label is None for row in rows):
         raise ValueError("--charging realised needs a column 'label' of what was released")
     once = _total_cost(rows, mechanism, analysis, charging)
@@ -117,7 +133,7 @@ def _total_cost(
     rows: list[Asked], mechanism: Mechanism, analysis: Analysis, charging: Charging
 ) -> Callable[[Matrix], Matrix]:
     """The cost (n,) of asking every row once, as a function of orders; equal rows once."""
-    counted = Counter((row.histogram, row.label == -1) for row in rows)
+    counted = Counter((row.histogram, row.label == REFUSAL) for row in rows)
 
     def total(orders: Matrix) -> Matrix:
         costs = [

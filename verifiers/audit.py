@@ -4,20 +4,19 @@ All labels are merged into two by a cut that is fixed before it is used (the 2-c
 2024, arXiv 2402.09403, equation 3); post-processing, so that every bound holds for the pair too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 
 from ..reference import Histogram
 from ..reference.accounting.divergences import renyi_divergence
 from ..reference.accounting.pairs import are_neighbours
-from .checks.class_probabilities import count_outcomes
+from ..reference.mechanisms import Labels
 from .claim import Claim
-from .evidence import proportion_interval
+from .evidence import count_outcomes, proportion_interval
 from .report import Verdict
 from .targets import Target, checked_labels
 
@@ -25,8 +24,6 @@ ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 CONFIDENCE = 0.99
 _PILOT = 0.1  # of the queries, from which the cut is chosen
 _BATCH = 8192
-
-Counts = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Audit:
     rdp_lower: tuple[float, ...]
     queries: int
     refuted: bool
-    confidence: float = CONFIDENCE
+    confidence: float
 
     @property
     def verdict(self) -> Verdict:
@@ -98,26 +95,49 @@ def audit(
         )
     each = (claim.gate.max_queries if queries is None else queries) // 2
     outcomes = claim.mechanism.classes + claim.mechanism.refuses
-    pilot = max(1, int(_PILOT * each))
-    first = [_ask(target, claim, votes, pilot, outcomes) for votes in (here, there)]
-    cut = first[0] > first[1]
-    fresh = [_ask(target, claim, votes, each - pilot, outcomes) for votes in (here, there)]
-    intervals = [
-        proportion_interval(int(c[cut].sum()), int(c.sum()), (1.0 - CONFIDENCE) / 2) for c in fresh
-    ]
-    return _bounds(intervals, claim, 2 * each)
+    pairs = PairLabels(outcomes, pilot=max(1, int(_PILOT * each)))
+    for part in _batches(each):
+        for side, votes in enumerate((here, there)):
+            raw = target.ask(votes, part)
+            pairs.observe(side, checked_labels(raw, votes, part, claim.mechanism.refuses))
+    return pairs.bounds(claim, 1.0 - CONFIDENCE)
 
 
-def _ask(target: Target, claim: Claim, votes: Histogram, size: int, outcomes: int) -> Counts:
-    counts = np.zeros(outcomes)
-    for start in range(0, size, _BATCH):
-        part = min(_BATCH, size - start)
-        labels = checked_labels(target.ask(votes, part), votes, part, claim.mechanism.refuses)
-        counts += count_outcomes(labels, outcomes)
-    return counts
+class PairLabels:
+    """Labels of two histograms, merged by a cut that the first `pilot` of each decide.
+
+    outcomes: labels there may be, a refusal included.
+    """
+
+    def __init__(self, outcomes: int, pilot: int) -> None:
+        self.pilot = pilot
+        self.first = np.zeros((2, outcomes))
+        self.fresh = np.zeros((2, outcomes))
+
+    def observe(self, side: int, labels: Labels) -> None:
+        """Adds labels (n,) of the first or the second histogram."""
+        room = max(0, self.pilot - int(self.first[side].sum()))
+        outcomes = self.first.shape[1]
+        self.first[side] += count_outcomes(labels[:room], outcomes)
+        self.fresh[side] += count_outcomes(labels[room:], outcomes)
+
+    def bounds(self, claim: Claim, alpha: float) -> Audit:
+        """What the labels so far prove, with confidence 1 - alpha whenever it is asked."""
+        cut = self.first[0] > self.first[1]
+        intervals = [
+            proportion_interval(int(c[cut].sum()), int(c.sum()), alpha / 2) for c in self.fresh
+        ]
+        return _bounds(intervals, claim, int(self.first.sum() + self.fresh.sum()), 1.0 - alpha)
 
 
-def _bounds(intervals: Sequence[tuple[float, float]], claim: Claim, queries: int) -> Audit:
+def _batches(total: int) -> Iterator[int]:
+    for start in range(0, total, _BATCH):
+        yield min(_BATCH, total - start)
+
+
+def _bounds(
+    intervals: Sequence[tuple[float, float]], claim: Claim, queries: int, confidence: float
+) -> Audit:
     """From intervals for the cut's probability at either histogram: the nearest pair in them."""
     assert claim.privacy is not None
     p, q = _nearest(*intervals)
@@ -125,7 +145,12 @@ def _bounds(intervals: Sequence[tuple[float, float]], claim: Claim, queries: int
     one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
     costs = np.maximum(renyi_divergence(one, other, ORDERS), renyi_divergence(other, one, ORDERS))
     return Audit(
-        _epsilon(p, q, delta), delta, tuple(float(c) for c in costs), queries, _refutes(p, q, claim)
+        _epsilon(p, q, delta),
+        delta,
+        tuple(float(c) for c in costs),
+        queries,
+        _refutes(p, q, claim),
+        confidence,
     )
 
 

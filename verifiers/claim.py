@@ -23,6 +23,7 @@ from ..reference import (
     NoisyArgmax,
     parse_noise,
 )
+from .targets.replies import shown_spec
 
 
 class ClaimError(ValueError):
@@ -43,6 +44,10 @@ NoiseText = Annotated[
     PlainSerializer(str),
     WithJsonSchema({"type": "string", "pattern": "^(gaussian|laplace|gumbel|exponential):.+$"}),
 ]
+
+
+SpecText = Annotated[str, PlainSerializer(shown_spec)]
+"""A target's spec; reports show it without credentials."""
 
 
 class _Table(BaseModel):
@@ -92,13 +97,17 @@ class MechanismClaim(_Table):
         return ConfidentGNMax(noise, self.threshold, self.threshold_noise)  # type: ignore[arg-type]
 
 
+ANY_QUERIES = "any-queries"
+"""The scope of a claim that holds whatever is asked."""
+
+
 class PrivacyClaim(_Table):
     """`[privacy]`: what is spent."""
 
     epsilon: float = Field(gt=0)
     delta: float = Field(gt=0, lt=1)
     queries: int = Field(ge=1)
-    scope: str = "any-queries"
+    scope: str = ANY_QUERIES
 
 
 class Gate(_Table):
@@ -110,7 +119,7 @@ class Gate(_Table):
     max_queries: int = Field(default=200_000, ge=1)
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
     timeout: float = Field(default=30.0, gt=0)
-    budget_target: str | None = None
+    budget_target: SpecText | None = None
 
 
 class Claim(_Table):

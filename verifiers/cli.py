@@ -1,31 +1,18 @@
 """The command line. Heavy imports happen inside the commands: `--help` must answer at once."""
 
 import json
-import os
 import shlex
 import sys
-from typing import Literal, NoReturn
+from typing import Literal
 
 import click
 
-from .printable import printable
-
-MISUSE = 2
+from .misuse import MISUSE, fail, run_commands
 
 
 def main() -> None:
-    """The entry point: what goes wrong is one line on stderr, and never the status of a fail."""
-    try:
-        sys.exit(commands.main(prog_name="dpassay", standalone_mode=False))
-    except click.ClickException as error:
-        error.show()
-        sys.exit(MISUSE)
-    except (click.Abort, KeyboardInterrupt):
-        fail("interrupted")
-    except BrokenPipeError:
-        # the reader of stdout is gone, and flushing at exit would fail once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(MISUSE)
+    """The entry point."""
+    run_commands(commands)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,28 +39,34 @@ def verify(
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
 
-    TARGET is package.module:attr or path/to/file.py:attr, a callable (histogram, size) -> labels
-    or an object with such a method sample. Without one, the reference aggregator is verified.
+    TARGET is package.module:attr or path/to/file.py:attr (a callable (histogram, size) -> labels
+    or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
+    reference aggregator is verified.
     """
     from .claim import ClaimError, read_claim
     from .embedded import embedded_claim, embedded_histograms, reference_target
     from .gate import verify as run
     from .report_files import ReportFileError, ReportFolder
-    from .targets import Target, TargetError, open_target
+    from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
 
     if target is not None and claim_file is None:
-        fail(f"TARGET {target} needs --claim FILE: what should it be held to?")
+        fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
-        files = None if folder is None else ReportFolder(folder, target, claim_file)
+        files = (
+            None
+            if folder is None
+            else ReportFolder(folder, target and shown_spec(target), claim_file)
+        )
     except (ClaimError, ReportFileError) as error:
         fail(str(error))
     if max_queries is not None:
         claim = claim.with_max_queries(max_queries)
-    words = ["dpassay", "verify", *([target] if target else [])]
+    words = ["dpassay", "verify", *([shown_spec(target)] if target else [])]
     words += ["--claim", claim_file] if claim_file else []
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    again = shlex.join(words)
     own = embedded_histograms() if claim_file is None else []
     try:
         deployment: Target = (
@@ -83,14 +76,7 @@ def verify(
         fail(str(error))
     try:
         with progress_bar() as listener:
-            report = run(
-                deployment,
-                claim,
-                seed=seed,
-                own=own,
-                listener=listener,
-                reproduce=shlex.join(words),
-            )
+            report = run(deployment, claim, seed=seed, own=own, listener=listener, reproduce=again)
     finally:
         deployment.close()
     trouble = None if files is None else files.write(report)  # stdout may be closed: files first
@@ -228,6 +214,7 @@ def account(
     """Print the privacy cost of asking each row of HISTOGRAMS.csv, a histogram a row.
 
     Columns are classes; a header is optional, and may name a column 'label' of what was released.
+    HISTOGRAMS.csv may be -, for standard input.
     """
     from .accountant import account as charge
     from .accountant import accounted_mechanism
@@ -288,10 +275,20 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     sys.exit(found.verdict.exit_status)
 
 
-def fail(message: str, status: int = MISUSE) -> NoReturn:
-    """One line on stderr, and the status of misuse, or another."""
-    click.echo(f"dpassay: {printable(message)}", err=True)
-    sys.exit(status)
+@commands.command()
+@click.option("--claim", "claim_file", metavar="FILE", help="What to serve, TOML.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes a free one.")
+def serve(claim_file: str | None, port: int) -> None:
+    """Serve the reference aggregator on 127.0.0.1 as an HTTP target, until Ctrl-C.
+
+    A claim with [privacy] is enforced: 429 once its epsilon is spent. Restarting forgets it.
+    """
+    from .serving import ServingError, serve_reference
+
+    try:
+        serve_reference(claim_file, port)
+    except ServingError as error:
+        fail(str(error))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,15 @@ class Asked:
 def read_histograms(path: str) -> list[Asked]:
     """The rows of a CSV file: columns are classes, a header is optional, `label` may be one of it.
 
-    Raises ValueError that names the file, the line, and what is allowed.
+    path: `-` for standard input. Raises ValueError that names the file, the line and what is
+    allowed.
     """
+    standard, path = path == "-", "standard input" if path == "-" else path
     try:
-        with Path(path).open(newline="") as file:
+        # by its number: sys.stdin would change the line ends that csv wants to see
+        with (
+            open(0, newline="", closefd=False) if standard else Path(path).open(newline="") as file
+        ):
             table = [(i, row) for i, row in enumerate(csv.reader(file), 1) if any(row)]
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror or error}") from None

@@ -1,37 +1,28 @@
-"""What a run asks: streams of queries, each on one histogram, and the laws they are judged by.
-
-Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
-effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
-deployment's own), asked a hundred times each, which shows faults that few inputs have. Probes come
-first: the histograms on which the commonest faults show soonest.
-"""
+"""What a run asks: streams of queries, each on one histogram, and the laws they are judged by."""
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ..reference import Histogram
 from .claim import Claim
 from .evidence.scale import scale_factors
-from .faults import Fault, fault_laws, known_faults
-from .pool import candidate_pool
-from .power import pairs_to_see, queries_to_see
-from .shares import SHARES, log_threshold
-from .strategies import examples, histograms
+from .faults import Fault, fault_laws
 
 Matrix = NDArray[np.float64]
 
-PROBE_QUERIES = 256
-EXPLORER_QUERIES = 100
-EXPLORERS = 30
 SIMPLE = "simple"
 """Kind of the streams that are asked only to show a violation on the simplest histogram."""
 
-OTHER_TOTALS = (3, 9)
-"""Factors of the claimed teachers at which other totals are tried."""
+FRESH, SINGLES = "fresh", "one-by-one"
+"""Kinds of the streams asked in calls of one size, and in calls of one label."""
+
+LATE = "late"
+"""Kind of the anchor that is asked once all others are."""
+
+PAIR = "pair"
+"""Kind of two neighbouring histograms whose labels are audited."""
 
 POOLED, GENERAL, POINTED = 0.25, 0.5, 0.25
 """Weights of the known faults on all streams at once, of deviations of any kind on one stream, and
@@ -56,12 +47,12 @@ class Stream:
     @property
     def is_anchor(self) -> bool:
         """Whether it is asked often enough to see the smallest effect."""
-        return self.kind not in ("probe", SIMPLE, "explorer", "own")
+        return self.kind not in ("probe", SIMPLE, FRESH, SINGLES, PAIR, "explorer", "own")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All streams of a run, with the pairs of them that must have one law.
+    """All streams of a run, with the pairs of them that a check compares.
 
     twins: check id -> (base stream, twin stream, pairs that the smallest effect needs).
     """
@@ -130,130 +121,11 @@ class Plan:
             shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
         return shares
 
+    def first(self, kind: str) -> int:
+        """The first stream of a kind."""
+        return next(i for i, stream in enumerate(self.streams) if stream.kind == kind)
+
     @property
     def queries(self) -> int:
         """Queries of the whole plan."""
         return sum(stream.queries for stream in self.streams)
-
-
-@lru_cache(maxsize=32)
-def make_plan(
-    claim: Claim, seed: int, other_totals: bool = True, own: tuple[tuple[int, ...], ...] = ()
-) -> Plan:
-    """The plan for a claim.
-
-    seed: fixes every histogram; other_totals: whether the target serves totals other than the
-    claimed teachers; own: histograms of the deployment itself, asked as explorers.
-    """
-    mechanism = claim.mechanism
-    faults = tuple(known_faults(mechanism))
-    pool = candidate_pool(mechanism, mechanism.teachers, seed)
-    planner = _Planner(claim, np.random.default_rng(seed), anchors=5 if other_totals else 4)
-    for histogram in pool.probes(faults, count=3):
-        planner.add("probe", histogram, PROBE_QUERIES)
-    planner.add_anchor("informative", pool.most_informative())
-    planner.add_anchor("near-tie", pool.near_tie())
-    if other_totals:
-        planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
-    else:
-        planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
-    for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
-        planner.add(SIMPLE, histogram, 0, shuffle=False)
-    for histogram in _explorers(claim, seed, other_totals):
-        planner.add("explorer", histogram, EXPLORER_QUERIES, shuffle=False)
-    for votes in own:
-        planner.add("own", np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
-    return Plan(claim, tuple(planner.streams), planner.twins, faults)
-
-
-def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
-    """A clear winner in the smallest of the other totals that has one."""
-    for factor in OTHER_TOTALS:
-        total = factor * claim.mechanism.teachers
-        histogram, chance = candidate_pool(claim.mechanism, total, seed).clear_winner()
-        if chance > 0.97:
-            break
-    return histogram
-
-
-def _simple_histograms(classes: int, total: int) -> list[Histogram]:
-    """Histograms of `total` votes, the simplest first: unanimous, two sides, one against many."""
-    found: dict[tuple[int, ...], Histogram] = {}
-    for share in (1.0, 0.5, 0.6, 0.7, 0.8, 0.9):
-        for spread in (1, 2, classes - 1):
-            others = min(spread, classes - 1)
-            votes = np.zeros(classes, dtype=np.int64)
-            votes[1 : 1 + others] = (total - round(total * share)) // others
-            votes[0] = total - votes.sum()
-            found.setdefault(tuple(votes.tolist()), votes)
-    return list(found.values())
-
-
-def _explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
-    """Distinct histograms of the claimed total, and a few of other totals, from Hypothesis."""
-    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
-    few = EXPLORERS // 5 if other_totals else 0
-    return [
-        *_distinct(histograms(classes, teachers), EXPLORERS - few, seed),
-        *_distinct(histograms(classes, st.integers(1, 10 * teachers)), few, seed),
-    ]
-
-
-def _distinct(strategy: st.SearchStrategy[Histogram], count: int, seed: int) -> list[Histogram]:
-    found = examples(strategy, 2 * count, seed) if count else []
-    return list({tuple(histogram.tolist()): histogram for histogram in found}.values())[:count]
-
-
-class _Planner:
-    """Collects streams and works out how many queries each needs."""
-
-    def __init__(self, claim: Claim, rng: np.random.Generator, anchors: int) -> None:
-        self.claim = claim
-        self.rng = rng
-        self.anchors = anchors
-        self.streams: list[Stream] = []
-        self.twins: dict[str, tuple[int, int, int]] = {}
-
-    def add(self, kind: str, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
-        """A stream; shuffled, so that no class is the leader everywhere."""
-        if shuffle:
-            histogram = histogram[self.rng.permutation(histogram.size)]
-        self.streams.append(Stream(kind, tuple(int(v) for v in histogram), queries))
-
-    def add_anchor(self, kind: str, histogram: Histogram, queries: int = 0) -> None:
-        """A stream deep enough for `class-probabilities` to see the smallest effect on it."""
-        gate = self.claim.gate
-        wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
-        wanted += np.log(self.anchors / ANCHOR_SHARE) + np.log(1.0 / GENERAL)
-        needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
-        self.add(kind, histogram, max(needed, queries))
-
-    def add_symmetries(self, kind: str, histogram: Histogram, shift: bool) -> None:
-        """An anchor with its permuted and, where totals may change, its shifted twin."""
-        gate = self.claim.gate
-        wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
-        pairs = pairs_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
-        self.add_anchor(kind, histogram, pairs)
-        base, original = len(self.streams) - 1, self.streams[-1]
-        votes = np.array(original.histogram)
-        if shift:
-            more = max(1, self.claim.mechanism.teachers // 2)
-            self.add("shifted", votes + more, original.queries, shuffle=False)
-            self.twins["shift-invariance"] = (base, len(self.streams) - 1, pairs)
-        order = self._derangement(votes)
-        relabel = tuple(int(v) for v in order)
-        moved = tuple(int(v) for v in votes[order])
-        self.streams.append(Stream("permuted", moved, original.queries, relabel))
-        self.twins["permutation-equivariance"] = (base, len(self.streams) - 1, pairs)
-
-    def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
-        """A random order of the classes that moves the leader."""
-        leader = int(votes.argmax())
-        while True:
-            order = self.rng.permutation(votes.size)
-            if order[leader] != leader:
-                return order
-
-    def _log_q(self, histogram: Histogram) -> NDArray[np.float64]:
-        mechanism = self.claim.mechanism.mechanism()
-        return np.asarray(mechanism.log_probabilities(histogram.astype(np.float64)))

@@ -4,6 +4,7 @@ Both functions take the least detectable of all laws P at total variation `effec
 moved in proportion between a set A and its complement, with Q(A) as near 1/2 as it gets.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from .evidence.dirichlet import dirichlet_log_e_value
+from .evidence.one_sided import log_e_value_larger
+from .evidence.repetition import SHARES as WAGERS
 from .evidence.same_law import CONCENTRATIONS
 
 Vector = NDArray[np.float64]
@@ -46,6 +49,11 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
                 return False
         return True
 
+    return _least(enough)
+
+
+def _least(enough: Callable[[int], bool]) -> int:
+    """The least number that is enough, within half a percent."""
     low, high = 0, 64
     while not enough(high) and high < _MOST:
         low, high = high, 2 * high
@@ -85,6 +93,44 @@ def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     middle = top - 0.5 * effect
     divergence = effect**2 / (middle * (1.0 - middle) if top >= 0.5 else 0.25)
     return _pairs(divergence, _degrees(log_q), log_threshold + float(np.log(len(CONCENTRATIONS))))
+
+
+def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
+    """Pairs after which `log_e_value_larger` reaches the threshold with probability 0.99.
+
+    chance: of an event in the first stream, which a fault makes rarer by `effect` in the second,
+    where it should be no rarer.
+    """
+    first = chance * (1.0 - (chance - effect))
+    second = (chance - effect) * (1.0 - chance)
+    share = first / (first + second)
+
+    def enough(n: int) -> bool:
+        apart = int(binom.ppf(MISSES / 2, n, first + second))
+        only_first = int(binom.ppf(MISSES / 2, apart, share))
+        return log_e_value_larger(only_first, apart - only_first) >= log_threshold
+
+    return _least(enough)
+
+
+def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
+    """The least probability of a label being a copy that shows with probability 0.99; at most 1.
+
+    log_q: log-probabilities (o,); labels: at risk of being a copy of an earlier one; log_wanted:
+    evidence that `Repetition` must find at one distance, with one of its wagers. By the normal law
+    of the sum of the log-ratios.
+    """
+    q = np.exp(log_q)
+    for share in np.geomspace(0.005, 1.0, 80):
+        for wager in WAGERS:
+            copied, other = np.log1p(-wager + wager / np.maximum(q, 1e-300)), np.log1p(-wager)
+            chance = share + (1.0 - share) * q
+            mean = float((q * (chance * copied + (1.0 - chance) * other)).sum())
+            square = float((q * (chance * copied**2 + (1.0 - chance) * other**2)).sum())
+            spread = np.sqrt(labels * max(square - mean**2, 0.0))
+            if labels * mean - _QUANTILE * spread >= log_wanted:
+                return float(share)
+    return 1.0
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from .checks import AccountantSoundness, BudgetEnforcement, Finding, PrivacyClaimCheck
 from .plan import Plan
 from .report import Verdict
-from .targets import Target, TargetError, open_target
+from .targets import Refused, Target, TargetError, open_target
 
 Outcome = tuple[str, Verdict, Finding]
 
@@ -56,6 +56,8 @@ def _budget(target: Target, plan: Plan) -> Outcome:
         asked = open_target(spec, gate.timeout)
     try:
         lacking = check.run(asked)
+    except Refused as refusal:
+        lacking = f"the target refuses the costliest histogram: {refusal}"
     finally:
         if spec is not None:
             asked.close()

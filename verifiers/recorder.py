@@ -68,6 +68,7 @@ class Recorder:
 
     def figures(self, checks: Sequence[Check], results: Sequence[CheckResult]) -> Figures:
         """The figures of the run; results: what will be reported of the checks."""
+        self.observe(checks)  # labels of a restart come to one check alone
         refuted = [result for result in results if result.verdict is Verdict.FAIL]
         shown = {result.histogram for result in refuted}
         labels = next((check for check in checks if isinstance(check, ClassProbabilities)), None)

@@ -25,13 +25,6 @@ The probability that a correct deployment fails any check is at most the sum (un
 SIMPLEST_SHARE = 1 / 8
 """Share of the search for the simplest histogram that still shows a violation."""
 
-NOT_BUILT = {
-    "vote-monotonicity",
-    "fresh-noise",
-    "privacy-audit",
-}
-"""Checks that this version lists but does not run."""
-
 assert math.isclose(sum(SHARES.values()) + SIMPLEST_SHARE, 1.0)
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..reference.mechanisms import Labels
-from .checks.class_probabilities import count_outcomes
-from .evidence import PointedEvidence, dirichlet_log_e_value
+from .evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
 from .plan import SIMPLE, Plan
 from .shares import SIMPLEST_SHARE, log_threshold
 
@@ -60,9 +59,13 @@ def find_simplest(plan: Plan, fault: int, ask: Ask, budget: int) -> Simplest | N
 
 
 def _labels_needed(plan: Plan, streams: list[int], fault: int, wanted: float) -> list[int]:
-    """Labels after which the fault should show on each stream, with half as many to spare."""
+    """Labels after which the fault shows on each stream with probability 0.95."""
     ratios: NDArray[np.float64] = plan.fault_log_ratios[streams, fault]
-    terms = np.exp(plan.log_q[streams] + ratios) * ratios
-    divergence = np.where(np.isfinite(terms), terms, 0.0).sum(-1)
-    needed = np.ceil(1.5 * (wanted + np.log(2.0)) / np.maximum(divergence, 1e-9))
+    law = np.exp(plan.log_q[streams] + ratios)
+    finite = np.where(np.isfinite(ratios), ratios, 0.0)
+    mean = np.maximum((law * finite).sum(-1), 1e-9)
+    spread = np.sqrt(np.maximum((law * finite**2).sum(-1) - mean**2, 0.0))
+    # n mean - 1.645 sqrt(n) spread reaches what is wanted, of which mixing takes log 4
+    root = 1.645 * spread / (2.0 * mean)
+    needed = np.ceil((root + np.sqrt(root**2 + (wanted + np.log(4.0)) / mean)) ** 2)
     return [int(n) for n in needed]

@@ -4,23 +4,31 @@ from .abstention import Abstention
 from .accountant_soundness import AccountantSoundness
 from .base import Check, Finding
 from .budget_enforcement import BudgetEnforcement
+from .cached_answers import CachedAnswers
 from .class_probabilities import ClassProbabilities
+from .fresh_noise import FreshNoise
 from .histogram_leakage import HistogramLeakage
 from .input_contract import InputContract
 from .noise_scale import NoiseScale
+from .privacy_audit import PrivacyAudit
 from .privacy_claim import PrivacyClaimCheck
 from .symmetry import Symmetry
+from .vote_monotonicity import VoteMonotonicity
 
 __all__ = [
     "Abstention",
     "AccountantSoundness",
     "BudgetEnforcement",
+    "CachedAnswers",
     "Check",
     "ClassProbabilities",
     "Finding",
+    "FreshNoise",
     "HistogramLeakage",
     "InputContract",
     "NoiseScale",
+    "PrivacyAudit",
     "PrivacyClaimCheck",
     "Symmetry",
+    "VoteMonotonicity",
 ]

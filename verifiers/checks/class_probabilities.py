@@ -1,19 +1,16 @@
 """`class-probabilities`: the labels of every histogram are draws from the claimed Q(H)."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
-from ..evidence import PointedEvidence, dirichlet_log_e_value
+from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
 from ..plan import GENERAL, POINTED, POOLED, Plan
 from ..shares import SHARES, log_threshold
 from .base import Finding
 
-
-def count_outcomes(labels: Labels, outcomes: int) -> NDArray[np.float64]:
-    """Labels seen per outcome (o,); a refusal, -1, counts in the last one."""
-    return np.bincount(labels % outcomes, minlength=outcomes).astype(np.float64)
+_ONSET_COST = 8.0
+NO_KNOWN_FAULT = "no known fault fits"
 
 
 class ClassProbabilities:
@@ -71,11 +68,12 @@ class ClassProbabilities:
 
     def shortfall(self) -> int:
         """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs."""
-        missing = 0
-        for i, stream in enumerate(self.plan.streams):
-            if stream.is_anchor and not self._dropped[i]:
-                missing += max(0, stream.queries - int(self.counts[i].sum()))
-        return missing
+        left = [
+            stream.queries - int(self.counts[i].sum())
+            for i, stream in enumerate(self.plan.streams)
+            if stream.is_anchor and not self._dropped[i]
+        ]
+        return sum(max(0, missing) for missing in left) if left else self.plan.queries
 
     def drop(self, stream: int) -> str | None:
         """See `Check.drop`."""
@@ -89,9 +87,10 @@ class ClassProbabilities:
 
     def likeliest_fault(self) -> tuple[int, float] | None:
         """Index and log-odds of the known fault that fits all labels best, if one fits at all."""
-        ratios = self.pooled.log_ratios
+        # a late onset has many times to choose from, so it must explain more
+        ratios = np.maximum(self.pooled.log_ratios, self.pooled.recent - _ONSET_COST)
         best = int(np.argmax(ratios >= ratios.max() - 0.5))  # of like ones, the plainest
-        odds = float(self.pooled.log_ratios[best])
+        odds = float(ratios[best])
         general = float(np.max(self._general))
         return (best, odds) if odds > 3.0 and odds > 0.5 * general else None
 
@@ -108,11 +107,19 @@ class ClassProbabilities:
         )
         fault = self.likeliest_fault()
         if fault is None:
-            diagnosis = "no known fault fits; compare the observed with the expected labels"
+            diagnosis = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
         else:
-            wording = self.plan.faults[fault[0]].wording
+            wording = self.plan.faults[fault[0]].wording + self._since(fault[0])
             diagnosis = f"labels fit {wording} (odds 10^{fault[1] / np.log(10.0):.1f} to 1)"
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
+
+    def _since(self, fault: int) -> str:
+        """When a fault set in, where the labels before it speak against it."""
+        late = self.pooled.recent[fault] - self.pooled.log_ratios[fault]
+        onset = int(self.pooled.onsets[fault])
+        if late <= _ONSET_COST or onset == 0:
+            return ""
+        return f", from about query {onset:,} of this run on"
 
     def silence(self) -> Finding:
         """See `Check.silence`."""

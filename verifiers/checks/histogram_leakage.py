@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 from ...attacks import Answers, misplaced, reconstruct
 from ...reference.mechanisms import Labels
 from ..claim import Claim
-from ..evidence import log_e_value_above
+from ..evidence import count_outcomes, log_e_value_above
 from ..figures import Leakage
 from ..plan import Plan
 from ..report import Verdict
 from ..shares import SHARES, log_threshold
 from .base import Finding
-from .class_probabilities import count_outcomes
 
 QUERIES = 10_000
 """Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
@@ -111,7 +110,12 @@ class HistogramLeakage:
             if sum(s.histogram) == teachers and i not in self.dropped and s.relabel is None
         ]
         own = [i for i in streams if self.plan.streams[i].kind == "own"]
-        anchors = [i for i in streams if self.plan.streams[i].is_anchor]
+        anchors = [
+            i
+            for i in streams
+            # a unanimous histogram is guessed, not read
+            if self.plan.streams[i].is_anchor and max(self.plan.streams[i].histogram) < teachers
+        ]
         return (own + anchors or streams)[:_HISTOGRAMS]
 
     def _attack(self, stream: int, attacks: int) -> _Attacked:

@@ -3,7 +3,9 @@
 import numpy as np
 
 from ...reference import Histogram
+from ...reference.mechanisms import Labels
 from ..claim import Claim
+from ..planner import FRESH_CALL, most_even_law
 from ..shares import SHARES
 from ..targets import Refused, Target, TargetError, checked_labels
 from ..targets.replies import call_text
@@ -12,7 +14,8 @@ from ..targets.replies import call_text
 class InputContract:
     """Asks a handful of valid histograms before any evidence is gathered.
 
-    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served.
+    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
+    `first` holds the labels of the first call of all, of the histogram `opening`.
     """
 
     id = "input-contract"
@@ -23,19 +26,15 @@ class InputContract:
         self.queries = 0
         self.serves_other_totals = True
         self.refusals: list[str] = []
+        self.opening = most_even_law(claim.mechanism)
+        self.first: Labels = np.zeros(0, dtype=np.int64)
 
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         teachers, classes = self.claim.teachers, self.claim.classes
-        for histogram in (_even(classes, teachers), _unanimous(classes, teachers)):
-            for size in (1, 7):
-                try:
-                    self._ask(target, histogram, size)
-                except Refused as refusal:
-                    raise TargetError(
-                        f"{call_text(histogram, size)} was refused, although the claim covers it: "
-                        f"{refusal}"
-                    ) from None
+        self.first = self._ask_covered(target, self.opening, FRESH_CALL)
+        for size in (1, 7):
+            self._ask_covered(target, _unanimous(classes, teachers), size)
         for total in (1, 3 * teachers, max(10 * teachers, 10_000)):
             try:
                 self._ask(target, _even(classes, total), 2)
@@ -43,9 +42,18 @@ class InputContract:
                 self.serves_other_totals = False
                 self.refusals.append(f"a total of {total} votes is refused: {refusal}")
 
-    def _ask(self, target: Target, histogram: Histogram, size: int) -> None:
+    def _ask_covered(self, target: Target, histogram: Histogram, size: int) -> Labels:
+        """What the claim covers may not be refused."""
+        try:
+            return self._ask(target, histogram, size)
+        except Refused as refusal:
+            raise TargetError(
+                f"{call_text(histogram, size)} was refused, although the claim covers it: {refusal}"
+            ) from None
+
+    def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
         self.queries += size
-        checked_labels(target.ask(histogram, size), histogram, size, self.claim.refuses)
+        return checked_labels(target.ask(histogram, size), histogram, size, self.claim.refuses)
 
 
 def _even(classes: int, total: int) -> Histogram:

@@ -3,12 +3,11 @@
 import math
 
 from ...reference.mechanisms import Labels
-from ..evidence import ScaleEvidence
+from ..evidence import ScaleEvidence, count_outcomes
 from ..faults import short
 from ..plan import Plan
 from ..shares import SHARES, log_threshold
 from .base import Finding
-from .class_probabilities import count_outcomes
 
 
 class NoiseScale:

@@ -10,12 +10,11 @@ from ...reference import Histogram
 from ...reference.accounting.certified import delta_lower, enclosed_law
 from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.worst_pair import worst_pair
-from ..claim import Claim
+from ..claim import ANY_QUERIES, Claim
 from ..figures import PrivacyCost
 from ..histogram_file import read_histograms
 from .base import Finding
 
-ANY_QUERIES = "any-queries"
 _ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 _MOST_ROWS = 20  # of a scope file: the most frequent histograms
 

@@ -18,7 +18,7 @@ def prior_concentrations(log_q: Vector, effect: float) -> tuple[tuple[float, flo
     detecting it with probability 0.99 (measured; flat within 10 %).
     log_q: log-probabilities (o,); effect: total variation.
     """
-    q = np.exp(log_q)
+    q = np.minimum(np.exp(log_q), 1.0)  # a sum of probabilities may round to a hair above
     k0 = max(1.0, float(0.4 * np.sqrt(q * (1.0 - q)).sum() / effect) ** 2)
     return ((k0, 0.25), (5.0 * k0, 0.5))
 

@@ -7,10 +7,16 @@ from scipy.special import logsumexp
 Vector = NDArray[np.float64]
 
 
-class PointedEvidence:
-    """Mixture of likelihood ratios, one per alternative law, against one null.
+_FROM_THE_START = 0.5
+_HAZARD = 1.0 / 64  # share of what has not set in yet that sets in with each batch
 
-    weights: prior weights (a,) of the alternatives, summing to at most 1.
+
+class PointedEvidence:
+    """Mixture of likelihood ratios, one per alternative law and time of its onset.
+
+    weights: prior weights (a,) of the alternatives, summing to at most 1. Half of each is wagered
+    on a fault that is there from the first batch of labels on, half on one that sets in with a
+    later batch, at a geometric time: a fault that starts late is not drowned by sound labels.
     """
 
     def __init__(self, weights: Vector) -> None:
@@ -18,13 +24,28 @@ class PointedEvidence:
             raise ValueError(f"weights sum to {weights.sum()}: expected at most 1")
         self.log_weights = np.log(weights)
         self.log_ratios = np.zeros(weights.size)
+        self.recent = np.zeros(weights.size)
+        self.onsets = np.zeros(weights.size)
+        self.labels = 0.0
+        self._waiting = float(np.log1p(-_FROM_THE_START))
+        self._capital = self.log_weights + np.log(_FROM_THE_START)
 
     def observe(self, counts: Vector, log_ratios: Vector) -> None:
-        """Adds labels: counts (o,), and the alternatives' log-ratios per label (a, o)."""
+        """Adds a batch: counts (o,), and the alternatives' log-ratios per label (a, o)."""
         seen = counts > 0
-        self.log_ratios += log_ratios[:, seen] @ counts[seen]
+        fresh = log_ratios[:, seen] @ counts[seen]
+        if self.labels:
+            setting_in = self._waiting + np.log(_HAZARD) + self.log_weights
+            self._capital = np.logaddexp(self._capital, setting_in)
+            self._waiting += float(np.log1p(-_HAZARD))
+        self._capital = self._capital + fresh
+        self.log_ratios += fresh
+        self.onsets = np.where(self.recent <= 0.0, self.labels, self.onsets)
+        self.recent = np.maximum(self.recent, 0.0) + fresh
+        self.labels += float(counts.sum())
 
     @property
     def log_e_value(self) -> float:
         """Log of the mixture: at most 1 in expectation under the null."""
-        return float(logsumexp(self.log_weights + self.log_ratios))
+        not_yet = self._waiting + float(logsumexp(self.log_weights))
+        return float(np.logaddexp(logsumexp(self._capital), not_yet))

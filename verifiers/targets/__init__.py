@@ -1,6 +1,7 @@
 """Deployments under test: how they are reached, and what of their replies is believed."""
 
 from .in_process import InProcessTarget
+from .paced import PacedTarget
 from .process import ProcessTarget
 from .replies import (
     NotOffered,
@@ -10,12 +11,14 @@ from .replies import (
     checked_charge,
     checked_labels,
     checked_spent,
+    shown_spec,
 )
 from .spec import open_target
 
 __all__ = [
     "InProcessTarget",
     "NotOffered",
+    "PacedTarget",
     "ProcessTarget",
     "Refused",
     "Target",
@@ -24,4 +27,5 @@ __all__ = [
     "checked_labels",
     "checked_spent",
     "open_target",
+    "shown_spec",
 ]

@@ -69,5 +69,9 @@ class InProcessTarget:
             raise TargetError(f"{call} changed the histogram it was given")
         return reply
 
+    def restart(self) -> None:
+        """See `Target.restart`: what the caller made stays as it is."""
+        raise NotOffered("an object handed over in Python cannot be restarted")
+
     def close(self) -> None:
         """Nothing to end."""

@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import selectors
+import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,10 +14,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
-from .replies import NotOffered, Refused, TargetError, call_text, charge_text
+from .replies import (
+    REPLY_BYTES,
+    NotOffered,
+    Refused,
+    TargetError,
+    call_text,
+    charge_text,
+    one_line,
+    parsed_reply,
+    shown,
+    shown_bytes,
+)
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
-_REPLY_BYTES = 1 << 26
+_DEATH_SECONDS = 2.0  # from the end of its output to the end of the process
+_WORDS = 4096  # bytes at the end of stderr in which its last line is looked for
 BUDGET_ERROR = "budget exhausted"
 """The `error` that means a spent budget."""
 
@@ -23,30 +37,19 @@ BUDGET_ERROR = "budget exhausted"
 class ProcessTarget:
     """One request in flight, a deadline for each, and the child's last words when it dies.
 
-    command: the child's argument list; timeout: seconds a call.
+    command: the child's argument list; timeout: seconds a call; loads: the Python spec that the
+    child is to load, where it is our own worker. Raises TargetError when it cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], timeout: float) -> None:
-        self._timeout = timeout
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
-        self._pending = b""
-        self._child = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=True,  # Ctrl-C ends the run, which then ends the child
-        )
+    def __init__(self, command: Sequence[str], timeout: float, loads: str | None = None) -> None:
+        self._command, self._timeout, self._loads = list(command), timeout, loads
+        self._start()
 
     @classmethod
     def python(cls, spec: str, timeout: float) -> "ProcessTarget":
         """A Python target in a fresh interpreter. Raises TargetError when it cannot be loaded."""
-        target = cls([sys.executable, "-m", "dpassay.verifiers.targets.worker", spec], timeout)
-        ready = target._receive(_START_SECONDS, f"loading {spec}")
-        if "error" in ready:
-            target.close()
-            raise TargetError(str(ready["error"]))
-        return target
+        worker = [sys.executable, "-m", "dpassay.verifiers.targets.worker", spec]
+        return cls(worker, timeout, loads=spec)
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`."""
@@ -62,73 +65,154 @@ class ProcessTarget:
         """See `Target.spent`."""
         return self._request({"call": "spent", "delta": delta}, "spent", f"spent({delta:g})")
 
-    def _request(self, request: dict[str, Any], wanted: str, call: str) -> Any:
-        self._send(request, call)
-        reply = self._receive(self._timeout, call)
-        if wanted in reply:
-            return reply[wanted]
-        error = str(reply.get("error", f"neither {wanted} nor an error: {str(reply)[:60]}"))
-        if reply.get("lacking"):
-            raise NotOffered(error)
-        if error == BUDGET_ERROR:
-            raise BudgetExhausted(error)
-        if reply.get("fault"):
-            raise TargetError(f"{call} {error}")
-        if "error" in reply:
-            raise Refused(error)
-        raise TargetError(f"{call} returned {error}")
+    def restart(self) -> None:
+        """Ends the child and starts the same command; raises as the constructor does."""
+        self.close()
+        self._start()
 
     def close(self) -> None:
-        """Ends the child."""
-        if self._child.poll() is None:
-            self._child.kill()
+        """Ends the child, and what it started."""
+        self._kill()
         self._child.wait()
         for stream in (self._child.stdin, self._child.stdout, self._errors):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
 
-    def _send(self, request: dict[str, Any], call: str) -> None:
+    # -- what is said ----------------------------------------------------------------------------
+
+    def _request(self, request: dict[str, Any], wanted: str, call: str) -> Any:
+        self._refuse_unasked(call)
+        deadline = time.monotonic() + self._timeout
+        self._send(json.dumps(request).encode() + b"\n", deadline, call)
+        reply = parsed_reply(self._line(deadline, self._timeout, call), call)
+        if wanted not in reply:
+            raise self._without(reply, wanted, call)
+        self._known.add(wanted)
+        return reply[wanted]
+
+    def _without(self, reply: dict[str, Any], wanted: str, call: str) -> Exception:
+        """What a reply means that lacks what was asked for."""
+        if reply.get("error") == BUDGET_ERROR:
+            return BudgetExhausted(BUDGET_ERROR)
+        error = f"neither {wanted} nor an error: {shown(reply)}"
+        error = one_line(reply["error"]) if "error" in reply else error
+        if reply.get("fault"):
+            return TargetError(f"{call} {error}")
+        if wanted != "labels":
+            # another's child has no word of its own for a call that it does not know
+            unknown = self._loads is None and wanted not in self._known
+            if unknown or reply.get("lacking"):
+                return NotOffered(f"the target does not answer {wanted}: {error}")
+        if "error" in reply and wanted != "spent":
+            return Refused(error)
+        return TargetError(f"{call} returned {error}")
+
+    # -- how it is transported -------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._pending = b""
+        self._known: set[str] = set()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
+        try:
+            self._child = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,  # Ctrl-C ends the run, which then ends the child
+            )
+        except (OSError, ValueError) as error:
+            self._errors.close()
+            why = error.strerror if isinstance(error, OSError) else error
+            command = one_line(shlex.join(self._command))
+            raise TargetError(f"exec:{command}: cannot be started: {why}") from None
         assert self._child.stdin is not None
-        try:
-            self._child.stdin.write(json.dumps(request).encode() + b"\n")
-            self._child.stdin.flush()
-        except (OSError, ValueError):
-            raise TargetError(f"{call}: {self._death()}") from None
+        os.set_blocking(self._child.stdin.fileno(), False)  # one who does not read must not hang us
+        if self._loads is not None:
+            self._await_ready(self._loads)
 
-    def _receive(self, seconds: float, call: str) -> dict[str, Any]:
-        line = self._line(seconds, call)
+    def _await_ready(self, spec: str) -> None:
+        call = f"loading {spec}"
         try:
-            reply = json.loads(line)
-        except ValueError:
-            reply = None
-        if not isinstance(reply, dict):
-            raise TargetError(f"{call} returned {line[:60]!r}: expected one JSON object a line")
-        return reply
+            deadline = time.monotonic() + _START_SECONDS
+            ready = parsed_reply(self._line(deadline, _START_SECONDS, call), call)
+            if "error" in ready:
+                raise TargetError(one_line(ready["error"]))
+        except BaseException:
+            self.close()
+            raise
 
-    def _line(self, seconds: float, call: str) -> bytes:
+    def _refuse_unasked(self, call: str) -> None:
+        """Output between two calls would be taken for the reply to the next."""
         assert self._child.stdout is not None
-        deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._child.stdout, selectors.EVENT_READ)
-            while b"\n" not in self._pending:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    self._child.kill()
-                    raise TargetError(f"{call} gave no answer within {seconds:g} s")
-                chunk = os.read(self._child.stdout.fileno(), 1 << 16)
-                if not chunk:
+            if selector.select(0):
+                self._pending += os.read(self._child.stdout.fileno(), 1 << 16)
+        if self._pending:
+            raise TargetError(
+                f"the target printed {shown_bytes(self._pending)} on stdout before {call}: "
+                "expected one line a call, and nothing unasked"
+            )
+
+    def _send(self, request: bytes, deadline: float, call: str) -> None:
+        assert self._child.stdin is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._child.stdin, selectors.EVENT_WRITE)
+            while request:
+                self._wait(selector, deadline, self._timeout, call)
+                try:
+                    request = request[os.write(self._child.stdin.fileno(), request) :]
+                except OSError:
+                    raise TargetError(f"{call}: {self._death()}") from None
+
+    def _line(self, deadline: float, seconds: float, call: str) -> bytes:
+        assert self._child.stdout is not None
+        chunks = [self._pending]
+        length = len(self._pending)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._child.stdout, selectors.EVENT_READ)
+            while b"\n" not in chunks[-1]:
+                self._wait(selector, deadline, seconds, call)
+                chunks.append(os.read(self._child.stdout.fileno(), 1 << 16))
+                if not chunks[-1]:
                     raise TargetError(f"{call}: {self._death()}")
-                self._pending += chunk
-                if len(self._pending) > _REPLY_BYTES:
-                    self._child.kill()
-                    raise TargetError(f"{call} returned more than {_REPLY_BYTES >> 20} MB")
-        line, _, self._pending = self._pending.partition(b"\n")
+                length += len(chunks[-1])
+                if length > REPLY_BYTES:
+                    self._kill()
+                    raise TargetError(f"{call} returned more than {REPLY_BYTES >> 20} MB")
+        line, _, self._pending = b"".join(chunks).partition(b"\n")
         return line
+
+    def _wait(
+        self, selector: selectors.BaseSelector, deadline: float, seconds: float, call: str
+    ) -> None:
+        if not selector.select(max(0.0, deadline - time.monotonic())):
+            self._kill()
+            words = self._last_words()
+            said = f"; the last line of its stderr: {words}" if words else ""
+            raise TargetError(f"{call} gave no answer within {seconds:g} s{said}")
+
+    def _kill(self) -> None:
+        """The child and its own children: it leads a session."""
+        if self._child.returncode is None:
+            with contextlib.suppress(OSError):
+                os.killpg(self._child.pid, signal.SIGKILL)
 
     def _death(self) -> str:
         """What is known of a child that is gone."""
-        status = self._child.wait()
-        self._errors.seek(0)
-        words = self._errors.read().decode(errors="replace").strip().splitlines()
-        last = f": {words[-1]}" if words else ""
-        return f"the target's process ended with status {status}{last}"
+        try:
+            ended = f"the target's process ended with status {self._child.wait(_DEATH_SECONDS)}"
+        except subprocess.TimeoutExpired:
+            self._kill()
+            ended = "the target closed its stdout"
+        words = self._last_words()
+        return f"{ended}: {words}" if words else ended
+
+    def _last_words(self) -> str:
+        """The last line of its stderr."""
+        length = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, length - _WORDS))
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return one_line(lines[-1]) if lines else ""

@@ -1,5 +1,8 @@
 """What a target may answer. A reply that breaks the rules is an error, and never evidence."""
 
+import json
+import re
+import reprlib
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -10,6 +13,10 @@ from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
 
 Charge = NDArray[np.float64]
+
+REPLY_BYTES = 1 << 26
+"""No reply is longer."""
+_LINE = 300  # characters of another's text in a message
 
 
 class TargetError(Exception):
@@ -36,6 +43,9 @@ class Target(Protocol):
     def spent(self, delta: float) -> Any:
         """The raw reply of its own ledger, epsilon at delta; raises as `rdp`."""
 
+    def restart(self) -> None:
+        """Ends and starts it anew; raises `NotOffered` where the run did not start it."""
+
     def close(self) -> None:
         """Ends the deployment if it was started for the run."""
 
@@ -52,15 +62,49 @@ def charge_text(histogram: Histogram) -> str:
     return call_text(histogram, 0).replace("aggregate(", "rdp(").replace("size=0", "orders")
 
 
+def shown_spec(spec: str) -> str:
+    """The spec as messages may show it: without the credentials and the query of an URL."""
+    if not re.match(r"\w+://", spec):
+        return spec
+    return re.sub(r"\?.*", "?***", re.sub(r"//.*@", "//***@", spec))
+
+
+def one_line(text: Any) -> str:
+    """Text of the target's own as messages show it: its first line, without control characters."""
+    text = str(text) if isinstance(text, str | Exception) else _SHORT.repr(text)
+    first = next(iter(text.strip().splitlines()), "")
+    return "".join(c if c.isprintable() else " " for c in first[:_LINE])
+
+
+def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
+    """The JSON object in `reply`. Raises TargetError that names the call and what came back."""
+    try:
+        parsed = json.loads(reply)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise TargetError(f"{call} returned {shown_bytes(reply)}: expected one JSON object")
+    return parsed
+
+
+def shown_bytes(reply: bytes) -> str:
+    """The first 60 characters of raw output, quoted."""
+    return repr(reply[:240].decode(errors="replace")[:60])
+
+
+def shown(reply: Any) -> str:
+    """A value as messages show it; what is long or deep is cut before it is written out."""
+    text = reply if isinstance(reply, str) else _SHORT.repr(reply)
+    return one_line(text) if len(text) <= 60 else f"{one_line(text[:57])}..."
+
+
 def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) -> Charge:
     """The Rényi costs (n,) in `reply`. Raises TargetError naming the call and what is allowed."""
     call = charge_text(histogram)
     try:
         charge = np.asarray(reply, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TargetError(
-            f"{call} returned {_shown(reply)}: expected {len(orders)} costs"
-        ) from None
+    except (TypeError, ValueError, OverflowError):
+        raise TargetError(f"{call} returned {shown(reply)}: expected {len(orders)} costs") from None
     if charge.shape != (len(orders),):
         raise TargetError(
             f"{call} returned {_described(charge, reply)}: expected {len(orders)} costs, one each "
@@ -77,9 +121,29 @@ def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) ->
 
 def checked_spent(reply: Any, delta: float) -> float:
     """The epsilon in `reply`. Raises TargetError naming the call and what is allowed."""
-    if isinstance(reply, bool) or not isinstance(reply, int | float | np.number) or not reply >= 0:
-        raise TargetError(f"spent({delta:g}) returned {_shown(reply)}: expected a number from 0")
-    return float(reply)
+    number = isinstance(reply, int | float | np.number) and not isinstance(reply, bool)
+    if not number or not 0 <= reply <= np.inf:
+        raise TargetError(f"spent({delta:g}) returned {shown(reply)}: expected a number from 0")
+    try:
+        return float(reply)
+    except OverflowError:
+        return np.inf
+
+
+def label_array(reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
+    """The numbers (size,) in `reply`; raises as `checked_labels`, which looks at their values."""
+    call = call_text(histogram, size)
+    try:
+        labels = np.asarray(reply)
+    except Exception:
+        raise TargetError(f"{call} returned {shown(reply)}: expected {size} labels") from None
+    if labels.shape != (size,):
+        raise TargetError(
+            f"{call} returned {_described(labels, reply)}: expected {size} labels, shape ({size},)"
+        )
+    if labels.dtype.kind not in "iuf":
+        raise TargetError(f"{call} returned labels of type {labels.dtype}: expected whole numbers")
+    return labels
 
 
 def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool) -> Labels:
@@ -89,16 +153,7 @@ def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool
     back and what is allowed.
     """
     call = call_text(histogram, size)
-    try:
-        labels = np.asarray(reply)
-    except Exception:
-        raise TargetError(f"{call} returned {_shown(reply)}: expected {size} labels") from None
-    if labels.shape != (size,):
-        raise TargetError(
-            f"{call} returned {_described(labels, reply)}: expected {size} labels, shape ({size},)"
-        )
-    if labels.dtype.kind not in "iuf":
-        raise TargetError(f"{call} returned labels of type {labels.dtype}: expected whole numbers")
+    labels = label_array(reply, histogram, size)
     lowest, allowed = 0, f"0 to {histogram.size - 1}"
     if may_refuse:
         lowest, allowed = REFUSAL, f"{allowed}, or {REFUSAL} for a refusal"
@@ -114,10 +169,15 @@ def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool
 
 def _described(labels: np.ndarray[Any, Any], reply: Any) -> str:
     if labels.dtype == object or labels.ndim == 0:
-        return _shown(reply)
+        return shown(reply)
     return f"an array of shape {labels.shape}"
 
 
-def _shown(reply: Any) -> str:
-    text = reply if isinstance(reply, str) else repr(reply)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _shortener() -> reprlib.Repr:
+    short = reprlib.Repr()
+    short.maxlist = short.maxtuple = short.maxarray = 12
+    short.maxdict, short.maxstring, short.maxother, short.maxlong = 4, 60, 60, 60
+    return short
+
+
+_SHORT = _shortener()

@@ -2,29 +2,53 @@
 
 import importlib
 import importlib.util
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
+from .paced import PacedTarget
 from .process import ProcessTarget
-from .replies import Target, TargetError
+from .replies import Target, TargetError, shown_spec
 
-_ALLOWED = "expected package.module:attr or path/to/file.py:attr"
+_ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port or exec:COMMAND"
 
 
-def open_target(spec: str, timeout: float) -> Target:
-    """Starts the target that `spec` names. Raises TargetError with one line for the user."""
-    if spec.startswith(("http://", "https://", "exec:")):
-        raise TargetError(f"{spec}: this version reaches Python targets only; {_ALLOWED}")
+def open_target(spec: str, timeout: float) -> PacedTarget:
+    """Starts the target that `spec` names; timeout: seconds a call.
+
+    Raises TargetError with one line for the user.
+    """
+    return PacedTarget(_reached(spec, timeout), timeout)
+
+
+def _reached(spec: str, timeout: float) -> Target:
+    if spec.startswith("exec:"):
+        return ProcessTarget(_command(spec), timeout)
+    if spec.lower().startswith(("http://", "https://")):
+        from .http import HttpTarget
+
+        return HttpTarget(spec, timeout)
     split_spec(spec)
     return ProcessTarget.python(spec, timeout)
+
+
+def _command(spec: str) -> list[str]:
+    """The argument list of `exec:COMMAND`. Raises TargetError."""
+    try:
+        command = shlex.split(spec.removeprefix("exec:"))
+    except ValueError as error:
+        raise TargetError(f"target {spec!r}: {str(error).lower()}") from None
+    if not command or not command[0]:
+        raise TargetError(f"target {spec!r}: expected a command after exec:")
+    return command
 
 
 def split_spec(spec: str) -> tuple[str, str]:
     """Module (or file) and attribute of a Python spec. Raises TargetError."""
     module, separator, attribute = spec.rpartition(":")
     if not separator or not module or not attribute.replace(".", "").isidentifier():
-        raise TargetError(f"target {spec!r}: {_ALLOWED}")
+        raise TargetError(f"target {shown_spec(spec)!r}: {_ALLOWED}")
     return module, attribute
 
 

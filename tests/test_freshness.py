@@ -1,0 +1,269 @@
+"""Evidence of reused noise: fair under every law, and large for each way of reusing it.
+
+Exact enumeration over all label sequences of small cases checks that no wager has an expectation
+above 1; a wager that looks at the label it is made on, or is normalised wrongly, is caught.
+"""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.reference import Gaussian, NoisyArgmax, log_probabilities
+from dpassay.verifiers.checks import FreshNoise, PrivacyAudit, VoteMonotonicity
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.evidence import (
+    CallCopies,
+    Dependence,
+    Frozen,
+    Periodic,
+    Repetition,
+    count_outcomes,
+    log_e_value_larger,
+    log_ratios_of_copies,
+    log_supremum_ratio,
+)
+from dpassay.verifiers.evidence.repetition import LONGEST, SHARES, log_lag_weights
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.plan import FRESH
+from dpassay.verifiers.planner import FRESH_CALL, make_plan
+from dpassay.verifiers.power import copies_to_see, rises_to_see
+from dpassay.verifiers.targets import InProcessTarget
+
+NULLS = [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1), (0.98, 0.015, 0.005)]
+LENGTH = 6
+
+
+def repetition(labels, log_q):
+    evidence = Repetition(log_q)
+    evidence.observe(labels[:2])
+    evidence.observe(labels[2:])
+    return evidence.log_e_value
+
+
+def dependence(labels, log_q):
+    evidence = Dependence(log_q, 0.1)
+    evidence.observe(labels[:3])
+    evidence.observe(labels[3:])
+    return evidence.log_e_value
+
+
+def periodic(labels, log_q):
+    evidence = Periodic()
+    evidence.observe(labels[:4], log_q)
+    evidence.skip(3)
+    evidence.observe(labels[4:], log_q)
+    return evidence.log_e_value
+
+
+def frozen(labels, log_q):
+    evidence = Frozen(2)
+    evidence.observe(0, labels[:3], log_q)
+    evidence.observe(1, labels[3:], log_q)
+    return evidence.log_e_value
+
+
+def calls(labels, log_q):
+    evidence = CallCopies(log_q)
+    for call in (labels[:1], labels[1:3], labels[3:]):
+        evidence.observe(call)
+    return evidence.log_e_value
+
+
+def copies(labels, log_q):
+    ratios = log_ratios_of_copies(labels[:3], labels[3:], log_q)
+    return float(np.logaddexp.reduce(ratios) - np.log(ratios.size))
+
+
+WAGERS = [repetition, dependence, periodic, frozen, calls, copies]
+
+
+def mean(value, q):
+    """Expectation over all label sequences of LENGTH under law q."""
+    total = 0.0
+    for sequence in product(range(len(q)), repeat=LENGTH):
+        chance = math.prod(q[label] for label in sequence)
+        total += chance * math.exp(value(np.array(sequence)))
+    return total
+
+
+@pytest.mark.parametrize("q", NULLS)
+@pytest.mark.parametrize("wager", WAGERS, ids=lambda wager: wager.__name__)
+def test_a_wager_is_fair_under_the_claimed_law(wager, q):
+    """Each is a mixture of likelihood ratios: its expectation is 1, not merely at most 1."""
+    log_q = np.log(np.array(q))
+    assert math.isclose(mean(lambda labels: wager(labels, log_q), q), 1.0, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("true", NULLS[:3])
+@pytest.mark.parametrize(
+    "wager", [repetition, dependence, periodic, calls, copies], ids=lambda wager: wager.__name__
+)
+def test_a_corrected_wager_is_fair_under_any_law(wager, true):
+    """Divided by the supremum of the likelihood, it stays below 1 where the claim is wrong too.
+
+    Uncorrected, the same wager exceeds 1 under some other law: that is what the division is for.
+    """
+    claimed = np.log(np.full(len(true), 1.0 / len(true)))
+
+    def corrected(labels):
+        misfit = log_supremum_ratio(count_outcomes(labels, len(true)), claimed)
+        return wager(labels, claimed) - misfit
+
+    assert mean(corrected, true) <= 1.0 + 1e-9
+    if true != (0.5, 0.5) and wager is not periodic:
+        assert mean(lambda labels: wager(labels, claimed), true) > 1.0
+
+
+def test_repetition_counts_what_it_says():
+    """Against the plain double loop, in batches and over several segments."""
+    rng = np.random.default_rng(0)
+    q = np.array([0.6, 0.3, 0.1])
+    labels = rng.choice(3, size=60, p=q)
+    evidence = Repetition(np.log(q))
+    for batch in np.split(labels, [1, 5, 40]):
+        evidence.observe(batch)
+    for i, share in enumerate(SHARES):
+        for distance in (1, 7, 59):
+            ratio = sum(
+                math.log(1 - share + share * (labels[t] == labels[t - distance]) / q[labels[t]])
+                for t in range(distance, 60)
+            )
+            assert math.isclose(evidence.log_ratios[i, distance - 1], ratio, abs_tol=1e-9)
+    assert math.isclose(np.exp(log_lag_weights()).sum(), 1.0)
+
+
+@pytest.mark.parametrize("chance", [0.2, 0.9])
+def test_the_one_sided_wager_never_gains_under_its_null(chance):
+    """Enumerated: pairs of independent trials, the first no likelier than the second."""
+    for pairs in (1, 5, 30):
+        apart = 2.0 * chance * (1.0 - chance)
+        total = 0.0
+        for n in range(pairs + 1):
+            for first in range(n + 1):
+                weight = binom.pmf(n, pairs, apart) * binom.pmf(first, n, 0.5)
+                total += weight * math.exp(log_e_value_larger(first, n - first))
+        assert total <= 1.0 + 1e-9
+        assert total > 0.9
+
+
+@pytest.mark.parametrize("votes", [[130] + [15] * 8 + [0], [125, 125]])
+def test_copies_to_see(votes):
+    """Null: detection rate >= 0.99 at the stated probability of a copy; at half of it, rarely."""
+    log_q = np.asarray(log_probabilities(votes, Gaussian(40.0)))
+    q, labels, wanted = np.exp(log_q), 8000, 40.0
+    share = copies_to_see(log_q, labels, wanted)
+    assert 0.01 < share < 0.5
+    rng = np.random.default_rng(3)
+    runs, distance = 100, 20
+    found = {1.0: 0, 0.4: 0}
+    for factor in found:
+        for _ in range(runs):
+            drawn = rng.choice(q.size, labels + distance, p=q / q.sum())
+            copied = np.flatnonzero(rng.random(drawn.size) < factor * share)
+            for t in copied[copied >= distance]:
+                drawn[t] = drawn[t - distance]
+            evidence = Repetition(log_q)
+            evidence.observe(drawn)
+            found[factor] += evidence.log_ratios[:, distance - 1].max() >= wanted
+    assert found[1.0] >= binom.ppf(1e-9, runs, 0.99)
+    assert found[0.4] < runs / 2
+
+
+def test_rises_to_see():
+    """Null: a fall of 0.02 shows with probability 0.99."""
+    chance, effect, wanted = 0.98, 0.02, 19.0
+    pairs = rises_to_see(chance, effect, wanted)
+    rng = np.random.default_rng(4)
+    runs, shown = 2000, 0
+    for _ in range(runs):
+        first = rng.binomial(pairs, chance * (1 - chance + effect))
+        second = rng.binomial(pairs, (chance - effect) * (1 - chance))
+        shown += log_e_value_larger(first, second) >= wanted
+    assert shown >= binom.ppf(1e-9, runs, 0.99)
+
+
+def claim(**privacy):
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+    return parse_claim({"mechanism": mechanism} | ({"privacy": privacy} if privacy else {}))
+
+
+def test_silence_states_a_probability_of_copies_that_is_seen():
+    check = FreshNoise(make_plan(claim(), 0))
+    rng = np.random.default_rng(0)
+    mechanism = NoisyArgmax(Gaussian(40.0))
+    for i, stream in enumerate(check.plan.streams):
+        if stream.queries:
+            check.observe(i, mechanism.sample(stream.histogram, stream.queries, rng))
+    assert check.shortfall() == 0
+    assert check.log_e_value < check.log_threshold
+    stated = float(check.silence().message.split("probability ")[1].split(" ")[0])
+    assert stated <= 0.05
+    assert f"up to {LONGEST:,}" in check.silence().message
+
+
+def test_a_restart_that_repeats_the_first_call_is_told():
+    check = FreshNoise(make_plan(claim(), 0))
+    mechanism = NoisyArgmax(Gaussian(40.0))
+    votes = check.plan.streams[check.plan.first(FRESH)].histogram
+    first, other = (
+        mechanism.sample(votes, FRESH_CALL, np.random.default_rng(seed)) for seed in (1, 2)
+    )
+    check.observe_restart(first, other)
+    assert check.log_e_value < 3
+    check.observe_restart(first, first)
+    assert check.log_e_value > check.log_threshold
+    assert "a fixed seed" in check.violation().diagnosis
+
+
+class Restarts(InProcessTarget):
+    """A target whose generator begins anew with every life."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.restart()
+        super().__init__(lambda votes, size: self.mechanism.sample(votes, size, self.rng))
+
+    mechanism = NoisyArgmax(Gaussian(40.0))
+
+    def restart(self):
+        self.rng = np.random.default_rng(self.seed)
+
+
+@pytest.mark.parametrize(("seed", "verdict"), [(7, "fail"), (None, "pass")])
+def test_the_gate_restarts_what_can_be_restarted(seed, verdict):
+    report = verify(Restarts(seed), claim(), seed=1)
+    assert report.verdict.value == verdict
+    found = next(check for check in report.checks if check.id == "fresh-noise")
+    assert "restart" in found.message
+
+
+@pytest.mark.parametrize(("noise", "verdict"), [(0.1, "fail"), (40.0, "pass")])
+def test_the_audit_of_the_gate_needs_no_formula(noise, verdict):
+    """Labels of two neighbours that give themselves away; the claim's epsilon is 0.5 a query."""
+    check = PrivacyAudit(make_plan(claim(epsilon=0.5, delta=1e-5, queries=1), 0))
+    rng, mechanism = np.random.default_rng(6), NoisyArgmax(Gaussian(noise))
+    for i in check.streams:
+        check.run()
+        assert check.verdict.value == "inconclusive"
+        stream = check.plan.streams[i]
+        check.observe(i, mechanism.sample(stream.histogram, stream.queries, rng))
+    check.run()
+    assert check.verdict.value == verdict
+    assert ("labels of neighbours differ" in str(check.finding().diagnosis)) is (verdict == "fail")
+
+
+def test_votes_that_lower_their_class_are_told():
+    """Noise that grows with consensus: the leader is rarer once it has gained votes."""
+    for growing, refuted in ((True, True), (False, False)):
+        check = VoteMonotonicity(make_plan(claim(), 0))
+        rng = np.random.default_rng(8)
+        for i in (check.base, check.raised):
+            stream = check.plan.streams[i]
+            scale = 200.0 if growing and i == check.raised else 40.0
+            labels = NoisyArgmax(Gaussian(scale)).sample(stream.histogram, stream.queries, rng)
+            check.observe(i, labels)
+        assert check.shortfall() == 0
+        assert (check.log_e_value >= check.log_threshold) is refuted

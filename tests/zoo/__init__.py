@@ -1,0 +1,27 @@
+"""A zoo of aggregators, broken and correct, on which the gate is tried; one file a class of fault.
+
+Imported as `zoo`, with `tests` on the path: pyproject.toml puts it there for pytest,
+`benchmarks/zoo.py` for itself.
+"""
+
+from . import (
+    accounting,
+    classes,
+    correct,
+    families,
+    inputs,
+    late,
+    output,
+    relatives,
+    reuse,
+    scale,
+    screening,
+)
+from .entry import Entry
+
+_FAULTS = (scale, families, classes, inputs, reuse, late, output, screening, accounting)
+
+BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
+CORRECT: tuple[Entry, ...] = (*correct.shelf.entries, *relatives.shelf.entries)
+
+__all__ = ["BROKEN", "CORRECT", "Entry"]

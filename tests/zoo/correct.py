@@ -1,0 +1,219 @@
+"""Correct relatives: the claimed law, reached in ways that a careless test takes for faults."""
+
+import random
+
+import numpy as np
+import scipy.stats
+from randomgen import ChaCha
+from scipy.special import ndtri
+
+from dpassay.reference import Gaussian, log_probabilities
+
+from .claims import CACHING, FEW_CLASSES, GNMAX, MANY_CLASSES, SIGMA
+from .entry import Shelf
+
+shelf = Shelf("none", (), GNMAX)
+
+
+@shelf.draws("plain", "Fresh Gaussian noise and argmax.")
+def plain(histogram, size, rng):
+    return (histogram + rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("plain-many-classes", "The same with fourteen classes.", claim=MANY_CLASSES)
+def plain_many_classes(histogram, size, rng):
+    return (histogram + rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("float32-noise", "Noise and counts in single precision, whose ties are rare.")
+def float32_noise(histogram, size, rng):
+    noise = rng.standard_normal((size, histogram.size), dtype=np.float32) * np.float32(SIGMA)
+    return (histogram.astype(np.float32) + noise).argmax(1)
+
+
+@shelf.draws("box-muller", "Gaussians from pairs of uniforms.")
+def box_muller(histogram, size, rng):
+    radius = np.sqrt(-2 * np.log1p(-rng.random((size, histogram.size))))
+    noise = radius * np.cos(2 * np.pi * rng.random((size, histogram.size)))
+    return (histogram + SIGMA * noise).argmax(1)
+
+
+@shelf.draws("inverse-cdf-noise", "Gaussians by the inverse of their cdf.")
+def inverse_cdf_noise(histogram, size, rng):
+    uniform = 1 - rng.random((size, histogram.size))
+    return (histogram + SIGMA * ndtri(uniform)).argmax(1)
+
+
+@shelf.makes("scipy-noise", "Gaussians by scipy.stats.")
+def scipy_noise(seed):
+    rng = np.random.default_rng(seed)
+
+    def sample(histogram, size):
+        shape = (size, histogram.size)
+        return (histogram + scipy.stats.norm.rvs(0, SIGMA, shape, random_state=rng)).argmax(1)
+
+    return sample
+
+
+@shelf.makes("chacha", "A cryptographic generator.")
+def chacha(seed):
+    rng = np.random.Generator(ChaCha(seed, rounds=20))
+    return lambda histogram, size: plain(histogram, size, rng)
+
+
+@shelf.makes("global-numpy-random", "Numpy's global generator.")
+def global_numpy_random(seed):
+    np.random.seed(seed)  # noqa: NPY002 - the point of this one
+
+    def sample(histogram, size):
+        noise = np.random.normal(0, SIGMA, (size, histogram.size))  # noqa: NPY002
+        return (histogram + noise).argmax(1)
+
+    return sample
+
+
+@shelf.makes("global-random-module", "The standard library's generator.", claim=FEW_CLASSES)
+def global_random_module(seed):
+    random.seed(seed)
+
+    def sample(histogram, size):
+        votes = histogram.tolist()
+        noisy = ([v + random.gauss(0, SIGMA) for v in votes] for _ in range(size))
+        return [max(range(len(votes)), key=row.__getitem__) for row in noisy]
+
+    return sample
+
+
+@shelf.makes("generator-for-each-call", "Each call spawns a generator of its own, of its own seed.")
+def generator_for_each_call(seed):
+    source = np.random.SeedSequence(seed)
+
+    def sample(histogram, size):
+        return plain(histogram, size, np.random.default_rng(source.spawn(1)[0]))
+
+    return sample
+
+
+@shelf.makes("workers-in-turn", "Two workers answer in turn, each with a seed of its own.")
+class WorkersInTurn:
+    def __init__(self, seed):
+        seeds = np.random.SeedSequence(seed).spawn(2)
+        self.workers, self.calls = [np.random.default_rng(s) for s in seeds], 0
+
+    def sample(self, histogram, size):
+        self.calls += 1
+        return plain(histogram, size, self.workers[self.calls % 2])
+
+
+@shelf.makes("reseeded-in-between", "A new seed from the system every 1,000 answers or so.")
+class ReseededInBetween:
+    def __init__(self, seed):
+        self.source, self.left = np.random.SeedSequence(seed), 0
+
+    def sample(self, histogram, size):
+        if self.left <= 0:
+            self.rng, self.left = np.random.default_rng(self.source.spawn(1)[0]), 1000
+        self.left -= size
+        return plain(histogram, size, self.rng)
+
+
+@shelf.makes("noise-drawn-ahead", "Noise is drawn ahead, 5,000 vectors at a time, each used once.")
+class NoiseDrawnAhead:
+    def __init__(self, seed):
+        self.rng, self.ahead = np.random.default_rng(seed), np.empty((0, 64))
+
+    def sample(self, histogram, size):
+        while len(self.ahead) < size:
+            self.ahead = np.concatenate([self.ahead, self.rng.normal(0, SIGMA, (5000, 64))])
+        noise, self.ahead = self.ahead[:size, : histogram.size], self.ahead[size:]
+        return (histogram + noise).argmax(1)
+
+
+@shelf.draws("shuffled-in-a-call", "Threads return the labels of a call in any order.")
+def shuffled_in_a_call(histogram, size, rng):
+    return rng.permutation(plain(histogram, size, rng))
+
+
+@shelf.draws("counts-then-shuffled", "The labels' counts are drawn first, their order afterwards.")
+def counts_then_shuffled(histogram, size, rng):
+    law = np.exp(log_probabilities(histogram.astype(float), Gaussian(SIGMA)))
+    counts = rng.multinomial(size, law / law.sum())
+    return rng.permutation(np.repeat(np.arange(histogram.size), counts))
+
+
+@shelf.draws("rounded-ties-at-random", "Noise rounded to integers; ties are settled at random.")
+def rounded_ties_at_random(histogram, size, rng):
+    noisy = histogram + rng.normal(0, SIGMA, (size, histogram.size)).round()
+    return (noisy + rng.random(noisy.shape)).argmax(1)
+
+
+@shelf.draws("discrete-gaussian", "The discrete Gaussian by a table; ties are settled at random.")
+def discrete_gaussian(histogram, size, rng):
+    support = np.arange(-400, 401)
+    mass = np.exp(-0.5 * (support / SIGMA) ** 2).cumsum()
+    drawn = np.searchsorted(mass / mass[-1], rng.random((size, histogram.size)), side="right")
+    noisy = histogram + support[drawn.clip(max=800)]
+    return (noisy + rng.random(noisy.shape)).argmax(1)
+
+
+@shelf.draws("ten-servers", "Ten servers each add a tenth of the variance.", claim=FEW_CLASSES)
+def ten_servers(histogram, size, rng):
+    noise = rng.normal(0, SIGMA / 10**0.5, (10, size, histogram.size)).sum(0)
+    return (histogram + noise).argmax(1)
+
+
+@shelf.draws("common-offset", "A random offset common to all classes, which changes no winner.")
+def common_offset(histogram, size, rng):
+    noise = rng.normal(0, SIGMA, (size, histogram.size)) + rng.normal(0, 1000, (size, 1))
+    return (histogram + noise).argmax(1)
+
+
+@shelf.draws("noise-subtracted", "The noise is subtracted: it is symmetric.")
+def noise_subtracted(histogram, size, rng):
+    return (histogram - rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("inverse-cdf-of-labels", "Labels from their exact probabilities, without any noise.")
+def inverse_cdf_of_labels(histogram, size, rng):
+    law = np.exp(log_probabilities(histogram.astype(float), Gaussian(SIGMA))).cumsum()
+    return np.searchsorted(law / law[-1], rng.random(size), side="right")
+
+
+@shelf.draws("in-chunks", "Answers are computed eleven at a time.", claim=FEW_CLASSES)
+def in_chunks(histogram, size, rng):
+    parts = [plain(histogram, min(11, size - at), rng) for at in range(0, size, 11)]
+    return np.concatenate(parts)
+
+
+@shelf.draws("lists", "Labels come as a list.")
+def lists(histogram, size, rng):
+    return plain(histogram, size, rng).tolist()
+
+
+@shelf.draws("bytes", "Labels come as unsigned bytes.")
+def unsigned_bytes(histogram, size, rng):
+    return plain(histogram, size, rng).astype(np.uint8)
+
+
+@shelf.draws("one-total", "Serves the claimed number of teachers alone.")
+def one_total(histogram, size, rng):
+    if histogram.sum() != 250:
+        raise ValueError(f"{histogram.sum()} votes: expected 250")
+    return plain(histogram, size, rng)
+
+
+@shelf.makes(
+    "caches-and-says-so",
+    "A repeated histogram repeats its label, as claimed: one label of evidence each proves little.",
+    claim=CACHING,
+    verdict="inconclusive",
+)
+class CachesAndSaysSo:
+    def __init__(self, seed):
+        self.rng, self.answers = np.random.default_rng(seed), {}
+
+    def sample(self, histogram, size):
+        key = histogram.tobytes()
+        if key not in self.answers:
+            self.answers[key] = int(plain(histogram, 1, self.rng)[0])
+        return np.full(size, self.answers[key])

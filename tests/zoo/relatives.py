@@ -1,0 +1,122 @@
+"""Correct relatives of other mechanisms, and correct accountants and budgets."""
+
+import numpy as np
+
+from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
+from dpassay.reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
+from dpassay.reference.accounting.lnmax import lnmax_data_independent
+
+from .claims import (
+    BUDGETED,
+    CONFIDENT,
+    EXPONENTIAL,
+    GNMAX,
+    GUMBEL,
+    LNMAX,
+    SCALE,
+    SIGMA,
+    THRESHOLD,
+    THRESHOLD_SIGMA,
+)
+from .deployments import Accounted, Metered
+from .entry import Shelf
+
+shelf = Shelf("none", (), GNMAX)
+
+
+def gnmax(histogram, size, rng):
+    return (histogram + rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("lnmax", "Laplace noise and argmax.", claim=LNMAX)
+def lnmax(histogram, size, rng):
+    return (histogram + rng.laplace(0, SCALE, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("laplace-as-difference", "Laplace noise as a difference of exponentials.", claim=LNMAX)
+def laplace_as_difference(histogram, size, rng):
+    one, other = rng.exponential(SCALE, (2, size, histogram.size))
+    return (histogram + one - other).argmax(1)
+
+
+@shelf.draws("laplace-of-gammas", "Laplace noise as ten parties' gamma differences.", claim=LNMAX)
+def laplace_of_gammas(histogram, size, rng):
+    one, other = rng.gamma(1 / 10, SCALE, (2, 10, size, histogram.size)).sum(1)
+    return (histogram + one - other).argmax(1)
+
+
+@shelf.draws("gumbel-noise", "Report-noisy-max with Gumbel noise.", claim=GUMBEL)
+def gumbel_noise(histogram, size, rng):
+    return (histogram + rng.gumbel(0, SCALE, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("softmax", "The exponential mechanism: Gumbel noise without the noise.", claim=GUMBEL)
+def softmax(histogram, size, rng):
+    weights = np.exp((histogram - histogram.max()) / SCALE)
+    return rng.choice(histogram.size, size, p=weights / weights.sum())
+
+
+@shelf.draws("exponential-noise", "Report-noisy-max with exponential noise.", claim=EXPONENTIAL)
+def exponential_noise(histogram, size, rng):
+    return (histogram + rng.exponential(SCALE, (size, histogram.size))).argmax(1)
+
+
+@shelf.draws("permute-and-flip", "Coins in random order, in place of the noise.", claim=EXPONENTIAL)
+def permute_and_flip(histogram, size, rng):
+    heads = rng.random((size, histogram.size)) < np.exp((histogram - histogram.max()) / SCALE)
+    return np.where(heads, rng.random(heads.shape), np.inf).argmin(1)
+
+
+@shelf.draws("confident", "Confident-GNMax, both noises drawn for every query.", claim=CONFIDENT)
+def confident(histogram, size, rng):
+    screened = histogram.max() + rng.normal(0, THRESHOLD_SIGMA, size)
+    return np.where(screened >= THRESHOLD, gnmax(histogram, size, rng), -1)
+
+
+@shelf.draws(
+    "confident-in-turn", "Confident-GNMax that draws an answer where one is due.", claim=CONFIDENT
+)
+def confident_in_turn(histogram, size, rng):
+    labels = np.full(size, -1)
+    answered = histogram.max() + rng.normal(0, THRESHOLD_SIGMA, size) >= THRESHOLD
+    labels[answered] = gnmax(histogram, int(answered.sum()), rng)
+    return labels
+
+
+def charges(name, effect, mechanism, charge, claim):
+    shelf.makes(name, effect, claim=claim)(lambda seed: Accounted(mechanism, charge, seed))
+
+
+charges(
+    "data-independent-accountant",
+    "Charges order / sigma^2, whatever the votes.",
+    NoisyArgmax(Gaussian(SIGMA)),
+    lambda histogram, orders: gnmax_data_independent(SIGMA, orders),
+    GNMAX,
+)
+charges(
+    "data-dependent-accountant",
+    "Charges by Theorem 6, which bounds the cost on one side only.",
+    NoisyArgmax(Gaussian(SIGMA)),
+    lambda histogram, orders: gnmax_data_dependent(histogram, SIGMA, orders),
+    GNMAX,
+)
+charges(
+    "lnmax-accountant",
+    "Charges 2 gamma, by moments.",
+    NoisyArgmax(Laplace(SCALE)),
+    lambda histogram, orders: lnmax_data_independent(1 / SCALE, orders),
+    LNMAX,
+)
+charges(
+    "confident-accountant",
+    "Charges screening and answer for every query.",
+    ConfidentGNMax(Gaussian(SIGMA), THRESHOLD, Gaussian(THRESHOLD_SIGMA)),
+    lambda histogram, orders: orders * (SIGMA**-2 + 0.5 * THRESHOLD_SIGMA**-2),
+    CONFIDENT,
+)
+
+
+@shelf.makes("budgeted", "Stops before its budget of epsilon 1 is exceeded.", claim=BUDGETED)
+def budgeted(seed):
+    return Metered(seed)

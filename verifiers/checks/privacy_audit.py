@@ -1,0 +1,75 @@
+"""`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
+
+from ...reference.mechanisms import Labels
+from ..audit import Audit, PairLabels
+from ..plan import PAIR, Plan
+from ..report import Verdict
+from ..shares import SHARES
+from .base import Finding
+
+
+class PrivacyAudit:
+    """Bounds the divergence of a tied pair from below, whatever the mechanism.
+
+    The null is the claim's (epsilon, delta) over its queries. The cut is chosen on the first
+    tenth of the labels; the rest give intervals for its probability at either histogram that hold
+    at all times together, so that stopping early is free.
+    """
+
+    id = "privacy-audit"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        claim = plan.claim
+        at = plan.first(PAIR)
+        self.streams = (at, at + 1)
+        outcomes = claim.mechanism.classes + claim.mechanism.refuses
+        self.alpha = SHARES[self.id] * claim.gate.false_alarm
+        self.pairs = PairLabels(outcomes, pilot=plan.streams[at].queries // 10)
+        self.lacking: str | None = None
+        self.found: Audit | None = None
+
+    def observe(self, stream: int, labels: Labels) -> None:
+        """Takes fresh labels of one of the two histograms."""
+        if stream in self.streams:
+            self.pairs.observe(self.streams.index(stream), labels)
+
+    def drop(self, stream: int) -> None:
+        """Cannot do without either."""
+        if stream in self.streams:
+            self.lacking = "the target refuses a histogram of the pair"
+
+    def run(self) -> None:
+        """Bounds the pair from the labels seen."""
+        self.found = self.pairs.bounds(self.plan.claim, self.alpha)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Once `run` has gone through; labels too few to tell the pair apart refute nothing."""
+        if self.lacking is not None:
+            return Verdict.NOT_APPLICABLE
+        assert self.found is not None
+        if self.found.refuted:
+            return Verdict.FAIL
+        planned = sum(self.plan.streams[i].queries for i in self.streams)
+        return Verdict.PASS if self.found.queries >= planned else Verdict.INCONCLUSIVE
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        if self.lacking is not None:
+            return Finding(self.lacking)
+        assert self.found is not None
+        here, there = (list(self.plan.streams[i].histogram) for i in self.streams)
+        text = (
+            f"{self.found.queries:,} labels of {here} and its neighbour {there}: epsilon of one "
+            f"query is at least {self.found.epsilon_lower:.3g} at delta {self.found.delta:g} "
+            f"(confidence 1 - {self.alpha:.2g})"
+        )
+        if self.found.refuted:
+            return Finding(
+                f"{text}; over the claim's queries that is more than the claimed epsilon",
+                "the labels of neighbours differ far more than the claim allows: too little noise",
+                self.plan.streams[self.streams[0]].histogram,
+            )
+        few = "" if self.verdict is Verdict.PASS else "; the run ended before the pair was asked"
+        return Finding(f"{text}; the claim is not refuted{few}")

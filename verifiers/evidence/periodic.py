@@ -1,0 +1,52 @@
+"""Evidence that every m-th label repeats the one before it."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+Vector = NDArray[np.float64]
+
+_POWERS = tuple(2**k for k in range(1, 14))
+_ROUND = (3, 5, 6, 7, 10, 12, 20, 24, 25, 50, 60, 100, 200, 250, 500, 1000, 2000, 5000, 10_000)
+PERIODS = tuple(sorted({*_POWERS, *_ROUND}))
+"""Periods that are wagered on: powers of two, round numbers, and units of time."""
+
+_SHARE = 0.999
+
+
+class Periodic:
+    """Ratios of "at these places a label copies the one before", one a period and phase.
+
+    Places are counted over all labels of a run, whatever their histogram, as a counter inside the
+    target would; a copy across two histograms is no copy, so each batch begins anew.
+    """
+
+    def __init__(self) -> None:
+        self._place = 0
+        self._ratios = [np.zeros(period) for period in PERIODS]
+
+    def observe(self, outcomes: NDArray[np.int64], log_q: Vector) -> None:
+        """Adds consecutive labels of one histogram: outcomes (n,), the null's log-laws (o,)."""
+        gain = np.log1p(-_SHARE + _SHARE / np.maximum(np.exp(log_q), 1e-300))
+        same = outcomes[1:] == outcomes[:-1]
+        ratios = np.where(same, gain[outcomes[1:]], np.log1p(-_SHARE))
+        places = self._place + np.arange(1, outcomes.size)
+        for i, period in enumerate(PERIODS):
+            self._ratios[i] += np.bincount(places % period, weights=ratios, minlength=period)
+        self._place += outcomes.size
+
+    def skip(self, labels: int) -> None:
+        """Counts labels on which nothing is wagered."""
+        self._place += labels
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mixture over periods and phases, each weighted alike."""
+        each = [float(logsumexp(r)) - np.log(r.size) for r in self._ratios]
+        return float(logsumexp(each) - np.log(len(each)))
+
+    @property
+    def heaviest(self) -> int:
+        """The period with most evidence."""
+        best = np.array([ratios.max() for ratios in self._ratios])
+        return int(np.array(PERIODS)[best.argmax()])

@@ -1,0 +1,111 @@
+"""Evidence that labels of one histogram repeat earlier ones: reused noise, seeds set anew."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import logsumexp
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+LONGEST = 1 << 14
+"""The largest distance at which repetitions are looked for."""
+
+SHARES = np.array([0.999, 0.5, 0.1, 0.02])
+"""Probabilities with which a label is a copy, each wagered on alike."""
+
+_SEGMENT = 1 << 16  # labels compared with each other; transforms stay short, memory bounded
+_FOLLOWED = 16  # likeliest labels whose copies are counted; copies of others are not wagered on
+_HARMONIC = float(np.sum(1.0 / np.arange(1, LONGEST + 1)))
+
+
+def log_lag_weights() -> Vector:
+    """Log prior weights (LONGEST,) of the distances 1, 2, ...: in inverse proportion to them."""
+    return np.asarray(-np.log(np.arange(1, LONGEST + 1)) - np.log(_HARMONIC))
+
+
+class Repetition:
+    """Likelihood ratios of "a label copies the one `distance` before it" on one histogram.
+
+    log_q: the null's log-probabilities (o,). With probability `share` the label at time t is that
+    of time t - distance, and a fresh draw otherwise; a ratio of predictive laws, hence a
+    martingale in t for every share and distance.
+    """
+
+    def __init__(self, log_q: Vector) -> None:
+        self.log_q = log_q
+        self.followed = np.argsort(-log_q)[:_FOLLOWED]
+        q = np.exp(log_q[self.followed])
+        # gained by a copy that is seen, over what every label at risk of being a copy costs
+        self._cost = np.log1p(-SHARES)
+        gains = np.log1p(-SHARES[:, None] + SHARES[:, None] / np.maximum(q, 1e-300))
+        self._gain = gains - self._cost[:, None]
+        self._finished = np.zeros((SHARES.size, 0))
+        self._labels = np.zeros(0, dtype=np.int64)
+        self.log_ratios = np.zeros((SHARES.size, 0))
+
+    def observe(self, outcomes: NDArray[np.int64]) -> None:
+        """Adds labels in order, as outcomes (n,)."""
+        while outcomes.size:
+            room = _SEGMENT - self._labels.size
+            self._labels = np.concatenate([self._labels, outcomes[:room]])
+            outcomes = outcomes[room:]
+            self.log_ratios = _added(self._finished, self._segment())
+            if self._labels.size == _SEGMENT:
+                self._finished = self.log_ratios
+                self._labels = self._labels[:0]
+
+    def _segment(self) -> Matrix:
+        """Log-ratios (shares, distances) of the labels that are compared at present."""
+        n = self._labels.size
+        length = next_fast_len(2 * n, real=True)
+        spectrum = np.zeros((SHARES.size, length // 2 + 1))
+        at_risk = np.zeros(n)
+        for i, outcome in enumerate(self.followed):
+            seen = (self._labels == outcome).astype(np.float64)
+            if seen.any():
+                at_risk += seen
+                spectrum += self._gain[:, i, None] * np.square(np.abs(rfft(seen, length)))
+        distances = min(n - 1, LONGEST)
+        gained = irfft(spectrum, length)[:, 1 : distances + 1]
+        # a label is at risk at distance d when the one d before it is followed
+        before = np.cumsum(at_risk)[::-1][1 : distances + 1]
+        return np.asarray(gained + self._cost[:, None] * before)
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mixture over shares and distances."""
+        return log_mixture(self.log_ratios)
+
+
+def log_mixture(log_ratios: Matrix) -> float:
+    """Log e-value of ratios (shares, distances); longer distances have not been risked yet."""
+    distances = log_ratios.shape[1]
+    weights = log_lag_weights()[:distances] - np.log(SHARES.size)
+    known = [float(logsumexp(log_ratios + weights))] if distances else []
+    rest = max(0.0, 1.0 - float(np.exp(weights).sum()) * SHARES.size)
+    return float(np.logaddexp.reduce([*known, np.log(max(rest, 1e-300))]))
+
+
+def log_ratios_of_copies(
+    first: NDArray[np.int64], again: NDArray[np.int64], log_q: Vector
+) -> Vector:
+    """Log-ratios (shares,) of "labels copy others, place by place" against independent draws.
+
+    first, again: outcomes (n,), the second of which copy the first with each of `SHARES`;
+    log_q: log-probabilities (o,) of the second.
+    """
+    q = np.maximum(np.exp(log_q[again]), 1e-300)[None]
+    same = (first == again)[None]
+    ratios = np.log1p(-SHARES)[:, None] * ~same + np.where(
+        same, np.log1p(-SHARES[:, None] + SHARES[:, None] / q), 0.0
+    )
+    return np.asarray(ratios.sum(-1))
+
+
+def _added(one: Matrix, other: Matrix) -> Matrix:
+    """The sum of ratios over distances known to either."""
+    wide, narrow = (one, other) if one.shape[1] >= other.shape[1] else (other, one)
+    total = wide.copy()
+    total[:, : narrow.shape[1]] += narrow
+    return total

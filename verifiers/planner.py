@@ -1,0 +1,237 @@
+"""Which histograms a run asks, and how often.
+
+Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
+effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
+deployment's own), asked a hundred times each, which shows faults that few inputs have. Probes come
+first: the histograms on which the commonest faults show soonest. One anchor comes last, so that a
+fault that starts late has its own.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ..reference import Histogram
+from .claim import ANY_QUERIES, Claim, MechanismClaim
+from .faults import known_faults
+from .plan import ANCHOR_SHARE, FRESH, GENERAL, LATE, PAIR, SIMPLE, SINGLES, Plan, Stream
+from .pool import candidate_pool
+from .power import pairs_to_see, queries_to_see, rises_to_see
+from .shares import SHARES, log_threshold
+from .strategies import examples, histograms
+
+PROBE_QUERIES = 256
+EXPLORER_QUERIES = 100
+EXPLORERS = 30
+FRESH_CALL, FRESH_CALLS = 32, 48
+SINGLE_CALLS = 256
+PAIR_QUERIES = 2048
+
+OTHER_TOTALS = (3, 9)
+"""Factors of the claimed teachers at which other totals are tried."""
+
+_CLEAR = 0.97  # probability of the winner from which a histogram counts as clear
+
+
+@lru_cache(maxsize=32)
+def make_plan(
+    claim: Claim, seed: int, other_totals: bool = True, own: tuple[tuple[int, ...], ...] = ()
+) -> Plan:
+    """The plan for a claim.
+
+    seed: fixes every histogram; other_totals: whether the target serves totals other than the
+    claimed teachers; own: histograms of the deployment itself, asked as explorers.
+    """
+    mechanism = claim.mechanism
+    faults = tuple(known_faults(mechanism))
+    pool = candidate_pool(mechanism, mechanism.teachers, seed)
+    planner = _Planner(claim, np.random.default_rng(seed), anchors=9 if other_totals else 7)
+    for histogram in pool.probes(faults, count=3):
+        planner.add("probe", histogram, PROBE_QUERIES)
+    planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
+    planner.add_anchor("informative", pool.most_informative())
+    planner.add_anchor("near-tie", pool.near_tie())
+    planner.add(SINGLES, np.array(planner.streams[-1].histogram), SINGLE_CALLS, shuffle=False)
+    planner.add_clear_anchor("high-consensus", _unanimous(mechanism.classes, mechanism.teachers))
+    if other_totals:
+        planner.add_clear_anchor("smaller-total", _smaller_total(mechanism))
+        planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
+    else:
+        planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
+    if claim.privacy is not None and claim.privacy.scope == ANY_QUERIES:
+        for histogram in _tied_pair(mechanism):
+            planner.add(PAIR, histogram, PAIR_QUERIES, shuffle=False)
+    for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
+        planner.add(SIMPLE, histogram, 0, shuffle=False)
+    for histogram in _explorers(claim, seed, other_totals):
+        planner.add("explorer", histogram, EXPLORER_QUERIES, shuffle=False)
+    for votes in own:
+        planner.add("own", np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
+    return Plan(claim, tuple(planner.streams), planner.twins, faults)
+
+
+def most_even_law(mechanism: MechanismClaim) -> Histogram:
+    """The histogram, votes even over some classes, whose outcomes are least predictable."""
+    classes, teachers = mechanism.classes, mechanism.teachers
+    found = np.zeros((classes, classes), dtype=np.int64)
+    for leaders in range(1, classes + 1):
+        found[leaders - 1, :leaders] = teachers // leaders
+        found[leaders - 1, : teachers % leaders] += 1
+    log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
+    entropy = -(np.exp(log_q) * np.maximum(log_q, -700.0)).sum(-1)
+    best: Histogram = found[int(np.argmax(entropy))]
+    return best
+
+
+def _unanimous(classes: int, total: int) -> Histogram:
+    votes = np.zeros(classes, dtype=np.int64)
+    votes[0] = total
+    return votes
+
+
+def _smaller_total(mechanism: MechanismClaim) -> Histogram:
+    """Unanimous, with the fewest votes that still have a clear winner; at most the teachers."""
+    totals = np.unique(np.linspace(1, mechanism.teachers, 100).astype(np.int64))
+    found = np.zeros((totals.size, mechanism.classes), dtype=np.int64)
+    found[:, 0] = totals
+    log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
+    clear = np.exp(log_q[:, 0]) >= _CLEAR
+    smallest: Histogram = found[int(np.argmax(clear)) if clear.any() else -1]
+    return smallest
+
+
+def _tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
+    """Two classes that share all votes, and the same with one vote moved."""
+    tied = np.zeros(mechanism.classes, dtype=np.int64)
+    tied[0] = (mechanism.teachers + 1) // 2
+    tied[1] = mechanism.teachers - tied[0]
+    moved = tied.copy()
+    moved[:2] += (-1, 1)
+    return tied, moved
+
+
+def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
+    """A clear winner in the smallest of the other totals that has one."""
+    for factor in OTHER_TOTALS:
+        total = factor * claim.mechanism.teachers
+        histogram, chance = candidate_pool(claim.mechanism, total, seed).clear_winner()
+        if chance > _CLEAR:
+            break
+    return histogram
+
+
+def _simple_histograms(classes: int, total: int) -> list[Histogram]:
+    """Histograms of `total` votes, the simplest first: unanimous, two sides, one against many."""
+    found: dict[tuple[int, ...], Histogram] = {}
+    for share in (1.0, 0.5, 0.6, 0.7, 0.8, 0.9):
+        for spread in (1, 2, classes - 1):
+            others = min(spread, classes - 1)
+            votes = np.zeros(classes, dtype=np.int64)
+            votes[1 : 1 + others] = (total - round(total * share)) // others
+            votes[0] = total - votes.sum()
+            found.setdefault(tuple(votes.tolist()), votes)
+    return list(found.values())
+
+
+def _explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
+    """Distinct histograms of the claimed total, and a few of other totals, from Hypothesis."""
+    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
+    few = EXPLORERS // 5 if other_totals else 0
+    return [
+        *_distinct(histograms(classes, teachers), EXPLORERS - few, seed),
+        *_distinct(histograms(classes, st.integers(1, 10 * teachers)), few, seed),
+    ]
+
+
+def _distinct(strategy: st.SearchStrategy[Histogram], count: int, seed: int) -> list[Histogram]:
+    found = examples(strategy, 2 * count, seed) if count else []
+    return list({tuple(histogram.tolist()): histogram for histogram in found}.values())[:count]
+
+
+class _Planner:
+    """Collects streams and works out how many queries each needs."""
+
+    def __init__(self, claim: Claim, rng: np.random.Generator, anchors: int) -> None:
+        self.claim = claim
+        self.rng = rng
+        self.anchors = anchors
+        self.streams: list[Stream] = []
+        self.twins: dict[str, tuple[int, int, int]] = {}
+
+    def add(self, kind: str, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
+        """A stream; shuffled, so that no class is the leader everywhere."""
+        if shuffle:
+            histogram = histogram[self.rng.permutation(histogram.size)]
+        self.streams.append(Stream(kind, tuple(int(v) for v in histogram), queries))
+
+    def add_anchor(
+        self, kind: str, histogram: Histogram, queries: int = 0, shuffle: bool = True
+    ) -> None:
+        """A stream deep enough for `class-probabilities` to see the smallest effect on it."""
+        gate = self.claim.gate
+        wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
+        wanted += np.log(self.anchors / ANCHOR_SHARE) + np.log(1.0 / GENERAL)
+        needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        self.add(kind, histogram, max(needed, queries), shuffle)
+
+    def add_clear_anchor(self, kind: str, histogram: Histogram) -> None:
+        """An anchor, if its outcome is clear and no other one has its votes already.
+
+        Where noise is so large that nothing is clear, the informative one is as near as it gets.
+        """
+        clear = float(np.exp(self._log_q(histogram).max())) >= _CLEAR
+        known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
+        if clear and sorted(histogram.tolist()) not in known:
+            self.add_anchor(kind, histogram)
+
+    def add_symmetries(self, kind: str, histogram: Histogram, shift: bool) -> None:
+        """An anchor with its permuted and, where totals may change, its shifted twin.
+
+        It is raised, half of the runner-up's votes going to the leader, and asked again late.
+        """
+        gate = self.claim.gate
+        wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
+        pairs = pairs_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        self.add_anchor(kind, histogram, pairs)
+        base, original = len(self.streams) - 1, self.streams[-1]
+        votes = np.array(original.histogram)
+        if shift:
+            more = max(1, self.claim.mechanism.teachers // 2)
+            self.add("shifted", votes + more, original.queries, shuffle=False)
+            self.twins["shift-invariance"] = (base, len(self.streams) - 1, pairs)
+        order = self._derangement(votes)
+        relabel = tuple(int(v) for v in order)
+        moved = tuple(int(v) for v in votes[order])
+        self.streams.append(Stream("permuted", moved, original.queries, relabel))
+        self.twins["permutation-equivariance"] = (base, len(self.streams) - 1, pairs)
+        self._add_raised(base)
+        self.add_anchor(LATE, votes, shuffle=False)
+
+    def _add_raised(self, base: int) -> None:
+        votes = np.array(self.streams[base].histogram)
+        order = np.argsort(-votes)
+        leader, runner = int(order[0]), int(order[1])
+        chance = float(np.exp(self._log_q(votes)[leader]))
+        gate = self.claim.gate
+        if chance <= 2.0 * gate.smallest_effect:
+            return  # hardly ever answered: a fall could not show
+        wanted = log_threshold(SHARES["vote-monotonicity"], gate.false_alarm)
+        pairs = rises_to_see(chance, gate.smallest_effect, wanted)
+        votes[leader] += votes[runner] - votes[runner] // 2
+        votes[runner] //= 2
+        self.add_anchor("raised", votes, pairs, shuffle=False)
+        self.twins["vote-monotonicity"] = (base, len(self.streams) - 1, pairs)
+
+    def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
+        """A random order of the classes that moves the leader."""
+        leader = int(votes.argmax())
+        while True:
+            order = self.rng.permutation(votes.size)
+            if order[leader] != leader:
+                return order
+
+    def _log_q(self, histogram: Histogram) -> NDArray[np.float64]:
+        mechanism = self.claim.mechanism.mechanism()
+        return np.asarray(mechanism.log_probabilities(histogram.astype(np.float64)))

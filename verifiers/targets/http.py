@@ -1,0 +1,151 @@
+"""A target behind HTTP: one request in flight, so that the order of the calls is defined."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+
+from ...reference import BudgetExhausted, Histogram
+from .replies import (
+    REPLY_BYTES,
+    NotOffered,
+    Refused,
+    TargetError,
+    call_text,
+    charge_text,
+    one_line,
+    parsed_reply,
+    shown_bytes,
+    shown_spec,
+)
+
+_PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
+_LACKING = (404, 405, 501)
+
+
+class HttpTarget:
+    """Speaks JSON with the server at `url`; a path in it comes before those of the calls.
+
+    timeout: seconds a call, from the connection to the last byte. Only a connection that could not
+    be made is tried again: a request that may have been processed has drawn noise, or spent budget.
+    Raises TargetError for an URL that names no server.
+    """
+
+    def __init__(self, url: str, timeout: float) -> None:
+        self._timeout = timeout
+        base = _checked(url)
+        self._client = httpx.AsyncClient(
+            base_url=base,
+            timeout=None,  # the whole call has one, see _exchange
+            follow_redirects=False,
+            trust_env=False,  # a proxy would be another deployment
+            # takes a while to load, and is of no use to plain HTTP
+            verify=httpx.create_ssl_context() if base.scheme == "https" else False,
+            headers={"Accept-Encoding": "identity"},
+            # a connection that the server is about to close fails calls that cannot be repeated
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
+        # a loop of its own: a deadline for whole calls, whatever loop the caller runs
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def ask(self, histogram: Histogram, size: int) -> Any:
+        """See `Target.ask`: POST /aggregate."""
+        request = {"histogram": histogram.tolist(), "size": size}
+        return self._request("labels", call_text(histogram, size), "POST", "/aggregate", request)
+
+    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+        """See `Target.rdp`: POST /rdp."""
+        request = {"histogram": histogram.tolist(), "orders": list(orders)}
+        return self._request("rdp", charge_text(histogram), "POST", "/rdp", request)
+
+    def spent(self, delta: float) -> Any:
+        """See `Target.spent`: GET /spent."""
+        return self._request("spent", f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
+
+    def restart(self) -> None:
+        """See `Target.restart`: the run did not start the server."""
+        raise NotOffered("a server cannot be restarted from here")
+
+    def close(self) -> None:
+        """Ends the client; the server goes on."""
+        asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _request(self, wanted: str, call: str, method: str, path: str, content: Any = None) -> Any:
+        status, body = self._reply(call, method, path, content)
+        if 200 <= status < 300:
+            reply = parsed_reply(body, call)
+            if wanted in reply:
+                return reply[wanted]
+            raise TargetError(
+                f"{call} returned {shown_bytes(body)}: expected an object with {wanted!r}"
+            )
+        if status == 429:
+            raise BudgetExhausted(_said(body))
+        if status in _LACKING and wanted != "labels":
+            route = f"{method} {path.partition('?')[0]}"
+            raise NotOffered(f"the target answers {route} with HTTP status {status}")
+        if status == 422 and wanted != "spent":
+            raise Refused(_said(body))
+        raise TargetError(f"{call} got HTTP status {status}: {shown_bytes(body)}")
+
+    def _reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
+        """Status and body; raises TargetError where there is none."""
+        exchange = self._exchange(call, method, path, content)
+        future = asyncio.run_coroutine_threadsafe(exchange, self._loop)
+        try:
+            return future.result()
+        except TimeoutError:
+            raise TargetError(f"{call} gave no answer within {self._timeout:g} s") from None
+        except httpx.ConnectError as error:
+            where = f"{self._client.base_url.host}:{self._client.base_url.port or 'default port'}"
+            why = one_line(error)
+            raise TargetError(f"{call} failed: no connection to {where}: {why}") from None
+        except (httpx.HTTPError, httpx.StreamError, OSError, ValueError) as error:
+            why = one_line(error) or type(error).__name__
+            raise TargetError(f"{call} failed: {why}") from None
+        finally:
+            future.cancel()  # nothing is left behind by Ctrl-C
+
+    async def _exchange(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
+        async with asyncio.timeout(self._timeout):
+            for pause in _PAUSES:
+                try:
+                    return await self._once(call, method, path, content)
+                except httpx.ConnectError:
+                    await asyncio.sleep(pause)
+            return await self._once(call, method, path, content)
+
+    async def _once(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
+        async with self._client.stream(method, path, json=content) as response:
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > REPLY_BYTES:
+                    raise TargetError(f"{call} returned more than {REPLY_BYTES >> 20} MB")
+            return response.status_code, bytes(body)
+
+
+def _checked(url: str) -> httpx.URL:
+    """The URL without its credentials in any message. Raises TargetError."""
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError):
+        parsed = None
+    if parsed is None or not parsed.host or parsed.query or parsed.fragment:
+        raise TargetError(f"{shown_spec(url)}: expected http://host:port, a path at most after it")
+    return parsed
+
+
+def _said(body: bytes) -> str:
+    """The one line of `{"error": ...}`, or the beginning of whatever was sent."""
+    try:
+        return one_line(parsed_reply(body, "")["error"])
+    except (TargetError, KeyError):
+        return shown_bytes(body)

@@ -1,0 +1,66 @@
+"""Large calls in parts: a slow target is never asked for more than it can answer in time."""
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import Histogram
+from .replies import Target, label_array
+
+_FIRST = 32  # labels asked of a target of unknown speed
+_GROWTH = 8  # at most, from one call to the next
+_SHARE = 1.0 / 3.0  # of the timeout that a call should take
+
+
+class PacedTarget:
+    """Splits `ask` into consecutive calls sized by how long the calls before took.
+
+    target: asked in turn, one call at a time; timeout: seconds a call. The first calls are small;
+    sizes then grow up to the one asked for as long as a call stays within a third of the timeout.
+    """
+
+    def __init__(self, target: Target, timeout: float) -> None:
+        self._target, self._seconds = target, _SHARE * timeout
+        self._allowed = _FIRST
+        self.parts: tuple[int, ...] = ()
+        """Sizes of the calls that the last `ask` made and had answered, in order."""
+
+    def ask(self, histogram: Histogram, size: int) -> Any:
+        """See `Target.ask`: labels (size,); raises TargetError for a part of wrong shape or type.
+
+        An exception ends the ask: the labels of its parts before are lost, `parts` says which.
+        """
+        self.parts = ()
+        labels: list[NDArray[Any]] = []
+        while sum(self.parts) < size or not labels:
+            part = min(self._allowed, size - sum(self.parts))
+            started = monotonic()
+            reply = self._target.ask(histogram, part)
+            self._learn(part, monotonic() - started)
+            labels.append(label_array(reply, histogram, part))
+            self.parts += (part,)
+        return labels[0] if len(labels) == 1 else np.concatenate(labels)
+
+    def _learn(self, size: int, seconds: float) -> None:
+        fits = int(size * min(_GROWTH, self._seconds / max(seconds, 1e-9)))
+        # a call that was in time says nothing against larger ones: it may all be overhead
+        self._allowed = max(1, fits if seconds > self._seconds else max(fits, self._allowed))
+
+    def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
+        """See `Target.rdp`."""
+        return self._target.rdp(histogram, orders)
+
+    def spent(self, delta: float) -> Any:
+        """See `Target.spent`."""
+        return self._target.spent(delta)
+
+    def restart(self) -> None:
+        """See `Target.restart`."""
+        self._target.restart()
+
+    def close(self) -> None:
+        """See `Target.close`."""
+        self._target.close()
