@@ -101,10 +101,10 @@ class AccountantSoundness:
     def _prove(self, shortfall: _Shortfall) -> bool:
         laws = [enclosed_law(h.tolist(), self.mechanism) for h in (shortfall.here, shortfall.there)]
         certified = renyi_lower(laws[0], laws[1], shortfall.order)
-        if certified <= shortfall.charge:
-            return False
-        self.proved, self.certified = shortfall, certified
-        return True
+        if certified > shortfall.charge:
+            self.proved, self.certified = shortfall, certified
+            return True
+        return False  # for a nan too
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""

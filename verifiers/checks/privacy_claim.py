@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import binom
 
 from ...reference import Histogram
-from ...reference.accounting.certified import delta_lower, enclosed_law
+from ...reference.accounting.certified import delta_lower, enclosed_event
 from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.worst_pair import worst_pair
 from ..claim import ANY_QUERIES, Claim
@@ -51,11 +51,11 @@ class PrivacyClaimCheck:
         if not self.suspect() or self.best is None:
             return
         p, q = (
-            sum(enclosed_law(h.tolist(), self.mechanism)[k] for k in self.best.labels)
+            enclosed_event(h.tolist(), self.mechanism, self.best.labels)
             for h in (self.best.here, self.best.there)
         )
         epsilon = self.privacy.epsilon
-        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)  # type: ignore[arg-type]
+        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)
 
     def suspect(self) -> bool:
         """Whether a test in floating point has more than the claimed delta: no proof yet."""
