@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
 
 from ..reference import Histogram
+from ..reference.accounting.counting import MOST, best_count
 from ..reference.accounting.divergences import renyi_divergence
 from ..reference.accounting.pairs import are_neighbours
 from ..reference.mechanisms import Labels
@@ -173,10 +173,7 @@ def _refutes(p: float, q: float, claim: Claim) -> bool:
     """Whether the claimed queries tell coins p and q apart better than epsilon and delta allow."""
     privacy = claim.privacy
     assert privacy is not None
-    times = 1 if claim.mechanism.caching else privacy.queries
-    least = np.arange(times + 1)
-    for a, b in ((p, q), (q, p), (1.0 - p, 1.0 - q), (1.0 - q, 1.0 - p)):
-        far = np.minimum(privacy.epsilon + binom.logsf(least - 1, times, b), 0.0)
-        if (binom.sf(least - 1, times, a) - np.exp(far)).max() > privacy.delta * (1 + 1e-6):
-            return True
-    return False
+    times = 1 if claim.mechanism.caching else min(privacy.queries, MOST)
+    delta = privacy.delta * (1 + 1e-6)
+    events = ((p, q), (q, p), (1.0 - p, 1.0 - q), (1.0 - q, 1.0 - p))
+    return any(best_count(a, b, times, privacy.epsilon)[1] > delta for a, b in events)

@@ -69,18 +69,29 @@ def delta_lower(p: arb, q: arb, times: int, least: int, epsilon: float) -> float
 
 
 def _upper_tail(p: arb, times: int, least: int) -> arb:
-    """P(Binomial(times, p) >= least): terms from the first, and a ball around what is left out."""
+    """P(Binomial(times, p) >= least), by the tail away from the mean: some sqrt(times) terms."""
     if least <= 0:
         return arb(1)
+    if not p.is_finite():
+        return p
+    if least > times * float(p.mid()):
+        return _far_tail(p, times, least)
+    return 1 - _far_tail(1 - p, times, times - least + 1)
+
+
+def _far_tail(p: arb, times: int, least: int) -> arb:
+    """Terms from the first, and a ball around what is left out, for `least` beyond the mean."""
     odds = p / (1 - p)
     log_first = _log_binomial(times, least) + p.log() * least + (1 - p).log() * (times - least)
     term, total = log_first.exp(), arb(0)
     for count in range(least, times + 1):
         total += term
         ratio = odds * (times - count) / (count + 1)
-        if ratio < 0.999:
+        if not ratio.is_finite():
+            return ratio
+        if ratio < 1:
             rest = term * ratio / (1 - ratio)  # later ratios are smaller: a geometric bound
-            if rest < total * arb(10) ** (-3 * DIGITS):
+            if rest < total * arb(10) ** (-DIGITS):
                 return total + rest * arb(0.5, 0.5)
         term = term * ratio
     return total
