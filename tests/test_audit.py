@@ -90,7 +90,7 @@ def test_the_copies_of_a_kept_label_are_no_labels():
     kept = made.model_copy(
         update={"mechanism": made.mechanism.model_copy(update={"caching": True})}
     )
-    with pytest.raises(ValueError, match="mechanism.caching = true: a kept label") as raised:
+    with pytest.raises(ValueError, match=r"mechanism\.caching = true: a kept label") as raised:
         audit(target(), kept, HERE, THERE, 1000)
     assert "\n" not in str(raised.value)
 
@@ -110,7 +110,7 @@ def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path):
         assert found.verdict is verdict
         assert found.epsilon_lower > 1
     path.write_text("5,5\nvotes\n")
-    with pytest.raises(ValueError, match="answered.csv"):
+    with pytest.raises(ValueError, match=r"answered\.csv"):
         audit(target(), made, HERE, THERE, 1000)
 
 
