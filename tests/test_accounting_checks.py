@@ -95,6 +95,26 @@ def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, thres
     assert soundness(mechanism, theorem_6).proved is None
 
 
+GNMAX_3 = {"name": "gnmax", "noise": "gaussian:3", "classes": 4, "teachers": 250}
+
+
+def test_rounding_does_not_crowd_out_a_shortfall():
+    """A charge of 1e-131 falls short of a divergence of 2e-16, which is rounding, 1e115 times."""
+    assert soundness(GNMAX_3, theorem_6).proved is None
+    proved = soundness(GNMAX_3, theorem_6, 0.3).proved
+    assert proved is not None
+    assert proved.divergence > 1e-6
+
+
+def test_costs_that_show_at_high_orders_alone_are_found():
+    """LNMax of gamma costs 2 gamma at most, and above gamma only beyond order 64."""
+    mechanism = {"name": "lnmax", "noise": "laplace:20", "classes": 3, "teachers": 250}
+    proved = soundness(mechanism, lambda h, m, a: np.full(len(a), 0.05)).proved
+    assert proved is not None
+    assert proved.order > 64
+    assert soundness(mechanism, lambda h, m, a: np.full(len(a), 0.1)).proved is None
+
+
 def last_gap_instead_of_all(histogram, orders):
     """q from the last class of a loop, where the sum over all classes is needed."""
     votes = np.sort(histogram)[::-1]
