@@ -1,6 +1,7 @@
 """The ledger: charges on disk before release, whoever writes, and whatever crashed."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -95,6 +96,21 @@ def test_what_a_crash_tore_is_charged(path):
     assert ledger.spent == pytest.approx(epsilon(8))
     ledger.charge(2)
     assert open_ledger(path).spent == pytest.approx(epsilon(10))
+
+
+def test_a_new_file_is_kept_in_its_folder(path, monkeypatch):
+    """The folder is synced once, when the file is made; without it a crash may lose the file."""
+    synced, fsync = [], os.fsync
+
+    def watched(number):
+        synced.append((os.fstat(number).st_dev, os.fstat(number).st_ino))
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    ledger = open_ledger(path)
+    ledger.charge()
+    file, folder = ((p.stat().st_dev, p.stat().st_ino) for p in (path, path.parent))
+    assert synced == [file, folder, file]
 
 
 def test_threads_and_ledgers_share_a_file(path):

@@ -124,10 +124,19 @@ class Ledger:
 
             if lines == [b""]:
                 write({"ledger": _FORMAT, "mechanism": str(self.mechanism)})
+                self._keep_name()
                 lines = [b"{}", b""]
             else:
                 self._check_header(lines[0])
             yield *self._totals(lines[1:]), write
+
+    def _keep_name(self) -> None:
+        """A new file outlasts a crash only once its folder is on disk too."""
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def _check_header(self, line: bytes) -> None:
         try:
