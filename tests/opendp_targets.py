@@ -20,5 +20,6 @@ def noisy_max(scale):
     return aggregate
 
 
-claimed = noisy_max(40.0)
-half = noisy_max(20.0)
+SCALE = 4.0
+
+exponential, exponential_half = noisy_max(SCALE), noisy_max(SCALE / 2)

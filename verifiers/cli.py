@@ -1,29 +1,18 @@
 """The command line. Heavy imports happen inside the commands: `--help` must answer at once."""
 
 import json
-import os
 import shlex
 import sys
-from typing import Literal, NoReturn
+from typing import Literal
 
 import click
 
-MISUSE = 2
+from .misuse import MISUSE, fail, run_commands
 
 
 def main() -> None:
-    """The entry point: what goes wrong is one line on stderr, and never the status of a fail."""
-    try:
-        sys.exit(commands.main(prog_name="dpassay", standalone_mode=False))
-    except click.ClickException as error:
-        error.show()
-        sys.exit(MISUSE)
-    except (click.Abort, KeyboardInterrupt):
-        fail("interrupted before anything was asked")
-    except BrokenPipeError:
-        # the reader of stdout is gone, and flushing at exit would fail once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(MISUSE)
+    """The entry point."""
+    run_commands(commands)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,12 +24,15 @@ def commands() -> None:
 @commands.command()
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
+@click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
 @click.option("--max-queries", type=click.IntRange(min=1), help="Query budget, over the claim's.")
 @click.option("--seed", type=click.IntRange(min=0), help="Fixes the histograms that are asked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
+    *,
     target: str | None,
     claim_file: str | None,
+    folder: str | None,
     max_queries: int | None,
     seed: int | None,
     as_json: bool,
@@ -54,6 +46,7 @@ def verify(
     from .claim import ClaimError, read_claim
     from .embedded import embedded_claim, embedded_histograms, reference_target
     from .gate import verify as run
+    from .report_files import ReportFileError, ReportFolder
     from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
 
@@ -61,7 +54,12 @@ def verify(
         fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
-    except ClaimError as error:
+        files = (
+            None
+            if folder is None
+            else ReportFolder(folder, target and shown_spec(target), claim_file)
+        )
+    except (ClaimError, ReportFileError) as error:
         fail(str(error))
     if max_queries is not None:
         claim = claim.with_max_queries(max_queries)
@@ -81,10 +79,13 @@ def verify(
             report = run(deployment, claim, seed=seed, own=own, listener=listener, reproduce=again)
     finally:
         deployment.close()
+    trouble = None if files is None else files.write(report)  # stdout may be closed: files first
     if as_json:
         print(json.dumps(report.as_json()))
     else:
         print_report(report)
+    if trouble is not None:
+        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
 
 
@@ -288,12 +289,6 @@ def serve(claim_file: str | None, port: int) -> None:
         serve_reference(claim_file, port)
     except ServingError as error:
         fail(str(error))
-
-
-def fail(message: str) -> NoReturn:
-    """One line on stderr, and the status of misuse."""
-    click.echo(f"dpassay: {message}", err=True)
-    sys.exit(MISUSE)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from .claim import Claim
 from .plan import FRESH, PAIR, Plan
 from .planner import make_plan
 from .proofs import accounting
+from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
 from .results import Ending, is_refuted, results
 from .schedule import LARGEST_BATCH, sweeps
@@ -94,6 +95,7 @@ class _Run:
         self.unaskable: set[int] = set()
         self.ending = Ending(reproduce=reproduce and f"{reproduce} --seed {seed}")
         self.warnings: list[str] = []
+        self.recorder = Recorder()
 
     def report(self) -> Report:
         try:
@@ -117,7 +119,13 @@ class _Run:
         found = results(self._contract_result(), self.checks, self.ending)
         seconds = time.monotonic() - self.started
         return Report(
-            self.claim, self.queries, seconds, self.seed, tuple(found), tuple(self.warnings)
+            self.claim,
+            self.queries,
+            seconds,
+            self.seed,
+            tuple(found),
+            tuple(self.warnings),
+            self.recorder.figures(self.checks, found),
         )
 
     def _prepare(self) -> None:
@@ -210,6 +218,7 @@ class _Run:
         self.leakage.observe(stream, labels)
         if self.audited is not None:
             self.audited.observe(stream, labels)
+        self.recorder.observe(self.checks)
 
     def _simplify(self) -> None:
         """Once the labels are refuted, looks for the simplest histogram that shows it."""
@@ -278,6 +287,7 @@ class _Run:
 
     def _prove(self, name: str, verdict: Verdict, finding: Finding) -> None:
         """The result of a check that gathers no e-value from labels."""
+        self.recorder.prove(finding)
         self.ending.proofs[name] = CheckResult(
             name,
             verdict,

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .claim import Claim
+from .figures import Figures
 
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
 
@@ -26,6 +27,20 @@ class Verdict(StrEnum):
     def exit_status(self) -> int:
         """0 pass, 1 a violation, 2 misuse or a target error, 3 the budget was too small to say."""
         return {"fail": 1, "error": 2, "inconclusive": 3}.get(self.value, 0)
+
+    @property
+    def meaning(self) -> str:
+        """What a run with this verdict found, in a sentence."""
+        return _MEANING[self]
+
+
+_MEANING = {
+    Verdict.PASS: "the labels are what the claim says, to the precision below",
+    Verdict.FAIL: "the deployment does not do what it claims",
+    Verdict.ERROR: "the target broke the rules of a call, so it could not be judged",
+    Verdict.INCONCLUSIVE: "too few labels were seen to say",
+    Verdict.NOT_APPLICABLE: "the property cannot be tested on this target",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +74,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One run."""
+    """One run; figures: what its page shows beyond the public JSON."""
 
     claim: Claim
     queries: int
@@ -67,6 +82,7 @@ class Report:
     seed: int
     checks: tuple[CheckResult, ...]
     warnings: tuple[str, ...] = field(default=())
+    figures: Figures | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from .gate import Progress as RunProgress
+from .printable import printable
 from .report import CheckResult, Report, Verdict
 
 _STYLES = {
@@ -18,12 +19,8 @@ _STYLES = {
     Verdict.NOT_APPLICABLE: "dim",
 }
 
-_MEANING = {
-    Verdict.PASS: "the labels are what the claim says, to the precision below",
-    Verdict.FAIL: "the deployment does not do what it claims",
-    Verdict.ERROR: "the target broke the rules of a call, so it could not be judged",
-    Verdict.INCONCLUSIVE: "too few labels were seen to say",
-}
+_INDENT = 13
+_NARROW = 60  # columns of a terminal that has none to spare for an indent
 
 
 @contextmanager
@@ -54,30 +51,53 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
 
 def print_report(report: Report) -> None:
     """The report for people, on stdout: verdict first, then every check that ran."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False)
     verdict, claim = report.verdict, report.claim.mechanism
-    console.print(
-        Text.assemble((verdict.value.upper(), _STYLES[verdict]), f": {_MEANING[verdict]}")
-    )
-    console.print(
+    _say(console, verdict.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
+    _say(
+        console,
         f"claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
         f"{claim.teachers} teachers; "
-        f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}"
+        f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
     )
-    console.print(
+    _say(
+        console,
         "a correct deployment fails this run with probability at most "
-        f"{report.claim.gate.false_alarm:g}"
+        f"{report.claim.gate.false_alarm:g}",
     )
     for check in report.checks:
         if check.verdict is Verdict.ERROR:
-            console.print(f"{check.id}: {check.message}")
+            _say(console, f"{check.id}: {check.message}")
     console.print()
     for check in report.checks:
         if _has_run(check):
             _print_check(console, check)
     _print_not_run(console, report)
     for warning in report.warnings:
-        console.print(Text.assemble(("warning", "yellow"), f": {warning}"))
+        _say(console, warning, lead=("warning: ", "yellow"))
+
+
+def _say(
+    console: Console,
+    said: str,
+    *,
+    lead: tuple[str, str] = ("", ""),
+    style: str = "",
+    indent: int = 0,
+    whole: bool = False,
+) -> None:
+    """One statement: a line of its own in a file or pipe, wrapped at words on a terminal.
+
+    Nothing in it is markup or reaches the terminal as an escape sequence. lead: words before it,
+    and their style; whole: a command to copy, which is not broken.
+    """
+    text = Text.assemble(lead, printable(said), style=style)
+    indent = indent if console.width >= _NARROW or not console.is_terminal else 2 * bool(indent)
+    lines = [text]
+    if console.is_terminal and not whole:
+        lines = list(text.wrap(console, console.width - indent))
+    for line in lines:
+        console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
 def _has_run(check: CheckResult) -> bool:
@@ -89,7 +109,7 @@ def _has_run(check: CheckResult) -> bool:
 
 
 def _print_check(console: Console, check: CheckResult) -> None:
-    console.print(Text.assemble((f"{check.verdict.value:<13}", _STYLES[check.verdict]), check.id))
+    _say(console, check.id, lead=(f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict]))
     details = [check.message]
     if check.histogram is not None and check.verdict is Verdict.FAIL:
         details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
@@ -101,10 +121,10 @@ def _print_check(console: Console, check: CheckResult) -> None:
             f"evidence: e-value 10^{public['log10_e_value']:.1f} after {check.queries:,} queries; "
             f"10^{public['threshold_log10']:.1f} refutes"
         )
-    if check.reproduce:
-        details.append(f"reproduce: {check.reproduce}")
     for detail in details:
-        console.print(f"{'':13}{detail}")
+        _say(console, detail, indent=_INDENT)
+    if check.reproduce:
+        _say(console, f"reproduce: {check.reproduce}", indent=_INDENT, whole=True)
 
 
 def _print_not_run(console: Console, report: Report) -> None:
@@ -114,4 +134,4 @@ def _print_not_run(console: Console, report: Report) -> None:
         if not _has_run(check) and check.verdict is not Verdict.ERROR:
             reasons.setdefault(check.message, []).append(check.id)
     for reason, ids in reasons.items():
-        console.print(Text(f"not run ({reason}): {', '.join(ids)}", style="dim"))
+        _say(console, f"not run ({reason}): {', '.join(ids)}", style="dim")

@@ -4,15 +4,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...reference.mechanisms import Labels
+from ..figures import Leakage, PrivacyCost
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check has to say for a report: the facts, the likeliest cause, where it shows."""
+    """What a check has to say for a report: the facts, the likeliest cause, where it shows.
+
+    figure: numbers that the report draws.
+    """
 
     message: str
     diagnosis: str | None = None
     histogram: tuple[int, ...] | None = None
+    figure: Leakage | PrivacyCost | None = None
 
 
 class Check(Protocol):

@@ -1,6 +1,6 @@
 """`histogram-leakage`: how much of a vote histogram the claim's queries give away."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from ...attacks import Answers, misplaced, reconstruct
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..evidence import count_outcomes, log_e_value_above
+from ..figures import Leakage
 from ..plan import Plan
 from ..report import Verdict
 from ..shares import SHARES, log_threshold
@@ -27,11 +28,15 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Attacked:
-    """A stream's histogram, what simulated attacks on it misplace (n,), and one on real labels."""
+    """A stream's histogram, what simulated attacks on it misplace (n,), and one on real labels.
+
+    reading: the votes (c,) that the attack on real labels reads.
+    """
 
     stream: int
     misplaced: Matrix
     from_target: float | None
+    reading: tuple[float, ...] | None
 
 
 class HistogramLeakage:
@@ -82,7 +87,7 @@ class HistogramLeakage:
                 return
             more = self._attack(best_read.stream, shares.size)
             misplaced_so_far = np.concatenate([shares, more.misplaced])
-            self.worst = _Attacked(best_read.stream, misplaced_so_far, self.worst.from_target)
+            self.worst = replace(self.worst, misplaced=misplaced_so_far)
 
     @property
     def _above(self) -> bool:
@@ -121,8 +126,12 @@ class HistogramLeakage:
         drawn = self.rng.multinomial(self.asked, law / law.sum(), size=attacks)
         real = self.seen[stream]
         answers = Answers(np.concatenate([drawn, real[None]]), mechanism)
-        shares = misplaced(reconstruct(answers, sum(histogram)).histogram, histogram)
-        return _Attacked(stream, shares[:-1], float(shares[-1]) if real.any() else None)
+        read = reconstruct(answers, sum(histogram)).histogram
+        shares = misplaced(read, histogram)
+        if not real.any():
+            return _Attacked(stream, shares[:-1], None, None)
+        reading = tuple(float(votes) for votes in read[-1])
+        return _Attacked(stream, shares[:-1], float(shares[-1]), reading)
 
     def _rows(self, attacks: int) -> int:
         """So many attacks, or what ends in time."""
@@ -133,13 +142,14 @@ class HistogramLeakage:
         text = self._text()
         if self.verdict is Verdict.PASS:
             within = f": within max_recoverable = {self.limit:g}" if self.limit > 0 else ""
-            return Finding(text + within, histogram=self._histogram())
+            return Finding(text + within, histogram=self._histogram(), figure=self._figure())
         sure = "" if self.verdict is Verdict.FAIL else ", though not surely so at this false_alarm"
         return Finding(
             f"{text}: more than max_recoverable = {self.limit:g} allows{sure}",
             "answers to one query add up: lower the claim's queries, or cache answers and claim "
             "caching = true",
             self._histogram(),
+            self._figure(),
         )
 
     @property
@@ -156,6 +166,22 @@ class HistogramLeakage:
     def _histogram(self) -> tuple[int, ...]:
         assert self.worst is not None
         return self.plan.streams[self.worst.stream].histogram
+
+    def _figure(self) -> Leakage:
+        assert self.worst is not None
+        shares = self.worst.misplaced
+        low, high = (float(end) for end in np.quantile(shares, [0.025, 0.975]))
+        return Leakage(
+            self._histogram(),
+            self.asked,
+            shares.size,
+            float(shares.mean()),
+            low,
+            high,
+            self.queries,
+            self.worst.reading,
+            self.limit,
+        )
 
     def _text(self) -> str:
         assert self.worst is not None

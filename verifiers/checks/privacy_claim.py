@@ -11,6 +11,7 @@ from ...reference.accounting.certified import delta_lower, enclosed_law
 from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.worst_pair import worst_pair
 from ..claim import ANY_QUERIES, Claim
+from ..figures import PrivacyCost
 from ..histogram_file import read_histograms
 from .base import Finding
 
@@ -113,7 +114,7 @@ class PrivacyClaimCheck:
                 if self.best is None
                 else f": the best test found has delta {self.best.delta:.3g}"
             )
-            return Finding(f"{what} is not refuted{known}")
+            return Finding(f"{what} is not refuted{known}", figure=self._figure())
         test = self.best
         return Finding(
             f"{what} is refuted: asked {test.times:,} times, {test.here.tolist()} and its "
@@ -122,4 +123,21 @@ class PrivacyClaimCheck:
             f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
             "the accountant charges too little, or the claim allows too many queries",
             tuple(int(v) for v in test.here),
+            self._figure(),
+        )
+
+    def _figure(self) -> PrivacyCost | None:
+        if self.best is None:
+            return None
+        claim, test = self.privacy, self.best
+        here, there = (tuple(int(v) for v in votes) for votes in (test.here, test.there))
+        return PrivacyCost(
+            claim.epsilon,
+            claim.delta,
+            claim.queries,
+            here,
+            there,
+            test.times,
+            test.delta,
+            self.certified,
         )

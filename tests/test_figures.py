@@ -1,0 +1,148 @@
+"""What a report draws agrees with what it says in numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpassay.attacks import misplaced
+from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
+from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
+from dpassay.verifiers.report import Verdict
+
+
+def result(report, check):
+    return next(found for found in report.checks if found.id == check)
+
+
+@pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])
+def test_a_trace_ends_where_the_public_json_stands(reports, kind):
+    """Catches a trace recorded before the labels are observed, in other units, or cut short."""
+    report = reports[kind]
+    seen = [check for check in report.checks if check.log_e_value is not None and check.queries]
+    assert {trace.check for trace in report.figures.traces} >= {check.id for check in seen}
+    assert seen
+    for check in seen:
+        trace, public = report.figures.trace(check.id), check.as_json()
+        assert trace.points[-1][0] == public["queries"]
+        assert trace.points[-1][1] == pytest.approx(public["log10_e_value"], abs=1e-3)
+        assert trace.threshold_log10 == pytest.approx(public["threshold_log10"], abs=1e-3)
+        asked = [queries for queries, _ in trace.points]
+        assert asked == sorted(set(asked))
+        assert len(asked) <= MOST_POINTS
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=1000), st.integers(2, 200))
+def test_thinning_keeps_both_ends_and_the_order(points, most):
+    """Catches strides that drop the last point, where the verdict stands."""
+    numbered = list(enumerate(points))
+    kept = thinned(numbered, most)
+    assert len(kept) <= most
+    assert (kept[0], kept[-1]) == (numbered[0], numbered[-1])
+    assert list(kept) == sorted(set(kept))
+    assert set(kept) <= set(numbered)
+    assert len(kept) == min(len(points), most)
+
+
+@pytest.mark.parametrize("kind", ["pass", "fail", "refusing"])
+def test_labels_are_compared_with_the_claimed_law(reports, kind):
+    """Expected probabilities are those of the claim, refusals last; catches a shifted label."""
+    report = reports[kind]
+    mechanism = report.claim.mechanism.mechanism()
+    assert len(report.figures.histograms) >= 2
+    for asked in report.figures.histograms:
+        law = np.exp(mechanism.log_probabilities(np.array(asked.histogram, dtype=float)))
+        assert [label.expected for label in asked.labels] == pytest.approx(list(law))
+        assert sum(label.observed for label in asked.labels) == pytest.approx(1.0)
+        names = [label.label for label in asked.labels]
+        assert names == [*range(4), *([None] if kind == "refusing" else [])]
+        for label in asked.labels:
+            assert label.low <= label.observed <= label.high
+
+
+def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports):
+    report = reports["fail"]
+    first = report.figures.histograms[0]
+    assert first.histogram == result(report, "class-probabilities").histogram
+    assert not all(label.inside for label in first.labels)
+    plan = make_plan(reports["pass"].claim, 0)
+    anchors = [(stream.kind, stream.histogram) for stream in plan.streams if stream.is_anchor]
+    asked = reports["pass"].figures.histograms
+    assert [(found.kind, found.histogram) for found in asked] == anchors
+    assert len(anchors) >= 5
+
+
+def test_of_many_labels_the_most_deviating_are_shown():
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 32, "teachers": 250}
+    plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
+    check = ClassProbabilities(plan)
+    at = next(i for i, stream in enumerate(plan.streams) if stream.is_anchor)
+    check.observe(at, np.array([7] * 50 + [21] * 50))
+    (asked,) = Recorder().figures([check], []).histograms
+    assert (asked.outcomes, len(asked.labels)) == (32, MOST_LABELS)
+    assert {7, 21} <= {label.label for label in asked.labels}
+    assert [label.label for label in asked.labels] == sorted(label.label for label in asked.labels)
+
+
+def test_the_scale_is_the_one_in_the_message(reports):
+    """Catches factors of the claimed scale shown as scales."""
+    report = reports["pass"]
+    _, low, high = report.figures.scale.points[-1]
+    assert f"scale between {low:.4g} and {high:.4g}" in result(report, "noise-scale").message
+    assert low < report.figures.scale.claimed < high
+    _, low, high = reports["fail"].figures.scale.points[-1]
+    assert not low < reports["fail"].figures.scale.claimed < high
+
+
+def test_when_no_scale_is_left_the_figure_says_so():
+    """Labels that no scale explains: the leader always on one histogram, never on another."""
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 4, "teachers": 250}
+    plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
+    check, recorder = NoiseScale(plan), Recorder()
+    at = next(i for i, stream in enumerate(plan.streams) if stream.kind == "informative")
+    votes = np.array(plan.streams[at].histogram)
+    for label, most in ((votes.argmax(), 500), (votes.argmin(), 5000)):
+        check.observe(at, np.full(most, label))
+        recorder.observe([check])
+    found = recorder.figures([check], []).scale
+    assert found.emptied == 5500
+    assert [point[0] for point in found.points] == [500]
+    assert "the empty interval" in check.violation().message
+
+
+def test_the_reading_is_what_the_message_says_of_it(reports):
+    """The votes read from the target's labels misplace the share that the check reports."""
+    report = reports["pass"]
+    found = report.figures.leakage
+    share = misplaced(np.array([found.reading]), found.histogram)[0]
+    message = result(report, "histogram-leakage").message
+    assert f"{100 * share:.1f} % from the {found.labels:,} labels" in message
+    assert f"recovers {100 * found.recovered:.1f} % of the votes" in message
+    assert found.low <= found.misplaced <= found.high
+    assert reports["fail"].figures.leakage is None
+
+
+def test_the_cost_is_that_of_the_pair_that_refutes(reports):
+    report = reports["costly"]
+    cost = report.figures.privacy
+    check = result(report, "privacy-claim")
+    assert check.verdict is Verdict.FAIL
+    assert check.histogram == cost.here
+    assert cost.certified_delta > cost.delta
+    assert cost.test_delta == pytest.approx(cost.certified_delta, rel=1e-6)
+    assert math.isclose(sum(cost.here), sum(cost.there))
+    law = report.claim.mechanism.mechanism().log_probabilities
+    pair = [law(np.array(votes, dtype=float)) for votes in (cost.here, cost.there)]
+    assert epsilon_bracket([Repeated(*pair, cost.times)], cost.delta).low > cost.epsilon
+    assert reports["pass"].figures.privacy is None
+
+
+def test_an_interrupted_run_keeps_its_figures(reports):
+    report = reports["interrupted"]
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.figures.trace("class-probabilities").points[-1][0] > 0

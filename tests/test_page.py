@@ -1,0 +1,182 @@
+"""The page of a report: all that is known is on it, and nothing on it runs."""
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpassay.verifiers.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
+from dpassay.verifiers.figures import EvidenceTrace
+from dpassay.verifiers.page import page
+from dpassay.verifiers.printable import printable
+from dpassay.verifiers.report import CheckResult, Verdict
+
+WHEN = datetime(2026, 3, 4, 5, 6)
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Read(HTMLParser):
+    """Tags with their attributes, and the text; fails on tags that do not match."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.text, self._open = [], "", []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if self._open and self._open[-1] != "style":
+            self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+KINDS = ["pass", "fail", "error", "inconclusive", "interrupted", "refusing", "costly"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_report_says_is_on_the_page(reports, kind):
+    report = reports[kind]
+    read = Read(page(report, "a.py:b", WHEN))
+    assert read.text.index(report.verdict.value.upper()) < read.text.index("Checks")
+    for check in report.checks:
+        public = check.as_json()
+        assert printable(check.message) in read.text
+        for key in ("diagnosis", "reproduce"):
+            assert public[key] is None or printable(public[key]) in read.text
+        if check.histogram is not None:
+            assert ", ".join(str(votes) for votes in check.histogram) in read.text
+    for warning in report.warnings:
+        assert printable(warning) in read.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_is_sound_and_can_be_read_aloud(reports, kind):
+    """Names for charts, captions and scopes for tables, headings in order, no broken link."""
+    read = Read(page(reports[kind], "a.py:b", WHEN))
+    ids = [attributes["id"] for _, attributes in read.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for attributes in read.all("a")]
+    assert len(links) == len(reports[kind].checks) + 1
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    for svg in read.all("svg"):
+        assert svg["role"] == "img"
+        assert set(svg["aria-labelledby"].split()) <= set(ids)
+    assert len(read.all("table")) == len(read.all("caption"))
+    assert all("scope" in header for header in read.all("th"))
+    levels = [int(tag[1]) for tag, _ in read.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for landmark in ("header", "main", "footer"):
+        assert len(read.all(landmark)) == 1
+    assert dict(read.all("html")[0])["lang"] == "en"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_on_the_page_comes_from_elsewhere(reports, kind):
+    """No script, handler, style attribute or address; and a policy that would stop them."""
+    read = Read(page(reports[kind], "a.py:b", WHEN))
+    tags = {tag for tag, _ in read.tags}
+    assert not tags & {"script", "link", "img", "iframe", "object", "embed", "form", "image", "use"}
+    for _, attributes in read.tags:
+        assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
+    policy = next(m["content"] for m in read.all("meta") if "http-equiv" in m)
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert "url(" not in page(reports[kind], "a.py:b", WHEN)
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+PIECES = st.sampled_from(["<script>", "</style>", "]]>", "-->", '"', "'", "&lt;", "{{ 1 }}", "{%"])
+HOSTILE = st.lists(st.one_of(ANY_TEXT, PIECES), max_size=5).map("".join)
+
+
+@settings(max_examples=40)
+@given(HOSTILE, HOSTILE)
+def test_hostile_text_is_shown_as_it_is(hostile_reports, message, target):
+    """Catches a value that reaches the page unescaped, or is taken for a template."""
+    checks = (
+        CheckResult("noise-scale", Verdict.FAIL, message, 1, 2.0, 1.0, (1, 2), message, message),
+        CheckResult("abstention", Verdict.NOT_APPLICABLE, message),
+    )
+    report = replace(hostile_reports, checks=checks, warnings=(message,))
+    read = Read(page(report, target, WHEN))
+    assert not read.all("script")
+    assert read.text.count(printable(message)) >= 5
+    assert printable(target) in read.text
+
+
+@pytest.fixture(scope="session")
+def hostile_reports(reports):
+    return replace(reports["fail"], figures=None)
+
+
+def test_the_cost_of_the_pair_stands_beside_the_claim(reports):
+    """0.5 is claimed for 100 queries of a pair that costs more: both numbers are on the page."""
+    text = Read(page(reports["costly"], "a.py:b", WHEN)).text
+    low, high = re.search(r"epsilon at delta 1e-05\s*0\.5\s*([\d.]+) to ([\d.]+)", text).groups()
+    assert 0.5 < float(low) < float(high) < 1.03 * float(low)
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(1e-6, 1e6),
+    st.booleans(),
+)
+def test_ticks_are_few_round_and_on_the_axis(low, length, logarithmic):
+    """Catches an axis without marks, one full of them, and marks beyond its ends."""
+    low = abs(low) + 1e-3 if logarithmic else low
+    high = low * (1.0 + length) if logarithmic else low + max(length, 1e-6 * abs(low))
+    axis = Axis(low, high, 74.0, 462.0, logarithmic)
+    ticks = axis.ticks
+    assert 1 <= len(ticks) <= 8
+    assert all(74.0 <= tick.at <= 462.0 for tick in ticks)
+    places = [tick.at for tick in ticks]
+    assert places == sorted(places)
+
+
+def test_evidence_beyond_all_bounds_is_drawn_at_the_top():
+    """A label that the claim forbids gives an infinite e-value; its chart is finite."""
+    chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, ((32, 1.0), (64, 1e308))))
+    places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
+    assert places[-1][1] == chart.y.end < chart.threshold < places[1][1]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((1000, 0.1), (90_000, 0.2)),
+        ((32, 3.0), (64, 8.0)),
+        ((32, 20.0), (64, 40.0)),
+        ((32, 900.0),),
+    ],
+    ids=["flat", "late", "early", "steep"],
+)
+def test_the_name_of_the_refuting_line_is_clear_of_the_evidence(points):
+    """Within the axes, and the evidence goes neither through it nor under it."""
+    chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, points))
+    assert TOP - 20 < chart.name <= HEIGHT - BOTTOM
+    places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
+    start = chart.x.end - 130 if chart.early else chart.x.start
+    across = np.linspace(start, start + 130, 50)
+    heights = np.interp(across, *zip(*places, strict=True))
+    assert not ((chart.name - 12 < heights) & (heights < chart.name + 2)).any()

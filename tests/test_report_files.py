@@ -1,0 +1,183 @@
+"""`verify --report DIR`: whole files or none, and trouble told before the run where possible."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from dpassay.verifiers.cli import commands
+from dpassay.verifiers.report_files import FILES, ReportFileError, ReportFolder
+
+HERE = Path(__file__).parent
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:40"
+classes = 10
+teachers = 250
+"""
+
+
+@pytest.fixture
+def claim(tmp_path):
+    path = tmp_path / "claim.toml"
+    path.write_text(CLAIM)
+    return str(path)
+
+
+def folder(path):
+    return ReportFolder(str(path), "a.py:b", None)
+
+
+def is_whole(path):
+    """All three files parse, and nothing else is left."""
+    assert sorted(p.name for p in path.iterdir()) == sorted(FILES)
+    json.loads((path / "report.json").read_text())
+    ElementTree.parse(path / "junit.xml")
+    assert (path / "index.html").read_text().rstrip().endswith("</html>")
+    return True
+
+
+def test_the_command_line_writes_what_it_prints(claim, tmp_path):
+    where = tmp_path / "made" / "anew"
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--json", "--claim", claim]
+    command += [f"{HERE}/targets.py:half_noise", "--report", str(where)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (found.returncode, found.stderr) == (1, "")
+    assert is_whole(where)
+    assert json.loads((where / "report.json").read_text()) == json.loads(found.stdout)
+    suite = ElementTree.parse(where / "junit.xml").find("testsuite")
+    assert int(suite.get("failures")) >= 1
+    assert suite.find("testcase").get("file") == claim
+
+
+@pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "interrupted"])
+def test_every_kind_of_run_leaves_whole_files(reports, kind, tmp_path):
+    """An interrupted run too; the same folder is written over."""
+    for _ in range(2):
+        assert folder(tmp_path / "r").write(reports[kind]) is None
+        assert is_whole(tmp_path / "r")
+
+
+def test_others_may_read_them(reports, tmp_path):
+    """Catches the mode 0600 of temporary files, which CI's collectors cannot read."""
+    before = os.umask(0o022)
+    try:
+        folder(tmp_path).write(reports["fail"])
+    finally:
+        os.umask(before)
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in FILES} == {0o644}
+
+
+def test_a_link_in_place_of_a_file_is_replaced_not_followed(reports, tmp_path):
+    other = tmp_path / "precious"
+    other.write_text("keep me")
+    where = tmp_path / "r"
+    where.mkdir()
+    (where / "report.json").symlink_to(other)
+    (where / "junit.xml").symlink_to("/dev/full")
+    (where / "index.html").symlink_to(tmp_path / "nowhere")
+    assert folder(where).write(reports["fail"]) is None
+    assert is_whole(where)
+    assert not any((where / name).is_symlink() for name in FILES)
+    assert other.read_text() == "keep me"
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("", "expected a folder"),
+        ("file", "expected a folder, found a file"),
+        ("file/below", "Not a directory"),
+        ("dangling", "expected a folder, found a file"),
+        ("/proc/dpassay", "No such file or directory"),
+        ("/proc/self", "cannot be written"),
+        ("busy", "report.json is a folder"),
+        ("x" * 300, "File name too long"),
+        ("nul\0", "null byte"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_told_before_the_run(place, words, tmp_path):
+    if place.startswith("/proc") and not Path("/proc/self").is_dir():
+        pytest.skip("no /proc here")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to(tmp_path / "gone")
+    (tmp_path / "busy" / "report.json").mkdir(parents=True)
+    path = "" if place == "" else str(tmp_path / place)
+    with pytest.raises(ReportFileError) as error:
+        ReportFolder(path, "a.py:b", None)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_misuse_asks_nothing_of_the_target(claim, tmp_path):
+    """The target would leave a mark if it were even imported."""
+    marks = tmp_path / "marks.py"
+    marks.write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()\nsample = print\n")
+    (tmp_path / "file").write_text("")
+    arguments = ["verify", f"{marks}:sample", "--claim", claim, "--report", f"{tmp_path}/file"]
+    found = CliRunner().invoke(commands, arguments)
+    assert found.exit_code == 2
+    assert found.stderr == f"dpassay: --report {tmp_path}/file: expected a folder, found a file\n"
+    assert found.stdout == ""
+    assert not (tmp_path / "mark").exists()
+
+
+def filling(monkeypatch, after):
+    """The disk is full from the write number `after` on."""
+    real, writes = os.fsync, [0]
+
+    def fsync(descriptor):
+        writes[0] += 1
+        if writes[0] >= after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_a_disk_that_fills_up_leaves_old_and_whole_files(reports, tmp_path, monkeypatch):
+    """The first file is new, the others those of the run before; nothing half-written remains."""
+    folder(tmp_path).write(reports["pass"])
+    made = folder(tmp_path)
+    filling(monkeypatch, after=2)
+    trouble = made.write(reports["fail"])
+    assert trouble == f"{tmp_path}/junit.xml: cannot be written: No space left on device"
+    assert is_whole(tmp_path)
+    assert json.loads((tmp_path / "report.json").read_text())["verdict"] == "fail"
+    assert "PASS" in (tmp_path / "index.html").read_text()
+    with pytest.raises(ReportFileError, match="No space left"):
+        folder(tmp_path)
+    assert is_whole(tmp_path)
+
+
+def test_an_interrupt_while_writing_leaves_whole_files(reports, tmp_path, monkeypatch):
+    folder(tmp_path).write(reports["pass"])
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    made = folder(tmp_path)
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.write(reports["fail"])
+    assert is_whole(tmp_path)
+
+
+@pytest.mark.parametrize(("kind", "status"), [("fail", 1), ("pass", 2), ("inconclusive", 2)])
+def test_a_full_disk_never_hides_a_violation(reports, kind, status, tmp_path, monkeypatch):
+    """Exit 2 says that the report is missing, but a violation is a violation; stdout has it all."""
+    monkeypatch.setattr("dpassay.verifiers.gate.verify", lambda *_, **__: reports[kind])
+    filling(monkeypatch, after=2)
+    found = CliRunner().invoke(commands, ["verify", "--json", "--report", str(tmp_path)])
+    assert found.exit_code == status
+    assert found.stderr.startswith(f"dpassay: {tmp_path}/report.json: cannot be written: No space")
+    assert found.stderr.count("\n") == 1
+    assert json.loads(found.stdout)["verdict"] == kind

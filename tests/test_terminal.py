@@ -1,0 +1,80 @@
+"""What a person sees on a terminal, in a file, and of what a target says."""
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+
+from dpassay.verifiers.printable import printable
+from dpassay.verifiers.report import CheckResult, Verdict
+from dpassay.verifiers.terminal import print_report
+
+ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def shown(report, monkeypatch, screen, columns=80, **environment):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    environment = {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "40"} | environment
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", screen)
+    print_report(report)
+    return screen.getvalue()
+
+
+def test_markup_and_escapes_of_a_target_are_text(reports, monkeypatch):
+    """Catches console markup read from a message, and escapes that reach the terminal."""
+    hostile = "[red]not red[/red] [/] \x1b[31mnor this\x1b]0;title\x07 \r\nPASS: fine"
+    checks = (
+        CheckResult("input-contract", Verdict.ERROR, hostile),
+        CheckResult("noise-scale", Verdict.FAIL, hostile, diagnosis=hostile, reproduce=hostile),
+        CheckResult("abstention", Verdict.NOT_APPLICABLE, hostile),
+    )
+    report = replace(reports["fail"], checks=checks, warnings=(hostile,))
+    text = shown(report, monkeypatch, io.StringIO())
+    assert text.count(printable(hostile)) == 6
+    assert "\x1b" not in text
+    assert not re.search("^PASS", text, re.MULTILINE)
+    coloured = ESCAPE.sub("", shown(report, monkeypatch, Terminal(), columns=2000))
+    assert coloured.count(printable(hostile)) == 6
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", coloured)
+
+
+def test_colours_are_for_terminals_that_want_them(reports, monkeypatch):
+    """https://no-color.org: with NO_COLOR set, no colour; bold is none."""
+    plain = shown(reports["fail"], monkeypatch, io.StringIO())
+    assert "\x1b" not in plain
+    coloured = shown(reports["fail"], monkeypatch, Terminal())
+    codes = {code for found in ESCAPE.findall(coloured) for code in found.split(";")}
+    assert "31" in codes
+    bare = shown(reports["fail"], monkeypatch, Terminal(), NO_COLOR="1")
+    codes = {code for found in ESCAPE.findall(bare) for code in found.split(";")}
+    assert codes <= {"", "0", "1", "2"}
+
+
+@pytest.mark.parametrize("columns", [30, 45, 80, 120])
+def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns):
+    """Catches lines that the terminal must cut in the middle of words, and words that get lost."""
+    report = reports["fail"]
+    lines = ESCAPE.sub("", shown(report, monkeypatch, Terminal(), columns=columns)).splitlines()
+    commands = [line for line in lines if line.lstrip().startswith("reproduce: ")]
+    assert all(command.endswith(report.checks[1].reproduce) for command in commands)
+    assert commands
+    assert all(len(line) <= columns for line in lines if line not in commands)
+    whole = shown(report, monkeypatch, io.StringIO())
+    assert " ".join(lines).split() == whole.split()
+
+
+def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch):
+    """So that grep finds a message whole, however narrow the terminal it was started in."""
+    text = shown(reports["fail"], monkeypatch, io.StringIO(), columns=30)
+    for check in reports["fail"].checks:
+        if check.verdict is Verdict.FAIL:
+            assert any(line.strip() == check.message for line in text.splitlines())

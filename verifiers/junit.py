@@ -1,0 +1,69 @@
+"""A report as JUnit XML, in what GitLab, Jenkins and pytest's own files have in common.
+
+One suite, one case a check. GitLab tells cases apart by classname and name together, so the
+deployment is part of the classname; its times are those of the run, as checks share their labels.
+"""
+
+import re
+from datetime import datetime
+from xml.etree import ElementTree
+
+from .printable import printable
+from .report import CheckResult, Report, Verdict
+
+_OUTCOMES = {
+    Verdict.FAIL: "failure",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "error",  # not green: too few labels to say is no pass
+    Verdict.NOT_APPLICABLE: "skipped",
+}
+
+
+def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
+    """The XML of a run; started: in UTC."""
+    counts = dict.fromkeys(("failure", "error", "skipped"), 0)
+    for check in report.checks:
+        if check.verdict in _OUTCOMES:
+            counts[_OUTCOMES[check.verdict]] += 1
+    suite = ElementTree.Element(
+        "testsuite",
+        name=printable(f"dpassay verify {target}"),
+        tests=str(len(report.checks)),
+        failures=str(counts["failure"]),
+        errors=str(counts["error"]),
+        skipped=str(counts["skipped"]),
+        time=f"{report.seconds:.3f}",
+        timestamp=started.strftime("%Y-%m-%dT%H:%M:%S"),  # Jenkins's schema has no zone
+    )
+    for check in report.checks:
+        suite.append(_case(check, target, claim_file))
+    root = ElementTree.Element("testsuites", name="dpassay")
+    root.append(suite)
+    ElementTree.indent(root)
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(root, 'unicode')}\n"
+
+
+def _case(check: CheckResult, target: str, claim_file: str | None) -> ElementTree.Element:
+    classname = "dpassay." + re.sub(r"[^\w-]+", "_", printable(target))
+    case = ElementTree.Element("testcase", classname=classname, name=check.id, time="0.000")
+    if claim_file is not None:
+        case.set("file", printable(claim_file))
+    if check.verdict in _OUTCOMES:
+        outcome = ElementTree.SubElement(case, _OUTCOMES[check.verdict])
+        outcome.set("message", printable(check.message))
+        if check.verdict is not Verdict.NOT_APPLICABLE:
+            outcome.set("type", check.verdict.value)
+            outcome.text = "\n".join(_details(check))
+    return case
+
+
+def _details(check: CheckResult) -> list[str]:
+    """GitLab shows this text alone, so it repeats the message."""
+    details = [check.message]
+    if check.histogram is not None:
+        details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
+    if check.diagnosis:
+        details.append(f"likely cause: {check.diagnosis}")
+    if check.reproduce:
+        details.append(f"reproduce: {check.reproduce}")
+    return [printable(detail) for detail in details]

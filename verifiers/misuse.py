@@ -1,0 +1,32 @@
+"""How a command ends that cannot do what it was asked: one line on stderr."""
+
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from .printable import printable
+
+MISUSE = 2
+
+
+def fail(message: str, status: int = MISUSE) -> NoReturn:
+    """Ends the program with the status of misuse, or another; whoever wrote the message."""
+    click.echo(f"dpassay: {printable(message)}", err=True)
+    sys.exit(status)
+
+
+def run_commands(commands: click.Command) -> NoReturn:
+    """Runs the command line: what goes wrong is one line, and never the status of a fail."""
+    try:
+        sys.exit(commands.main(prog_name="dpassay", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(MISUSE)
+    except (click.Abort, KeyboardInterrupt):
+        fail("interrupted")
+    except BrokenPipeError:
+        # the reader of stdout is gone, and flushing at exit would fail once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(MISUSE)

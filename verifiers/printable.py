@@ -1,0 +1,21 @@
+"""Text from targets and claims, made safe to show."""
+
+import unicodedata
+
+# Cc: control characters, escape sequences among them; Cs: halves of surrogate pairs, which UTF-8
+# cannot write; Cn: non-characters, which XML forbids; Zl, Zp: line breaks that are not \n
+_UNSAFE = ("Cc", "Cs", "Cn", "Zl", "Zp")
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def printable(text: str) -> str:
+    r"""One line of `text`: what would steer a terminal, break XML or turn reading order is escaped.
+
+    Such characters are written as Python writes them (`\x1b`, `\n`, `\u202e`); all others stay.
+    """
+    return "".join(
+        char.encode("unicode_escape").decode()
+        if char in _BIDI or unicodedata.category(char) in _UNSAFE
+        else char
+        for char in text
+    )
