@@ -68,13 +68,14 @@ def page(reports: dict[str, list[Report]], runs: int) -> Iterator[str]:
         "worst, are those of the whole run, the search for a simplest histogram included.\n"
     )
     always = sum(n == runs for n in found.values())
-    never = [name for name, n in found.items() if n == 0]
     yield (
         f"Of the broken ones {always} are reported in every run, {len(BROKEN) - always} are not. "
         f"Correct ones are accused in {accused} of {len(CORRECT) * runs} runs.\n"
     )
-    if never:
-        yield f"Never reported: {', '.join(f'`{name}`' for name in never)}.\n"
+    at_times = [f"`{name}` ({n})" for name, n in found.items() if 0 < n < runs]
+    never = [f"`{name}`" for name, n in found.items() if n == 0]
+    yield f"Reported in some runs (so many): {', '.join(at_times) or 'none'}.\n"
+    yield f"Never reported: {', '.join(never) or 'none'}.\n"
     for fault in dict.fromkeys(entry.fault for entry in BROKEN + CORRECT):
         here = [entry for entry in BROKEN + CORRECT if entry.fault == fault]
         yield f"## {'Correct' if fault == 'none' else fault.capitalize()}\n"

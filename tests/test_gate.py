@@ -265,6 +265,19 @@ def test_a_caching_deployment_is_judged_by_first_labels_alone():
     assert report.queries < len(kept) + 400  # the calls of the contract, and those asked again
 
 
+def test_a_caching_deployment_is_asked_enough_histograms_of_each_law():
+    """Equal counts, renumbered, would be the same histogram; ten classes serve the default gate."""
+    mechanism = claim().mechanism.model_copy(update={"caching": True})
+    plan = make_plan(claim().model_copy(update={"mechanism": mechanism}), 0)
+    for stream in plan.streams:
+        if stream.is_anchor:
+            votes = np.array(stream.histogram)
+            groups = np.unique(votes, return_counts=True)[1]
+            numbered = math.factorial(votes.size) // math.prod(math.factorial(n) for n in groups)
+            shifted = (10_000 - votes.sum()) // votes.size + 1
+            assert numbered * shifted > 2 * stream.queries, stream.kind
+
+
 def test_a_caching_deployment_of_one_total_runs_out_of_histograms():
     """Renumbered alone, few histograms have the same law: no pass on repeated labels."""
     made = caching_claim()

@@ -3,9 +3,9 @@
 import numpy as np
 
 from .claims import GNMAX, SIGMA
-from .entry import LAW, Shelf
+from .entry import FRESH, LAW, Shelf
 
-shelf = Shelf("late", LAW, GNMAX)
+shelf = Shelf("late", (*LAW, *FRESH), GNMAX)
 
 
 class Ageing:

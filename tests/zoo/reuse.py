@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from .claims import GNMAX, SIGMA
-from .entry import FRESH, LAW, Shelf
+from .entry import FRESH, LAW, SYMMETRY, Shelf
 
-shelf = Shelf("reuse", (*FRESH, *LAW), GNMAX)
+shelf = Shelf("reuse", (*FRESH, *LAW, *SYMMETRY), GNMAX)
 
 
 def normal(rng, size, classes):

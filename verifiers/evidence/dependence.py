@@ -33,6 +33,6 @@ class Dependence:
         self._last = int(outcomes[-1])
         rows = self._row[outcomes[:-1]]
         np.add.at(self.counts, (rows[rows >= 0], outcomes[1:][rows >= 0]), 1.0)
-        self.log_e_value = float(
-            sum(dirichlet_log_e_value(row, self.log_q, self.effect) for row in self.counts)
-        )
+        seen = self.counts[self.counts.any(-1)]
+        each = [dirichlet_log_e_value(row, self.log_q, self.effect) for row in seen]
+        self.log_e_value = float(sum(each))

@@ -2,7 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+
+from .mixture import log_mixture_of
 
 Vector = NDArray[np.float64]
 
@@ -12,6 +13,8 @@ PERIODS = tuple(sorted({*_POWERS, *_ROUND}))
 """Periods that are wagered on: powers of two, round numbers, and units of time."""
 
 _SHARE = 0.999
+_STARTS = np.concatenate([[0], np.cumsum(PERIODS)[:-1]])
+_LOG_WEIGHTS = -np.log(np.repeat(PERIODS, PERIODS)) - np.log(len(PERIODS))
 
 
 class Periodic:
@@ -23,7 +26,7 @@ class Periodic:
 
     def __init__(self) -> None:
         self._place = 0
-        self._ratios = [np.zeros(period) for period in PERIODS]
+        self._ratios = np.zeros(sum(PERIODS))  # the phases of all periods, one after the other
 
     def observe(self, outcomes: NDArray[np.int64], log_q: Vector) -> None:
         """Adds consecutive labels of one histogram: outcomes (n,), the null's log-laws (o,)."""
@@ -31,8 +34,9 @@ class Periodic:
         same = outcomes[1:] == outcomes[:-1]
         ratios = np.where(same, gain[outcomes[1:]], np.log1p(-_SHARE))
         places = self._place + np.arange(1, outcomes.size)
-        for i, period in enumerate(PERIODS):
-            self._ratios[i] += np.bincount(places % period, weights=ratios, minlength=period)
+        for start, period in zip(_STARTS, PERIODS, strict=True):
+            added = np.bincount(places % period, weights=ratios, minlength=period)
+            self._ratios[start : start + period] += added
         self._place += outcomes.size
 
     def skip(self, labels: int) -> None:
@@ -42,11 +46,9 @@ class Periodic:
     @property
     def log_e_value(self) -> float:
         """Log of the mixture over periods and phases, each weighted alike."""
-        each = [float(logsumexp(r)) - np.log(r.size) for r in self._ratios]
-        return float(logsumexp(each) - np.log(len(each)))
+        return log_mixture_of(self._ratios, _LOG_WEIGHTS)
 
     @property
     def heaviest(self) -> int:
         """The period with most evidence."""
-        best = np.array([ratios.max() for ratios in self._ratios])
-        return int(np.array(PERIODS)[best.argmax()])
+        return int(np.repeat(PERIODS, PERIODS)[self._ratios.argmax()])

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import logsumexp
+
+from .mixture import log_mixture_of
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -22,6 +23,10 @@ _HARMONIC = float(np.sum(1.0 / np.arange(1, LONGEST + 1)))
 def log_lag_weights() -> Vector:
     """Log prior weights (LONGEST,) of the distances 1, 2, ...: in inverse proportion to them."""
     return np.asarray(-np.log(np.arange(1, LONGEST + 1)) - np.log(_HARMONIC))
+
+
+_LOG_WEIGHTS = log_lag_weights() - np.log(SHARES.size)
+_LOG_REST = np.log(np.maximum(1.0 - np.cumsum(np.r_[0.0, np.exp(log_lag_weights())]), 1e-300))
 
 
 class Repetition:
@@ -81,10 +86,10 @@ class Repetition:
 def log_mixture(log_ratios: Matrix) -> float:
     """Log e-value of ratios (shares, distances); longer distances have not been risked yet."""
     distances = log_ratios.shape[1]
-    weights = log_lag_weights()[:distances] - np.log(SHARES.size)
-    known = [float(logsumexp(log_ratios + weights))] if distances else []
-    rest = max(0.0, 1.0 - float(np.exp(weights).sum()) * SHARES.size)
-    return float(np.logaddexp.reduce([*known, np.log(max(rest, 1e-300))]))
+    if distances == 0:
+        return 0.0
+    known = log_mixture_of(log_ratios, _LOG_WEIGHTS[:distances])
+    return float(np.logaddexp(known, _LOG_REST[distances]))
 
 
 def log_ratios_of_copies(
