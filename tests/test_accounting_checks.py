@@ -6,8 +6,10 @@ import pytest
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
+from dpassay.verifiers.checks import AccountantSoundness
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.planner import make_plan
 from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import InProcessTarget, TargetError, checked_charge
 
@@ -59,6 +61,58 @@ def test_published_accountants_are_not_accused(name):
     found = result("accountant-soundness", SOUND[name])
     assert found.verdict is Verdict.PASS, found.message
     assert "charges cover the exact cost" in found.message
+
+
+def soundness(mechanism, charge, share=1.0):
+    """What the check finds of a claim's table, charged a share of a published analysis."""
+    made = parse_claim({"mechanism": mechanism})
+    known = made.mechanism.mechanism()
+
+    class Charging:
+        def sample(self, histogram, size):
+            return known.sample(histogram, size)
+
+        def rdp(self, histogram, orders):
+            return share * charge(histogram, known, np.asarray(orders))
+
+    check = AccountantSoundness(make_plan(made, 0))
+    assert check.run(InProcessTarget(Charging())) is None
+    return check
+
+
+def theorem_6(histogram, mechanism, orders):
+    return query_cost(histogram, mechanism, orders, "data-dependent", charging="all")
+
+
+@pytest.mark.parametrize(
+    ("teachers", "threshold", "threshold_noise"), [(150, 150.0, 5.0), (250, 600.0, 50.0)]
+)
+def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, threshold_noise):
+    """Answers so rare that their enclosures once held zero: the proof was a nan."""
+    mechanism = {"name": "confident-gnmax", "noise": "gaussian:5", "classes": 3}
+    mechanism |= {"teachers": teachers, "threshold": threshold}
+    mechanism |= {"threshold_noise": f"gaussian:{threshold_noise:g}"}
+    assert soundness(mechanism, theorem_6).proved is None
+
+
+GNMAX_3 = {"name": "gnmax", "noise": "gaussian:3", "classes": 4, "teachers": 250}
+
+
+def test_rounding_does_not_crowd_out_a_shortfall():
+    """A charge of 1e-131 falls short of a divergence of 2e-16, which is rounding, 1e115 times."""
+    assert soundness(GNMAX_3, theorem_6).proved is None
+    proved = soundness(GNMAX_3, theorem_6, 0.3).proved
+    assert proved is not None
+    assert proved.divergence > 1e-6
+
+
+def test_costs_that_show_at_high_orders_alone_are_found():
+    """LNMax of gamma costs 2 gamma at most, and above gamma only beyond order 64."""
+    mechanism = {"name": "lnmax", "noise": "laplace:20", "classes": 3, "teachers": 250}
+    proved = soundness(mechanism, lambda h, m, a: np.full(len(a), 0.05)).proved
+    assert proved is not None
+    assert proved.order > 64
+    assert soundness(mechanism, lambda h, m, a: np.full(len(a), 0.1)).proved is None
 
 
 def last_gap_instead_of_all(histogram, orders):

@@ -84,6 +84,36 @@ def test_too_few_labels_say_nothing():
     assert found.epsilon_lower == 0
 
 
+def test_the_copies_of_a_kept_label_are_no_labels():
+    """Taken for fresh ones, they would refute a correct caching deployment in half of all runs."""
+    made = claim(epsilon=5.0)
+    kept = made.model_copy(
+        update={"mechanism": made.mechanism.model_copy(update={"caching": True})}
+    )
+    with pytest.raises(ValueError, match=r"mechanism\.caching = true: a kept label") as raised:
+        audit(target(), kept, HERE, THERE, 1000)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path):
+    """Half the claimed noise, as above, in a pair that the scope asks 5, 1 or 0 times."""
+    path = tmp_path / "answered.csv"
+    made = claim(epsilon=6.0, queries=1000, scope=str(path))
+    for rows, verdict in (
+        ("5,5,0\n" * 5 + "9,1,0\n" * 995, Verdict.FAIL),
+        ("4,6,0\n" * 5 + "9,1,0\n" * 995, Verdict.FAIL),
+        ("5,5,0\n" + "9,1,0\n" * 999, Verdict.PASS),
+        ("9,1,0\n" * 1000, Verdict.PASS),
+    ):
+        path.write_text(rows)
+        found = audit(target("gaussian:1"), made, HERE, THERE, 100_000)
+        assert found.verdict is verdict
+        assert found.epsilon_lower > 1
+    path.write_text("5,5\nvotes\n")
+    with pytest.raises(ValueError, match=r"answered\.csv"):
+        audit(target(), made, HERE, THERE, 1000)
+
+
 def test_the_command_prints_what_the_contract_says(tmp_path):
     (tmp_path / "aggregator.py").write_text(
         "import numpy as np\nrng = np.random.default_rng(0)\n"

@@ -8,7 +8,7 @@ import pytest
 from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.verifiers.checks import BudgetEnforcement
-from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.claim import PrivacyClaim, parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import InProcessTarget
@@ -117,6 +117,84 @@ def test_where_too_far_is_depends_on_the_claim_alone():
             break
         alone += 1
     assert alone < times < 4 * alone
+
+
+def test_where_too_far_is_has_an_end():
+    """Epsilon 1e9 cannot be exceeded by any answers that a run could ask for."""
+    privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5}
+    check = BudgetEnforcement(claim().model_copy(update={"privacy": PrivacyClaim(**privacy)}))
+    assert "cannot be proved exceeded" in check.run(InProcessTarget(Spending([0, 1, 2])))
+
+
+class Renewing(Deployment):
+    """Says once that the budget is spent, and has it anew; never admits to more than all of it."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.path = path
+
+    def sample(self, histogram, size):
+        try:
+            return super().sample(histogram, size)
+        except BudgetExhausted:
+            self.path.unlink()
+            self.ledger = Ledger(self.path, GNMAX, delta=1e-5, budget=1.0)
+            raise
+
+    def spent(self, delta):
+        return 0.9
+
+
+def test_a_budget_that_renews_is_found(tmp_path):
+    """Every answer counts, also those after it said that it has stopped."""
+    check = enforced(Renewing(tmp_path / "ledger"))
+    assert check.violation is not None
+    assert "cost more than" in check.violation
+
+
+def screened(epsilon=0.171):
+    """A screen that refuses 19 of 20, and costs next to nothing: realised charging."""
+    mechanism = {"name": "confident-gnmax", "noise": "gaussian:30", "classes": 2, "teachers": 11}
+    mechanism |= {"threshold": 3066.6, "threshold_noise": "gaussian:1800"}
+    privacy = {"epsilon": epsilon, "delta": 1e-5, "queries": 5}
+    return parse_claim({"mechanism": mechanism, "privacy": privacy})
+
+
+class Spending:
+    """Answers in turn from a list, and says that it has spent half of what is claimed."""
+
+    def __init__(self, labels, stop=None):
+        self.labels, self.stop, self.asked = labels, stop, 0
+
+    def sample(self, histogram, size):
+        if self.stop is not None and self.asked >= self.stop:
+            raise BudgetExhausted("spent")
+        first, self.asked = self.asked, self.asked + size
+        return np.take(self.labels, np.arange(first, self.asked), mode="wrap")
+
+    def spent(self, delta):
+        return 0.08
+
+
+def test_refused_queries_are_not_counted_as_answers():
+    """Realised charging: a run of refusals is chance, and paid for; it must not look like 20
+    times as many answers."""
+    check = BudgetEnforcement(screened())
+    assert "refused all but 0 of" in check.run(InProcessTarget(Spending([-1])))
+    assert check.violation is None
+    check = BudgetEnforcement(screened())
+    most = 20 * check._too_many().times
+    assert check.run(InProcessTarget(Spending([0, *[-1] * 39], stop=most))) is None
+    assert check.violation is None
+    assert 0 < check.answered < check.asked
+
+
+def test_answers_behind_a_screen_are_counted():
+    check = BudgetEnforcement(screened())
+    times = check._too_many().times
+    assert check.run(InProcessTarget(Spending([0, *[-1] * 19]))) is None
+    assert "cost more than" in check.violation
+    assert times <= check.answered < 1.2 * times + 20
 
 
 @pytest.fixture

@@ -51,7 +51,14 @@ def test_claims_survive_their_public_form(claim):
         ({"classes": 1}, r"mechanism.classes = 1: input should be greater than or equal to 2"),
         ({"classes": "10"}, r"mechanism.classes = '10': input should be a valid integer"),
         ({"sigma": 3}, r"mechanism.sigma is no known key: allowed are name, noise, classes"),
-        ({"name": "confident-gnmax"}, r"threshold is missing: confident-gnmax needs it"),
+        (
+            {"name": "confident-gnmax"},
+            r"threshold and threshold_noise are missing: confident-gnmax needs them",
+        ),
+        (
+            {"name": "confident-gnmax", "threshold": 5.0},
+            r"mechanism: threshold_noise is missing: confident-gnmax needs it",
+        ),
         ({"threshold": 5.0}, r"threshold = 5.0: only confident-gnmax takes it"),
     ],
 )
@@ -69,7 +76,18 @@ def test_wrong_mechanisms_are_named_in_one_line(change, words):
         ({"mechanism": MECHANISM, "gate": {"tolerence": 0.1}}, "gate.tolerence is no known key"),
         ({"mechanism": MECHANISM, "gate": {"tolerance": 2}}, "gate.tolerance = 2: .*less than 1"),
         ({"mechanism": MECHANISM, "gate": {"tolerance": float("nan")}}, "gate.tolerance = nan"),
-        ({"mechanism": MECHANISM, "privacy": {"epsilon": 1.0}}, "privacy.delta is missing"),
+        (
+            {"mechanism": MECHANISM, "privacy": {"epsilon": 1.0, "queries": 5}},
+            "privacy.delta is missing",
+        ),
+        (
+            {"mechanism": MECHANISM, "privacy": {"epsilon": 1.0}},
+            "privacy.delta and privacy.queries are missing",
+        ),
+        (
+            {"mechanism": {"name": "gnmax"}},
+            "mechanism.noise, mechanism.classes and mechanism.teachers are missing",
+        ),
         ({"mechanism": MECHANISM, "privacy": {"eps": 1.0}}, "privacy"),
         ({"mechanism": MECHANISM, "gates": {}}, "gates is no known key: allowed are mechanism"),
     ],

@@ -191,6 +191,24 @@ def test_certified_refusals_are_enclosed():
         assert float(ball) == pytest.approx(value, rel=1e-12)
 
 
+def test_rare_answers_are_enclosed_away_from_zero():
+    """P(answered) is 1.05e-21: one minus the refusal's ball, at 53 bits, would hold zero."""
+    mechanism = ConfidentGNMax(Gaussian(5.0), 100.0, Gaussian(10.0))
+    law = enclosed_law([5, 5], mechanism)
+    with mp.workdps(40):
+        answered = mp.erfc(mpf(95) / 10 / mp.sqrt(2)) / 2
+        for ball, value in zip(law, [answered / 2, answered / 2, 1 - answered], strict=True):
+            assert ball.rel_accuracy_bits() > 60
+            assert abs(mpf(str(ball.mid().str(30, radius=False))) / value - 1) < 1e-24
+
+
+def test_balls_around_nothing_finite_prove_nothing():
+    """A ball that holds zero has no logarithm: its divergence is nan, its lower bound none."""
+    unknown, half = arb(0, 1), arb("0.5")
+    assert renyi_lower([unknown, half], [half, half], 2.0) == -np.inf
+    assert delta_lower(unknown, half, 10, 5, 0.1) == 0.0
+
+
 @pytest.mark.parametrize(
     ("times", "least", "epsilon"), [(20, 15, 0.1), (1000, 560, 0.5), (1, 1, 0.0)]
 )

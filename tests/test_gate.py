@@ -245,7 +245,9 @@ def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
 def caching_claim():
     mechanism = {"name": "gnmax", "noise": "gaussian:2", "classes": 5, "teachers": 10}
     gate = {"tolerance": 0.2, "smallest_effect": 0.05}
-    return parse_claim({"mechanism": mechanism | {"caching": True}, "gate": gate})
+    privacy = {"epsilon": 5.0, "delta": 1e-5, "queries": 1000}
+    table = {"mechanism": mechanism | {"caching": True}, "privacy": privacy, "gate": gate}
+    return parse_claim(table)
 
 
 def test_a_caching_deployment_is_judged_by_first_labels_alone():
@@ -263,6 +265,9 @@ def test_a_caching_deployment_is_judged_by_first_labels_alone():
     report = verify(InProcessTarget(caching), made, seed=7, own=own)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
     assert report.queries < len(kept) + 400  # the calls of the contract, and those asked again
+    audited = result(report, "privacy-audit")  # its pair would be asked as other histograms
+    assert audited.verdict is Verdict.NOT_APPLICABLE
+    assert audited.message == "answers are cached: each label is of another histogram"
 
 
 def test_a_caching_deployment_is_asked_enough_histograms_of_each_law():

@@ -1,6 +1,7 @@
 """The ledger: charges on disk before release, whoever writes, and whatever crashed."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -63,6 +64,24 @@ def test_the_budget_is_never_exceeded_and_used_to_the_last(path):
     assert path.read_bytes() == before
 
 
+def test_exhaustion_tells_no_outcome(path):
+    """Where a refusal would fit and an answer would not, raising for answers alone would tell
+    which it was: of draws without number, at no charge."""
+    mechanism = ConfidentGNMax(Gaussian(1.0), 250.0, Gaussian(20.0))
+    ledger = open_ledger(path, mechanism, budget=8.0)
+    test = ORDERS / (2 * 20.0**2)
+    assert epsilon(1, test) < epsilon(1, test + ORDERS) <= 8.0
+    ledger.charge()
+    assert epsilon(1, ORDERS + 2 * test) <= 8.0 < epsilon(2, test + ORDERS)
+    said = []
+    for outcome in ((1, 0), (0, 1)):
+        with pytest.raises(BudgetExhausted) as raised:
+            ledger.charge(*outcome)
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+    assert ledger.remaining() == 0
+
+
 def test_a_restart_forgets_nothing(path):
     open_ledger(path).charge(7)
     assert open_ledger(path).spent == pytest.approx(epsilon(7))
@@ -77,6 +96,21 @@ def test_what_a_crash_tore_is_charged(path):
     assert ledger.spent == pytest.approx(epsilon(8))
     ledger.charge(2)
     assert open_ledger(path).spent == pytest.approx(epsilon(10))
+
+
+def test_a_new_file_is_kept_in_its_folder(path, monkeypatch):
+    """The folder is synced once, when the file is made; without it a crash may lose the file."""
+    synced, fsync = [], os.fsync
+
+    def watched(number):
+        synced.append((os.fstat(number).st_dev, os.fstat(number).st_ino))
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    ledger = open_ledger(path)
+    ledger.charge()
+    file, folder = ((p.stat().st_dev, p.stat().st_ino) for p in (path, path.parent))
+    assert synced == [file, folder, file]
 
 
 def test_threads_and_ledgers_share_a_file(path):

@@ -19,22 +19,14 @@ from zoo.claims import SIGMA
 
 ZOO = BROKEN + CORRECT
 
-NOT_YET = {"gamma-for-two-gamma-at-20", "refusal-renews-budget"}
-"""Broken ones that the gate misses in the runs below: take out what it learns to find."""
-
 
 def runs(entries):
     """Each entry with the seed of its noise."""
     return [
-        pytest.param(entry, place, id=entry.id, marks=marks(entry))
+        pytest.param(entry, place, id=entry.id)
         for place, entry in enumerate(ZOO)
         if entry in entries
     ]
-
-
-def marks(entry):
-    missed = entry.id in NOT_YET
-    return [pytest.mark.xfail(reason="the gate does not look for it yet")] if missed else []
 
 
 COARSE = {"smallest_effect": 0.06, "tolerance": 0.12}
@@ -72,7 +64,6 @@ def test_every_entry_is_told_apart_and_expects_a_known_check():
         assert set(entry.checks) <= set(SHARES), entry.id
         assert entry.effect.endswith("."), entry.id
         assert bool(entry.checks) is (entry in BROKEN), entry.id
-    assert {entry.id for entry in BROKEN} >= NOT_YET
 
 
 def test_every_make_begins_afresh():

@@ -4,19 +4,21 @@ All labels are merged into two by a cut that is fixed before it is used (the 2-c
 2024, arXiv 2402.09403, equation 3); post-processing, so that every bound holds for the pair too.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
 
 from ..reference import Histogram
+from ..reference.accounting.counting import MOST, best_count
 from ..reference.accounting.divergences import renyi_divergence
 from ..reference.accounting.pairs import are_neighbours
 from ..reference.mechanisms import Labels
-from .claim import Claim
+from .claim import ANY_QUERIES, Claim, PrivacyClaim
 from .evidence import count_outcomes, proportion_interval
+from .histogram_file import read_histograms
 from .report import Verdict
 from .targets import Target, checked_labels
 
@@ -80,12 +82,15 @@ def audit(
 ) -> Audit:
     """Asks both histograms of a pair alike and bounds what tells them apart.
 
-    queries: labels in all, the claim's `max_queries` when None. Raises ValueError for histograms
-    that are no neighbours or do not fit the claim, or a claim without [privacy]; TargetError as
-    the target does.
+    queries: labels in all, the claim's `max_queries` when None. Where the claim's scope is a file,
+    only the queries in it can refute the claim. Raises ValueError for histograms that are no
+    neighbours or do not fit the claim, a claim without [privacy] or with caching, or a scope that
+    cannot be read; TargetError as the target does.
     """
     if claim.privacy is None:
         raise ValueError("the claim has no [privacy]: its delta is needed")
+    if claim.mechanism.caching:
+        raise ValueError("mechanism.caching = true: a kept label says nothing the second time")
     for votes in (here, there):
         if votes.size != claim.mechanism.classes:
             raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
@@ -93,6 +98,7 @@ def audit(
         raise ValueError(
             f"{here.tolist()} and {there.tolist()} are no neighbours: expected one vote moved"
         )
+    times = _times(claim.privacy, here, there)
     each = (claim.gate.max_queries if queries is None else queries) // 2
     outcomes = claim.mechanism.classes + claim.mechanism.refuses
     pairs = PairLabels(outcomes, pilot=max(1, int(_PILOT * each)))
@@ -100,7 +106,7 @@ def audit(
         for side, votes in enumerate((here, there)):
             raw = target.ask(votes, part)
             pairs.observe(side, checked_labels(raw, votes, part, claim.mechanism.refuses))
-    return pairs.bounds(claim, 1.0 - CONFIDENCE)
+    return pairs.bounds(claim.privacy, times, 1.0 - CONFIDENCE)
 
 
 class PairLabels:
@@ -121,13 +127,18 @@ class PairLabels:
         self.first[side] += count_outcomes(labels[:room], outcomes)
         self.fresh[side] += count_outcomes(labels[room:], outcomes)
 
-    def bounds(self, claim: Claim, alpha: float) -> Audit:
-        """What the labels so far prove, with confidence 1 - alpha whenever it is asked."""
+    def bounds(self, privacy: PrivacyClaim, times: int, alpha: float) -> Audit:
+        """What the labels so far prove, with confidence 1 - alpha whenever it is asked.
+
+        times: how often the claim lets the pair be asked.
+        """
         cut = self.first[0] > self.first[1]
         intervals = [
             proportion_interval(int(c[cut].sum()), int(c.sum()), alpha / 2) for c in self.fresh
         ]
-        return _bounds(intervals, claim, int(self.first.sum() + self.fresh.sum()), 1.0 - alpha)
+        return _bounds(
+            intervals, privacy, times, int(self.first.sum() + self.fresh.sum()), 1.0 - alpha
+        )
 
 
 def _batches(total: int) -> Iterator[int]:
@@ -135,13 +146,25 @@ def _batches(total: int) -> Iterator[int]:
         yield min(_BATCH, total - start)
 
 
+def _times(privacy: PrivacyClaim, here: Histogram, there: Histogram) -> int:
+    """How often the claim's scope asks one histogram of a pair; the other is its neighbour's."""
+    if privacy.scope == ANY_QUERIES:
+        return privacy.queries
+    rows = Counter(row.histogram for row in read_histograms(privacy.scope))
+    asked = max(rows[tuple(int(v) for v in side)] for side in (here, there))
+    return min(asked, privacy.queries)
+
+
 def _bounds(
-    intervals: Sequence[tuple[float, float]], claim: Claim, queries: int, confidence: float
+    intervals: Sequence[tuple[float, float]],
+    privacy: PrivacyClaim,
+    times: int,
+    queries: int,
+    confidence: float,
 ) -> Audit:
     """From intervals for the cut's probability at either histogram: the nearest pair in them."""
-    assert claim.privacy is not None
     p, q = _nearest(*intervals)
-    delta = claim.privacy.delta
+    delta = privacy.delta
     one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
     costs = np.maximum(renyi_divergence(one, other, ORDERS), renyi_divergence(other, one, ORDERS))
     return Audit(
@@ -149,7 +172,7 @@ def _bounds(
         delta,
         tuple(float(c) for c in costs),
         queries,
-        _refutes(p, q, claim),
+        _refutes(p, q, privacy, times),
         confidence,
     )
 
@@ -169,14 +192,10 @@ def _epsilon(p: float, q: float, delta: float) -> float:
     return max([0.0, *(float(np.log((a - delta) / b)) for a, b in events if a > delta and b > 0)])
 
 
-def _refutes(p: float, q: float, claim: Claim) -> bool:
-    """Whether the claimed queries tell coins p and q apart better than epsilon and delta allow."""
-    privacy = claim.privacy
-    assert privacy is not None
-    times = 1 if claim.mechanism.caching else privacy.queries
-    least = np.arange(times + 1)
-    for a, b in ((p, q), (q, p), (1.0 - p, 1.0 - q), (1.0 - q, 1.0 - p)):
-        far = np.minimum(privacy.epsilon + binom.logsf(least - 1, times, b), 0.0)
-        if (binom.sf(least - 1, times, a) - np.exp(far)).max() > privacy.delta * (1 + 1e-6):
-            return True
-    return False
+def _refutes(p: float, q: float, privacy: PrivacyClaim, times: int) -> bool:
+    """Whether so many queries tell coins p and q apart better than epsilon and delta allow."""
+    counted, delta = min(times, MOST), privacy.delta * (1 + 1e-6)
+    if not counted:
+        return False
+    events = ((p, q), (q, p), (1.0 - p, 1.0 - q), (1.0 - q, 1.0 - p))
+    return any(best_count(a, b, counted, privacy.epsilon)[1] > delta for a, b in events)

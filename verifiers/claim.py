@@ -73,10 +73,12 @@ class MechanismClaim(_Table):
         if needed and not isinstance(self.noise, needed):
             raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed.family} noise")
         screened = self.name == "confident-gnmax"
-        for key in ("threshold", "threshold_noise"):
-            value = getattr(self, key)
-            if screened and value is None:
-                raise ValueError(f"{key} is missing: confident-gnmax needs it")
+        screen = {"threshold": self.threshold, "threshold_noise": self.threshold_noise}
+        lacking = [key for key, value in screen.items() if value is None]
+        it = "it" if len(lacking) == 1 else "them"
+        if screened and lacking:
+            raise ValueError(f"{_are_missing(lacking)}: confident-gnmax needs {it}")
+        for key, value in screen.items():
             if not screened and value is not None:
                 raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
         if screened and not isinstance(self.threshold_noise, Gaussian):
@@ -156,6 +158,13 @@ def read_claim(path: str | Path) -> Claim:
     return parse_claim(table, str(path))
 
 
+def _are_missing(keys: list[str]) -> str:
+    """All keys that a table lacks, said at once."""
+    if len(keys) == 1:
+        return f"{keys[0]} is missing"
+    return f"{', '.join(keys[:-1])} and {keys[-1]} are missing"
+
+
 def _one_line(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
@@ -166,7 +175,9 @@ def _one_line(error: ValidationError) -> str:
             table = PrivacyClaim if part == "privacy" else annotation
         return f"{place} is no known key: allowed are {', '.join(table.model_fields)}"
     if first["type"] == "missing":
-        return f"{place} is missing"
+        table = first["loc"][:-1]
+        lacking = [e["loc"] for e in error.errors() if e["type"] == "missing"]
+        return _are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "model_type":
         return f"{place} = {first['input']!r}: expected a table, [{place}]"

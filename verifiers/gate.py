@@ -165,6 +165,8 @@ class _Run:
         reason = "the claim has no [privacy]"
         if self.claim.privacy is not None:
             reason = "the claim's scope names its histograms: dpassay audit --pair bounds one"
+            if self.claim.mechanism.caching:
+                reason = "answers are cached: each label is of another histogram"
         self.ending.impossible[PrivacyAudit.id] = reason
         return False
 

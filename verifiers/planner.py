@@ -60,7 +60,7 @@ def make_plan(
         planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
     else:
         planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
-    if claim.privacy is not None and claim.privacy.scope == ANY_QUERIES:
+    if claim.privacy is not None and claim.privacy.scope == ANY_QUERIES and not mechanism.caching:
         for histogram in _tied_pair(mechanism):
             planner.add(PAIR, histogram, PAIR_QUERIES, shuffle=False)
     for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):

@@ -22,6 +22,8 @@ _STYLES = {
 _INDENT = 13
 _NARROW = 60  # columns of a terminal that has none to spare for an indent
 
+_WORST_FIRST = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
+
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
@@ -69,9 +71,9 @@ def print_report(report: Report) -> None:
         if check.verdict is Verdict.ERROR:
             _say(console, f"{check.id}: {check.message}")
     console.print()
-    for check in report.checks:
-        if _has_run(check):
-            _print_check(console, check)
+    told = [check for check in report.checks if _has_run(check)]
+    for check in sorted(told, key=lambda check: _WORST_FIRST.index(check.verdict)):
+        _print_check(console, check)
     _print_not_run(console, report)
     for warning in report.warnings:
         _say(console, warning, lead=("warning: ", "yellow"))

@@ -4,6 +4,7 @@ Every figure starts from enclosures of Q(H) and stays in balls, so that the lowe
 true value for certain.
 """
 
+import math
 from collections.abc import Sequence
 
 from flint import arb, ctx
@@ -20,12 +21,25 @@ def enclosed_law(votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax) 
     answers = enclose_probabilities(votes, mechanism.noise, DIGITS)
     if isinstance(mechanism, NoisyArgmax):
         return answers
-    refused = _normal_cdf(mechanism.threshold, max(votes), mechanism.threshold_noise)
-    return [(1 - refused) * answer for answer in answers] + [refused]
+    with ctx.workdps(4 * DIGITS):
+        short = arb(mechanism.threshold) - arb(max(votes))
+        # each from its own tail: 1 - the other has no digits left where the other is near 1
+        answered, refused = (_normal_tail(x, mechanism.threshold_noise) for x in (short, -short))
+        return [answered * answer for answer in answers] + [refused]
 
 
-def _normal_cdf(x: float, mean: int, noise: Gaussian) -> arb:
-    return ((arb(mean) - arb(x)) / (arb(noise.scale) * arb(2).sqrt())).erfc() / 2
+def enclosed_event(
+    votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax, labels: Sequence[int]
+) -> arb:
+    """A ball around the probability that the label of a histogram (c,) is among `labels`."""
+    law = enclosed_law(votes, mechanism)
+    with ctx.workdps(4 * DIGITS):
+        return sum((law[k] for k in labels), arb(0))
+
+
+def _normal_tail(x: arb, noise: Gaussian) -> arb:
+    """P(noise > x)."""
+    return (x / (arb(noise.scale) * arb(2).sqrt())).erfc() / 2
 
 
 def renyi_lower(p: Sequence[arb], q: Sequence[arb], order: float) -> float:
@@ -55,18 +69,29 @@ def delta_lower(p: arb, q: arb, times: int, least: int, epsilon: float) -> float
 
 
 def _upper_tail(p: arb, times: int, least: int) -> arb:
-    """P(Binomial(times, p) >= least): terms from the first, and a ball around what is left out."""
+    """P(Binomial(times, p) >= least), by the tail away from the mean: some sqrt(times) terms."""
     if least <= 0:
         return arb(1)
+    if not p.is_finite():
+        return p
+    if least > times * float(p.mid()):
+        return _far_tail(p, times, least)
+    return 1 - _far_tail(1 - p, times, times - least + 1)
+
+
+def _far_tail(p: arb, times: int, least: int) -> arb:
+    """Terms from the first, and a ball around what is left out, for `least` beyond the mean."""
     odds = p / (1 - p)
     log_first = _log_binomial(times, least) + p.log() * least + (1 - p).log() * (times - least)
     term, total = log_first.exp(), arb(0)
     for count in range(least, times + 1):
         total += term
         ratio = odds * (times - count) / (count + 1)
-        if ratio < 0.999:
+        if not ratio.is_finite():
+            return ratio
+        if ratio < 1:
             rest = term * ratio / (1 - ratio)  # later ratios are smaller: a geometric bound
-            if rest < total * arb(10) ** (-3 * DIGITS):
+            if rest < total * arb(10) ** (-DIGITS):
                 return total + rest * arb(0.5, 0.5)
         term = term * ratio
     return total
@@ -77,6 +102,8 @@ def _log_binomial(n: int, k: int) -> arb:
 
 
 def _below(ball: arb) -> float:
-    """A float below the whole ball."""
+    """A float below the whole ball; one that encloses nothing finite is above minus infinity."""
+    if not ball.is_finite():
+        return -math.inf
     low = float(ball.mid() - ball.rad())
     return low - abs(low) * 1e-15

@@ -13,13 +13,15 @@ Matrix = NDArray[np.float64]
 def knn_data_independent(sigma: float, sampling: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of one query, records drawn with probability `sampling`, orders (n,).
 
-    Adding or removing a record changes one count by one: a Gaussian mechanism under Poisson
-    sampling (Zhu et al. 2020, Private-kNN, Theorem 6), computed by `dp-accounting`. Raises
+    sigma: of the noise on each count; neighbours: data sets with one record more or less. Where k
+    records vote, one more among them displaces the k-th, so that two counts change by one each,
+    sqrt(2) in all: a Gaussian mechanism under Poisson sampling (Zhu et al. 2020, Private-kNN,
+    Theorem 6), computed by `dp-accounting`; order / sigma^2 where all records are drawn. Raises
     ValueError for a probability outside (0, 1].
     """
     if not 0 < sampling <= 1:
         raise ValueError(f"sampling {sampling:g}: expected a probability above 0")
     a = as_orders(orders)
     accountant = RdpAccountant(a.tolist())
-    accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(sigma)))
+    accountant.compose(PoissonSampledDpEvent(sampling, GaussianDpEvent(sigma / np.sqrt(2.0))))
     return np.asarray(accountant.rdp, dtype=np.float64)

@@ -70,17 +70,24 @@ class Ledger:
     def charge(self, answered: int = 1, refused: int = 0) -> None:
         """Charges queries about to be released; returns once the charge is on disk.
 
-        Raises BudgetExhausted, and charges nothing, where the budget would be exceeded; ValueError
-        for negative numbers, or refusals of a mechanism that has none.
+        Draw, charge, release:
+
+            labels = mechanism.sample(votes, size)
+            ledger.charge(int((labels >= 0).sum()), int((labels < 0).sum()))
+
+        Raises BudgetExhausted, and charges nothing, where the budget would be exceeded were all of
+        them answered: whether it is raised then depends on how many they are, not on which were
+        refused, and says nothing of the votes. ValueError for negative numbers, or refusals of a
+        mechanism that has none.
         """
         if answered < 0 or refused < 0:
             raise ValueError(f"{answered} answered, {refused} refused: expected numbers from 0")
         if refused and not isinstance(self.mechanism, ConfidentGNMax):
             raise ValueError(f"{refused} refused: the mechanism refuses no query")
         with self._locked() as (before, without, write):
-            after = self._epsilon(before + answered, without + refused)
-            if after > self.budget:
-                raise BudgetExhausted(f"epsilon {after:.4f} would exceed {self.budget:g}")
+            most = self._epsilon(before + answered + refused, without)
+            if most > self.budget:
+                raise BudgetExhausted(f"epsilon {most:.4f} would exceed {self.budget:g}")
             write({"answered": int(answered), "refused": int(refused)})
 
     def remaining(self) -> int:
@@ -117,10 +124,19 @@ class Ledger:
 
             if lines == [b""]:
                 write({"ledger": _FORMAT, "mechanism": str(self.mechanism)})
+                self._keep_name()
                 lines = [b"{}", b""]
             else:
                 self._check_header(lines[0])
             yield *self._totals(lines[1:]), write
+
+    def _keep_name(self) -> None:
+        """A new file outlasts a crash only once its folder is on disk too."""
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def _check_header(self, line: bytes) -> None:
         try:

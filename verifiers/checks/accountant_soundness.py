@@ -14,9 +14,10 @@ from ..plan import SIMPLE, Plan
 from ..targets import NotOffered, Refused, Target, checked_charge
 from .base import Finding
 
-ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
 _CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
 _CLEARLY = 1.001  # of the charge: less is not worth the enclosures
+_ROUNDING = 1e-12  # nats: below, a divergence in floating point may be nothing but its error
 _TRIES = 5
 
 
@@ -95,16 +96,16 @@ class AccountantSoundness:
         return [
             _Shortfall(here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]))
             for i, order in enumerate(ORDERS)
-            if actual[worst[i], i] > _CLEARLY * charge[i] + 1e-300
+            if actual[worst[i], i] > max(_CLEARLY * charge[i], charge[i] + _ROUNDING)
         ]
 
     def _prove(self, shortfall: _Shortfall) -> bool:
         laws = [enclosed_law(h.tolist(), self.mechanism) for h in (shortfall.here, shortfall.there)]
         certified = renyi_lower(laws[0], laws[1], shortfall.order)
-        if certified <= shortfall.charge:
-            return False
-        self.proved, self.certified = shortfall, certified
-        return True
+        if certified > shortfall.charge:
+            self.proved, self.certified = shortfall, certified
+            return True
+        return False  # for a nan too
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""

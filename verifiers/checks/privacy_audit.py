@@ -41,7 +41,9 @@ class PrivacyAudit:
 
     def run(self) -> None:
         """Bounds the pair from the labels seen."""
-        self.found = self.pairs.bounds(self.plan.claim, self.alpha)
+        privacy = self.plan.claim.privacy
+        assert privacy is not None
+        self.found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
 
     @property
     def verdict(self) -> Verdict:

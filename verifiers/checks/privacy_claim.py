@@ -4,10 +4,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 from ...reference import Histogram
-from ...reference.accounting.certified import delta_lower, enclosed_law
+from ...reference.accounting.certified import delta_lower, enclosed_event
+from ...reference.accounting.counting import MOST, best_count
 from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.worst_pair import worst_pair
 from ..claim import ANY_QUERIES, Claim
@@ -52,11 +52,11 @@ class PrivacyClaimCheck:
         if not self.suspect() or self.best is None:
             return
         p, q = (
-            sum(enclosed_law(h.tolist(), self.mechanism)[k] for k in self.best.labels)
+            enclosed_event(h.tolist(), self.mechanism, self.best.labels)
             for h in (self.best.here, self.best.there)
         )
         epsilon = self.privacy.epsilon
-        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)  # type: ignore[arg-type]
+        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)
 
     def suspect(self) -> bool:
         """Whether a test in floating point has more than the claimed delta: no proof yet."""
@@ -97,12 +97,9 @@ class PrivacyClaimCheck:
         p, q = (np.exp(self.mechanism.log_probabilities(h.astype(float))) for h in (here, there))
         labels = tuple(int(k) for k in np.flatnonzero(p > q))
         event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
-        least = np.arange(times + 1)
-        gap = binom.sf(least - 1, times, event_p) - np.exp(
-            np.minimum(self.privacy.epsilon + binom.logsf(least - 1, times, event_q), 0.0)
-        )
-        best = int(gap.argmax())
-        return DistinguishingTest(here, there, labels, times, best, float(gap[best]))
+        times = min(times, MOST)
+        least, delta = best_count(event_p, event_q, times, self.privacy.epsilon)
+        return DistinguishingTest(here, there, labels, times, least, delta)
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""
