@@ -1,13 +1,16 @@
-"""The costliest neighbouring pair of noisy argmax: found by search, certified from below.
+"""The costliest neighbouring pair of noisy argmax: the largest that a search finds.
 
 Which pair has the largest Rényi divergence is open (Chadha et al. 2024, arXiv 2402.09403, section
-4.2). What is found here is a lower bound on the supremum, and conjectured to be it: a claim below
-it is refuted, a claim above it is not thereby proved.
+4.2). What is found here is a lower bound on the supremum: a claim below it is refuted, a claim
+above it is not thereby proved. That it is the supremum is conjectured for GNMax alone, and there
+where sigma is several votes; small noise and screens have pairs of no simple shape.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +20,13 @@ from ..mechanisms import ConfidentGNMax, NoisyArgmax
 from .divergences import renyi_divergence
 
 Matrix = NDArray[np.float64]
+Pair = NDArray[np.int64]
+Mechanism = NoisyArgmax | ConfidentGNMax
+
+_FEW = 6  # pairs an order that the climb goes on from
+_CLIMB = 5000  # pairs that the climb tries; it ends sooner where no new one is among the best
+_NEAR = 2  # votes from the tie that other classes are tried at
+_REACH = 6  # and how far from even the votes of the first two classes then are
 
 
 @dataclass(frozen=True)
@@ -29,14 +39,12 @@ class WorstPair:
     there: NDArray[np.int64]
 
 
-def worst_pair(
-    mechanism: NoisyArgmax | ConfidentGNMax, classes: int, teachers: int, orders: ArrayLike
-) -> WorstPair:
+def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayLike) -> WorstPair:
     """The costliest pair of histograms with `teachers` votes in `classes` classes, order by order.
 
     orders: (n,), above 0. All two-sided pairs are tried, with the other classes empty, even, or
-    close behind; a climb by single votes from random pairs finds nothing above them (see the
-    tests). Raises ValueError for fewer than two classes or no teachers.
+    close to the tie; from the best few of each order it climbs by single votes. Raises ValueError
+    for fewer than two classes or no teachers.
     """
     if classes < 2 or teachers < 1:
         raise ValueError(f"{classes} classes, {teachers} teachers: expected at least 2 and 1")
@@ -46,49 +54,115 @@ def worst_pair(
 
 @lru_cache(maxsize=64)
 def _search(
-    mechanism: NoisyArgmax | ConfidentGNMax, classes: int, teachers: int, orders: tuple[float, ...]
+    mechanism: Mechanism, classes: int, teachers: int, orders: tuple[float, ...]
 ) -> WorstPair:
-    here, there = (np.array(side) for side in zip(*_candidates(classes, teachers), strict=True))
-    log_p = mechanism.log_probabilities(here.astype(np.float64))
-    log_q = mechanism.log_probabilities(there.astype(np.float64))
-    forth = renyi_divergence(log_p, log_q, orders)
-    back = renyi_divergence(log_q, log_p, orders)
-    best = np.maximum(forth, back)
-    top = best.argmax(0)
-    flipped = (back > forth)[top, np.arange(len(orders))][:, None]
+    pairs = _unlike(_candidates(classes, teachers), set())
+    costs = _costs(mechanism, pairs, orders)
+    expanded: set[bytes] = set()
+    tried = 0
+    while tried < _CLIMB:
+        best = np.unique(np.argsort(-costs, axis=0, kind="stable")[:_FEW])
+        pairs, costs = pairs[best], costs[best]
+        ahead = [pair for pair in pairs if _key(pair) not in expanded]
+        expanded |= {_key(pair) for pair in pairs}
+        found = _unlike((step for pair in ahead for step in _steps(pair)), expanded)
+        if not len(found):
+            break
+        tried += len(found)
+        pairs = np.concatenate([pairs, found])
+        costs = np.concatenate([costs, _costs(mechanism, found, orders)])
+    top = costs.argmax(0)
+    here, there = pairs[top].swapaxes(0, 1)
+    forth, back = _both_ways(mechanism, pairs[top], orders)
+    turned = np.diagonal(back > forth)[:, None]
     return WorstPair(
         np.array(orders),
-        best.max(0),
-        np.where(flipped, there[top], here[top]),
-        np.where(flipped, here[top], there[top]),
+        costs.max(0),
+        np.where(turned, there, here),
+        np.where(turned, here, there),
     )
 
 
-def _candidates(classes: int, teachers: int) -> Iterator[tuple[Histogram, Histogram]]:
+def _costs(mechanism: Mechanism, pairs: Pair, orders: tuple[float, ...]) -> Matrix:
+    """The larger divergence (m, n) of the two directions of each pair (m, 2, c)."""
+    return np.maximum(*_both_ways(mechanism, pairs, orders))
+
+
+def _both_ways(
+    mechanism: Mechanism, pairs: Pair, orders: tuple[float, ...]
+) -> tuple[Matrix, Matrix]:
+    log_p, log_q = (mechanism.log_probabilities(pairs[:, i].astype(np.float64)) for i in (0, 1))
+    return renyi_divergence(log_p, log_q, orders), renyi_divergence(log_q, log_p, orders)
+
+
+def _unlike(pairs: Iterable[Pair], known: set[bytes]) -> Pair:
+    """Those (m, 2, c) that are not known, one of each kind."""
+    kinds = {_key(pair): pair for pair in pairs}
+    return np.array([pair for key, pair in kinds.items() if key not in known])
+
+
+def _key(pair: Pair) -> bytes:
+    """The same for pairs that differ by the numbers of their classes or the direction alone."""
+    return min(np.sort(one * 2**32 + other).tobytes() for one, other in (pair, pair[::-1]))
+
+
+def _candidates(classes: int, teachers: int) -> Iterator[Pair]:
     """Pairs that move a vote between the first two classes, or from a third to the first."""
-    for others in _backgrounds(classes, teachers):
+    for others, reach in _backgrounds(classes, teachers):
         left = teachers - int(others.sum())
-        for first in range(left + 1):
+        for first in range(max(0, left // 2 - reach), min(left, (left + 1) // 2 + reach) + 1):
             votes = np.concatenate([[first, left - first], others])
             for source in {1, 2} & set(range(classes)):
                 if votes[source] > 0:
-                    moved = votes.copy()
-                    moved[source] -= 1
-                    moved[0] += 1
-                    yield votes, moved
+                    yield _moved(votes, source, 0)
 
 
-def _backgrounds(classes: int, teachers: int) -> list[Histogram]:
-    """Votes of the classes that do not take part: none, one rival, or an even share of some."""
+def _backgrounds(classes: int, teachers: int) -> Iterator[tuple[Histogram, int]]:
+    """Votes of the classes that do not take part, and how far from even the others are tried."""
     rest = classes - 2
-    found = [np.zeros(rest, dtype=np.int64)]
-    if rest:
-        single = np.zeros(rest, dtype=np.int64)
-        single[0] = 1  # an odd number of votes then ties
-        found.append(single)
-        for share in (0.1, 0.3, 0.5, 0.8):
-            even = np.full(rest, int(share * teachers / rest), dtype=np.int64)
-            rival = np.zeros(rest, dtype=np.int64)
-            rival[0] = int(share * teachers)
-            found += [even, rival]
+    yield np.zeros(rest, dtype=np.int64), teachers
+    if not rest:
+        return
+    yield _rivals(rest, 1, 1), teachers  # an odd number of votes then ties
+    for share in (0.1, 0.3, 0.5, 0.8):
+        yield _rivals(rest, rest, int(share * teachers / rest)), teachers
+        yield _rivals(rest, 1, int(share * teachers)), teachers
+    for count in {1, 2, rest} & set(range(rest + 1)):
+        tie = teachers // (count + 2)
+        for votes in range(max(1, tie - _NEAR), tie + _NEAR + 1):
+            if count * votes <= teachers:
+                yield _rivals(rest, count, votes), _REACH
+
+
+def _rivals(rest: int, count: int, votes: int) -> Histogram:
+    return np.where(np.arange(rest) < count, votes, 0).astype(np.int64)
+
+
+def _steps(pair: Pair) -> Iterator[Pair]:
+    """Pairs a step away: both histograms with one more vote moved, or one of them with another."""
+    change = pair[1] - pair[0]
+    source, to = int(change.argmin()), int(change.argmax())
+    for x, y in permutations(_unequal(pair), 2):
+        for votes in pair[pair[:, x] > 0]:
+            yield _moved(votes, x, y)
+        if pair[:, x].min() > 0:
+            yield _moved(_moved(pair[0], x, y)[1], source, to)
+
+
+def _unequal(pair: Pair) -> list[int]:
+    """Classes that stand for all: of those with equal votes in both histograms, two."""
+    seen: Counter[tuple[int, int]] = Counter()
+    found = []
+    for k, column in enumerate(zip(*pair.tolist(), strict=True)):
+        seen[column] += 1
+        if seen[column] <= 2:
+            found.append(k)
     return found
+
+
+def _moved(votes: Histogram, source: int, to: int) -> Pair:
+    """A histogram and its neighbour (2, c)."""
+    other = votes.copy()
+    other[source] -= 1
+    other[to] += 1
+    return np.array([votes, other])
