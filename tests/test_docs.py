@@ -1,0 +1,188 @@
+"""The pages under docs/ say what is so: links, claims, snippets, check ids, keys of the claim."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.claim import Claim, Gate, MechanismClaim, PrivacyClaim, parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.targets import InProcessTarget
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TABLES = {"mechanism": MechanismClaim, "privacy": PrivacyClaim, "gate": Gate}
+SAMPLE = {
+    "mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
+}
+
+
+def text(name):
+    return (ROOT / "docs" / name).read_text()
+
+
+def without_code(markdown):
+    return re.sub(r"^```.*?^```", "", markdown, flags=re.DOTALL | re.MULTILINE)
+
+
+def blocks(markdown, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", markdown, re.DOTALL | re.MULTILINE)
+
+
+def headings(markdown):
+    return re.findall(r"^#+ (.*)$", without_code(markdown), re.MULTILINE)
+
+
+def anchor(heading):
+    """As GitHub makes it: lower case, no punctuation but hyphens, hyphens for spaces."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def dead_links(page, markdown):
+    dead = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(markdown)):
+        if re.match(r"\w+:", target):
+            continue
+        path, _, fragment = target.partition("#")
+        other = (page.parent / path).resolve() if path else page
+        known = other.is_file() and (
+            not fragment or fragment in map(anchor, headings(other.read_text()))
+        )
+        if not known:
+            dead.append(target)
+    return dead
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_resolve(page):
+    assert dead_links(page, page.read_text()) == []
+
+
+def test_dead_links_are_found():
+    """A missing file, a missing heading here and elsewhere; what is in a code block is no link."""
+    page = ROOT / "docs" / "checks.md"
+    wrong = "[a](nowhere.md) [b](#nowhere) [c](zoo.md#nowhere)\n```\n[d](nowhere.md)\n```\n"
+    assert dead_links(page, wrong) == ["nowhere.md", "#nowhere", "zoo.md#nowhere"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_claims_parse(page):
+    """A fragment stands for the same with a [mechanism]; a mistyped key or value raises."""
+    for claim in blocks(page.read_text(), "toml"):
+        parse_claim(SAMPLE | tomllib.loads(claim))
+
+
+def test_there_is_a_section_for_each_check():
+    sections = re.findall(r"^## (.*)$", text("checks.md"), re.MULTILINE)
+    assert sections == ["What all checks share", *SHARES]
+
+
+@pytest.mark.parametrize("check", SHARES)
+def test_a_section_says_all_there_is_to_say(check):
+    section = text("checks.md").split(f"\n## {check}\n")[1].partition("\n## ")[0]
+    said = ("Tests", "Null hypothesis", "Evidence", "Share", "What a pass excludes")
+    for part in (*said, "Typical causes", "Cannot see"):
+        assert section.count(f"**{part}.**") == 1, part
+
+
+def test_shares_are_as_stated():
+    """In the table and in the section of each check; a share changed in the code is noticed."""
+    for check, share in SHARES.items():
+        shown = "0" if share == 0 else f"1/{round(1 / share)}"
+        row = rf"^\| `{check}` \| {shown} \|"
+        assert re.search(row, text("checks.md"), re.MULTILINE), check
+        section = text("checks.md").split(f"\n## {check}\n")[1].partition("\n## ")[0]
+        assert re.search(rf"\*\*Share\.\*\* {shown}[.,]", section), check
+
+
+def test_every_check_has_its_place_among_the_verdicts():
+    rows = re.findall(r"^\| \[([\w-]+)\]\(checks\.md#\1\) \|", text("how-to.md"), re.MULTILINE)
+    assert sorted(rows) == sorted(SHARES)
+
+
+def documented_keys():
+    """Key -> default as the table shows it."""
+    row = r"^\| `(\w+\.\w+)` \| [^|]+ \| ([^|]+) \|"
+    return dict(re.findall(row, text("how-to.md"), re.MULTILINE))
+
+
+def test_all_keys_of_the_claim_are_documented():
+    expected = [f"{table}.{key}" for table, model in TABLES.items() for key in model.model_fields]
+    assert list(documented_keys()) == expected
+    assert set(TABLES) == set(Claim.model_fields)
+
+
+@pytest.mark.parametrize(("key", "shown"), documented_keys().items())
+def test_defaults_are_as_documented(key, shown):
+    table, name = key.split(".")
+    field = TABLES[table].model_fields[name]
+    if field.is_required():
+        assert shown == "required"
+    elif field.default is None:
+        assert shown == "none"
+    else:
+        assert tomllib.loads(f"value = {shown.strip('`')}")["value"] == field.default
+
+
+def tutorials_aggregator(*mended):
+    """The tutorial's aggregator, with the lines that its later blocks put in place."""
+    source, *lines = blocks(text("tutorial.md"), "python")
+    for line in lines[: len(mended)]:
+        name = line.split(" = ")[0]
+        source = re.sub(rf"^{name} = .*$", line.strip(), source, flags=re.MULTILINE)
+    space = {}
+    exec(source, space)
+    assert [space["sigma"] == 40, space["rng"].bit_generator.seed_seq.entropy != 0] == [
+        "sigma" in mended,
+        "rng" in mended,
+    ]
+    return space["aggregate"]
+
+
+def test_the_tutorials_fault_is_found_and_named():
+    claim = parse_claim(tomllib.loads(blocks(text("tutorial.md"), "toml")[0]))
+    report = verify(InProcessTarget(tutorials_aggregator()), claim, seed=7)
+    assert report.verdict == Verdict.FAIL
+    diagnosis = next(c.diagnosis for c in report.checks if c.id == "class-probabilities")
+    assert "the claimed scale over the square root of 2" in diagnosis
+
+
+def test_the_tutorials_aggregator_is_mended_line_by_line():
+    """The mended one runs under the claim until its small budget ends, and is not accused."""
+    tutorials_aggregator("sigma")
+    claim = parse_claim(tomllib.loads(blocks(text("tutorial.md"), "toml")[0]))
+    target = InProcessTarget(tutorials_aggregator("sigma", "rng"))
+    report = verify(target, claim.with_max_queries(5000), seed=7)
+    assert report.verdict == Verdict.INCONCLUSIVE
+
+
+def test_the_explanations_snippets_print_what_they_say(capsys):
+    """Those without a simulation of attacks; the first one's figures are its own seed's."""
+    page = text("explanation.md")
+    for snippet in blocks(page, "python")[:2]:
+        exec(snippet, {})
+    first, second = capsys.readouterr().out.splitlines()
+    assert f"`{first}`" in page
+    assert f"# {second}" in page
+
+
+def test_the_budget_recipe_charges_what_it_says(tmp_path, monkeypatch):
+    """It stops when its budget is spent, its account survives a restart, its charge is right."""
+    from dpassay.reference import BudgetExhausted
+
+    monkeypatch.chdir(tmp_path)
+    source = next(b for b in blocks(text("how-to.md"), "python") if "class Limited" in b)
+    space = {"__name__": "deployment"}
+    exec(source, space)
+    limited = space["Limited"]("ledger.jsonl")
+    votes = np.array([125, 125])
+    for _ in range(10):
+        assert limited.sample(votes, 15).shape == (15,)
+    with pytest.raises(BudgetExhausted):
+        limited.sample(votes, 30)
+    assert space["Limited"]("ledger.jsonl").spent(1e-5) == limited.spent(1e-5) > 1.5
+    assert space["unlimited"].rdp(votes, np.array([2.0])) == pytest.approx([2.0 / 1600])
