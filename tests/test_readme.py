@@ -107,4 +107,4 @@ def test_answers_are_charged_as_shown(tmp_path, shell):
     (tmp_path / "claim.toml").write_text(claim)
     found = shell("dpassay verify aggregator.py:aggregate --claim claim.toml")
     assert found.returncode == 0, found.stdout
-    assert "(1.97, 1e-05) for 286 queries is not refuted" in found.stdout
+    assert "(2.65, 1e-05) for 286 queries is not refuted" in found.stdout
