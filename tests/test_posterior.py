@@ -103,7 +103,7 @@ def test_the_chains_draw_from_the_exact_posterior(case):
     found = Likelihood([Answers(np.array(counts), mechanism)])
     exact = exact_posterior(found, space)
     drawn = np.concatenate(
-        [sample_posterior(found, 9, np.random.default_rng(seed)).votes for seed in range(12)]
+        [sample_posterior(found, 9, np.random.default_rng(seed)).votes for seed in range(8)]
     )
     place = {tuple(h): i for i, h in enumerate(space.tolist())}
     seen = np.zeros_like(exact)
