@@ -96,6 +96,7 @@ class _Run:
         self.warnings: list[str] = []
 
     def report(self) -> Report:
+        interrupted = False
         try:
             self.contract.run(self.target)
             self.queries = self.contract.queries
@@ -113,11 +114,18 @@ class _Run:
         except BudgetExhausted:
             self.ending.stopped = "the target's own budget was exhausted"
         except KeyboardInterrupt:
+            interrupted = True
             self.ending.stopped = "the run was interrupted"
         found = results(self._contract_result(), self.checks, self.ending)
         seconds = time.monotonic() - self.started
         return Report(
-            self.claim, self.queries, seconds, self.seed, tuple(found), tuple(self.warnings)
+            self.claim,
+            self.queries,
+            seconds,
+            self.seed,
+            tuple(found),
+            tuple(self.warnings),
+            interrupted,
         )
 
     def _prepare(self) -> None:

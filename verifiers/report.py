@@ -59,7 +59,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One run."""
+    """One run; `interrupted` by the user, it reports what it has."""
 
     claim: Claim
     queries: int
@@ -67,6 +67,7 @@ class Report:
     seed: int
     checks: tuple[CheckResult, ...]
     warnings: tuple[str, ...] = field(default=())
+    interrupted: bool = False
 
     @property
     def verdict(self) -> Verdict:
