@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = "pytester"
+
 settings.register_profile(
     "suite",
     derandomize=True,  # the same examples on every run: the suite never flakes
@@ -15,6 +17,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Assaying a target from this folder selects the gate alone, unless paths or marks are given.
+
+    Elsewhere the options take nothing away; here the rest is the suite of dpassay itself.
+    """
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    if config.getoption("dpassay_claim", None) and not named and not config.option.markexpr:
+        config.option.markexpr = "dpassay"
 
 
 @pytest.fixture(scope="session")

@@ -98,6 +98,7 @@ class _Run:
         self.recorder = Recorder()
 
     def report(self) -> Report:
+        interrupted = False
         try:
             self.contract.run(self.target)
             self.queries = self.contract.queries
@@ -115,6 +116,7 @@ class _Run:
         except BudgetExhausted:
             self.ending.stopped = "the target's own budget was exhausted"
         except KeyboardInterrupt:
+            interrupted = True
             self.ending.stopped = "the run was interrupted"
         found = results(self._contract_result(), self.checks, self.ending)
         seconds = time.monotonic() - self.started
@@ -126,6 +128,7 @@ class _Run:
             tuple(found),
             tuple(self.warnings),
             self.recorder.figures(self.checks, found),
+            interrupted,
         )
 
     def _prepare(self) -> None:

@@ -74,7 +74,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One run; figures: what its page shows beyond the public JSON."""
+    """One run; figures: what its page shows beyond the public JSON; interrupted: by the user."""
 
     claim: Claim
     queries: int
@@ -83,6 +83,7 @@ class Report:
     checks: tuple[CheckResult, ...]
     warnings: tuple[str, ...] = field(default=())
     figures: Figures | None = None
+    interrupted: bool = False
 
     @property
     def verdict(self) -> Verdict:

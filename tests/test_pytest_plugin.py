@@ -1,0 +1,385 @@
+"""The pytest plugin as users meet it: items, verdicts, one run a session; and `assert_conforms`.
+
+Most runs have a stand-in for the gate, whose verdicts are known; the last ones have none.
+"""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpassay.verifiers import Inconclusive, assert_conforms, conformance, shared_run
+from dpassay.verifiers import gate as gate_module
+from dpassay.verifiers.claim import Claim, ClaimError, parse_claim
+from dpassay.verifiers.report import CheckResult, Report, Verdict
+from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.targets import TargetError
+
+INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))
+PLUGIN = [] if INSTALLED else ["-p", "dpassay.verifiers.pytest_plugin"]
+
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:4"
+classes = 3
+teachers = 30
+
+[gate]
+smallest_effect = 0.2
+tolerance = 0.4
+"""
+
+TABLE = {
+    "mechanism": {"name": "gnmax", "noise": "gaussian:4", "classes": 3, "teachers": 30},
+    "gate": {"smallest_effect": 0.2, "tolerance": 0.4},
+}
+
+SPECIAL = {
+    "class-probabilities": CheckResult(
+        "class-probabilities",
+        Verdict.FAIL,
+        "label 2 came 3 times",
+        69,
+        50.0,
+        15.0,
+        (30, 0, 0),
+        "labels fit gaussian:2",
+        "dpassay verify x:y --claim claim.toml --seed 7",
+    ),
+    "noise-scale": CheckResult("noise-scale", Verdict.INCONCLUSIVE, "budget used up"),
+    "fresh-noise": CheckResult("fresh-noise", Verdict.ERROR, "aggregate([1]) raised KeyError"),
+    "abstention": CheckResult("abstention", Verdict.NOT_APPLICABLE, "gnmax refuses no query"),
+}
+ORDER = ("observed: ", "allowed: ", "likely cause: ", "reproduce: ")
+
+
+class Gate:
+    """Stands in for `verify`: counts its runs, and finds what it was told to find."""
+
+    def __init__(self, special=None, interrupted=False):
+        self.special, self.interrupted, self.runs = special or {}, interrupted, []
+
+    def __call__(self, target, claim, *, seed=None, reproduce=None, **_):
+        self.runs.append((seed, reproduce))
+        checks = [
+            self.special.get(name) or CheckResult(name, Verdict.PASS, "ok") for name in SHARES
+        ]
+        return Report(claim, 69, 0.1, 7, tuple(checks), ("it leaks",), self.interrupted)
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    stand_in = Gate(SPECIAL)
+    monkeypatch.setattr(gate_module, "verify", stand_in)  # imported where it is called
+    monkeypatch.setattr(conformance, "verify", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def project(pytester):
+    """A user's project: one test of its own, and a claim."""
+    pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error\n")
+    pytester.makepyfile(test_mine="def test_mine(): pass")
+    (pytester.path / "claim.toml").write_text(CLAIM)
+    return pytester
+
+
+def run(project, *arguments):
+    return project.runpytest_inprocess(*PLUGIN, *arguments)
+
+
+def assay(project, *arguments):
+    return run(project, "--dpassay-claim", "claim.toml", *arguments)
+
+
+def in_order(text, words):
+    places = [text.index(word) for word in words]
+    return places == sorted(places)
+
+
+# -- what is collected ---------------------------------------------------------------------------
+
+
+def test_without_the_options_nothing_is_collected_or_imported(project):
+    run(project).assert_outcomes(passed=1)
+    code = (
+        "import sys, dpassay.verifiers.pytest_plugin\n"
+        "heavy = {'numpy', 'scipy', 'jax', 'mpmath', 'hypothesis', 'pydantic', 'rich', 'click'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_one_item_for_each_check_beside_the_users_own(project, gate):
+    found = assay(project, "--collect-only", "-q")
+    wanted = [f"dpassay::{name}" for name in SHARES] + ["test_mine.py::test_mine"]
+    assert [line for line in found.outlines if "::" in line] == wanted
+    assert gate.runs == []
+
+
+@pytest.mark.parametrize(
+    ("selection", "count"),
+    [(["-k", "noise-scale"], 1), (["-m", "dpassay"], len(SHARES)), (["-m", "not dpassay"], 1)],
+)
+def test_items_are_selected_as_any_others(selection, count, project, gate):
+    found = assay(project, *selection, "--collect-only", "-q")
+    assert len([line for line in found.outlines if "::" in line]) == count
+
+
+def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate):
+    """-k of one's own tests must not start a deployment; opening this one would be misuse."""
+    found = assay(project, "--dpassay-target", "no_such_module:x", "-k", "test_mine")
+    found.assert_outcomes(passed=1, deselected=len(SHARES))
+
+
+# -- verdicts ------------------------------------------------------------------------------------
+
+
+def test_verdicts_become_outcomes(project, gate):
+    """Not applicable is a skip; error and inconclusive are failures, or CI would be green."""
+    found = assay(project, "-rA")
+    passed = len(SHARES) - len(SPECIAL) + 1
+    found.assert_outcomes(passed=passed, failed=3, skipped=1)
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    text = found.stdout.str()
+    assert "gnmax refuses no query" in text
+    assert "warning: it leaks" in text
+    assert "Traceback" not in text
+    assert "runtest" not in text
+
+
+def test_a_violation_is_told_in_order(project, gate):
+    """A text that puts the command before the cause, or drops one of the four, is caught."""
+    found = assay(project, "-k", "class-probabilities")
+    text = found.stdout.str()
+    assert in_order(text, [*ORDER])
+    told = ("label 2 came", "10^6.5, but it is 10^21.7", "gaussian:2", "dpassay verify x:y")
+    assert in_order(text, told)
+
+
+def test_what_is_no_violation_is_worded_otherwise(project, gate):
+    text = assay(project, "-k", "fresh-noise or noise-scale").stdout.str()
+    assert "fresh-noise: the target broke the rules of a call" in text
+    assert "noise-scale: too little was seen to say" in text
+    assert "does not do what it claims" not in text
+
+
+def test_junit_xml_has_each_check(project, gate):
+    assay(project, "--junitxml=out.xml")
+    cases = {
+        case.get("name"): case
+        for case in ET.parse(project.path / "out.xml").iter("testcase")
+        if case.get("classname") == "dpassay"
+    }
+    assert list(cases) == list(SHARES)
+    assert in_order(cases["class-probabilities"].find("failure").get("message"), ORDER[:3])
+    assert cases["abstention"].find("skipped").get("message") == "gnmax refuses no query"
+    told = cases["input-contract"].find("properties/property[@name='dpassay-message']")
+    assert told.get("value") == "ok"
+
+
+# -- one run -------------------------------------------------------------------------------------
+
+
+def test_all_items_share_one_run(project, gate):
+    """A run an item would multiply the false alarms by the number of checks."""
+    assay(project, "--dpassay-seed", "7")
+    assert gate.runs == [(7, "dpassay verify --claim claim.toml")]
+
+
+def test_the_last_failed_are_run_again_by_name(project, gate):
+    assay(project)
+    found = assay(project, "--lf")
+    found.assert_outcomes(failed=3)
+    assert len(gate.runs) == 2
+
+
+def test_processes_that_share_a_folder_share_a_run(gate, tmp_path):
+    runs = [
+        shared_run.SharedRun(None, parse_claim(TABLE), "claim.toml", None, tmp_path)
+        for _ in range(2)
+    ]
+    (first, made), (second, made_again) = (run.report() for run in runs)
+    assert first == second
+    assert (made, made_again, len(gate.runs)) == (True, False, 1)
+
+
+def test_an_interrupted_run_interrupts_pytest(project, gate):
+    """The gate keeps what it has when it is interrupted; pytest must stop all the same."""
+    gate.interrupted = True
+    with pytest.raises(KeyboardInterrupt):  # pytester hands on what ended the inner session
+        assay(project)
+
+
+# -- misuse --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--dpassay-target", "x:y"], "--dpassay-target x:y needs --dpassay-claim FILE"),
+        (["--dpassay-target", "https://me:key@host"], "--dpassay-target https://***@host needs"),
+        (["--dpassay-seed", "3"], "--dpassay-seed 3 needs --dpassay-claim"),
+        (["--dpassay-claim", "none.toml"], "none.toml: No such file"),
+        (["--dpassay-claim", "wrong.toml"], "wrong.toml: mechanism is missing"),
+        (["--dpassay-claim", "claim.toml", "--dpassay-seed=-1"], "expected a whole number from 0"),
+        (
+            ["--dpassay-claim", "claim.toml", "--dpassay-target", "x"],
+            "expected package.module:attr",
+        ),
+        (["--dpassay-claim", "claim.toml", "--dpassay-target", "nowhere:y"], "ModuleNotFoundError"),
+    ],
+)
+def test_misuse_exits_4_with_one_line(arguments, words, project):
+    (project.path / "wrong.toml").write_text("")
+    found = run(project, *arguments)
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in found.errlines if line]
+    assert line.startswith("ERROR: ")
+    assert words in line
+
+
+# -- assert_conforms -----------------------------------------------------------------------------
+
+
+def gaussian(scale):
+    rng = np.random.default_rng()
+    return lambda votes, size: (votes + rng.normal(0, scale, (size, votes.size))).argmax(1)
+
+
+def broken(votes, size):
+    raise RuntimeError("no model")
+
+
+def test_a_conforming_target_returns_its_report():
+    report = assert_conforms(gaussian(4), TABLE)
+    assert report.verdict is Verdict.PASS
+
+
+def test_a_violation_is_an_assertion_error_told_in_order():
+    with pytest.raises(AssertionError) as caught:
+        assert_conforms(gaussian(1), TABLE, seed=5)
+    assert in_order(str(caught.value), ORDER)
+    assert "seed 5" in str(caught.value)
+
+
+def test_what_is_no_violation_raises_something_else():
+    """A test that expects an AssertionError of a broken target must not be satisfied by these."""
+    with pytest.raises(TargetError, match=r"aggregate\(.*\) raised RuntimeError: no model"):
+        assert_conforms(broken, TABLE)
+    with pytest.raises(Inconclusive, match="max_queries = 300 are used up"):
+        assert_conforms(gaussian(4), TABLE, max_queries=300)
+    assert not any(issubclass(kind, AssertionError) for kind in (Inconclusive, TargetError))
+
+
+@pytest.mark.parametrize("form", [TABLE, "claim.toml", Path("claim.toml"), parse_claim(TABLE)])
+def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, gate):
+    monkeypatch.chdir(tmp_path)
+    Path("claim.toml").write_text(CLAIM)
+    gate.special = {}
+    report = assert_conforms(gaussian(4), form)
+    assert isinstance(report.claim, Claim)
+    assert report.claim == parse_claim(TABLE)
+
+
+def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate):
+    target, claim = tmp_path / "mine.py", tmp_path / "claim.toml"
+    target.write_text("def answer(votes, size): return [0] * size")
+    claim.write_text(CLAIM)
+    gate.special = {}
+    assert_conforms(f"{target}:answer", claim, max_queries=9)
+    command = f"dpassay verify {target}:answer --claim {claim} --max-queries 9"
+    assert gate.runs == [(None, command)]
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ClaimError, match="mechanism is missing"):
+        assert_conforms(gaussian(4), {})
+    with pytest.raises(ValueError, match="3 is neither callable nor has it a method sample"):
+        assert_conforms(3, TABLE)
+    with pytest.raises(ValueError, match="max_queries = 0: expected a whole number from 1"):
+        assert_conforms(gaussian(4), TABLE, max_queries=0)
+
+
+def test_an_interrupted_run_interrupts_the_test(gate):
+    gate.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        assert_conforms(gaussian(4), TABLE)
+
+
+@settings(max_examples=1, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.none())
+def test_a_hypothesis_test_body_is_refused_before_the_target_is_called(gate, example):
+    with pytest.raises(RuntimeError, match="Hypothesis resets random and numpy"):
+        assert_conforms(broken, TABLE)
+    assert gate.runs == []
+
+
+# -- nothing stands in ---------------------------------------------------------------------------
+
+STRATEGIES = """
+from dpassay.verifiers.strategies import claims, histograms, neighbours
+from hypothesis import given
+
+@given(histograms(classes=3, teachers=30))
+def test_histograms(votes):
+    assert votes.shape == (3,) and votes.sum() == 30 and votes.min() >= 0
+
+@given(neighbours())
+def test_neighbours(pair):
+    assert sorted((pair[1] - pair[0])[pair[1] != pair[0]]) == [-1, 1]
+
+@given(claims())
+def test_claims(claim):
+    assert claim.mechanism.classes >= 2
+"""
+
+TARGET = """
+import os
+import numpy as np
+
+rng = np.random.default_rng()
+asked = False
+
+def answer(votes, size):
+    global asked
+    if not asked:
+        asked = True
+        with open("asked", "a") as file:
+            file.write(f"{os.getpid()}\\n")
+    return (votes + rng.normal(0, 1, (size, len(votes)))).argmax(1)
+"""
+
+
+def test_the_strategies_serve_a_users_module(project):
+    project.makepyfile(test_mine=STRATEGIES)
+    run(project, "-p", "no:cacheprovider").assert_outcomes(passed=3)
+
+
+def test_workers_of_xdist_share_one_run(project):
+    """Each asked target leaves its process's id: a gate a worker would leave two."""
+    pytest.importorskip("xdist")
+    (project.path / "mine.py").write_text(TARGET)
+    found = project.runpytest_subprocess(
+        *PLUGIN,
+        *(
+            "-n",
+            "2",
+            "--dist",
+            "load",
+            "-k",
+            "input-contract or class-probabilities or noise-scale",
+        ),
+        *("--dpassay-target", "mine.py:answer", "--dpassay-claim", "claim.toml"),
+    )
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    assert "class-probabilities: the deployment does not do" in found.stdout.str()
+    assert len((project.path / "asked").read_text().split()) == 1

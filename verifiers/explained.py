@@ -1,0 +1,48 @@
+"""One check of a report in words, for tests: observed, allowed, likely cause, reproduce."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_HEADLINES = {
+    "fail": "{id}: the deployment does not do what it claims",
+    "error": "{id}: the target broke the rules of a call, so it could not be judged",
+    "inconclusive": "{id}: too little was seen to say; this is neither a pass nor a violation",
+}
+
+
+def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Lines that say what was observed, what is allowed, the likely cause and how to repeat it.
+
+    check: one of the `checks` of `report`, in the public JSON form, with any verdict but pass and
+    not-applicable.
+    """
+    lines = [_HEADLINES[check["verdict"]].format(id=check["id"])]
+    lines.append(f"observed: {check['message']}")
+    if check["verdict"] == "fail":
+        lines.append(f"allowed: {_allowed(check, report)}")
+        lines.append(f"likely cause: {check['diagnosis'] or 'none is known for what was observed'}")
+    if check["reproduce"]:
+        lines.append(f"reproduce: {check['reproduce']}")
+    else:
+        lines.append(f"reproduce: run it again with seed {report['seed']}")
+    return "\n".join(lines)
+
+
+def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """What the claim allows, and the evidence against it where there is an e-value."""
+    mechanism, privacy = report["claim"]["mechanism"], report["claim"].get("privacy")
+    text = (
+        f"{mechanism['name']} with {mechanism['noise']}, {mechanism['classes']} classes, "
+        f"{mechanism['teachers']} teachers"
+    )
+    if privacy is not None:
+        text += (
+            f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "
+            f"{privacy['queries']:,} queries"
+        )
+    if check["log10_e_value"] is None or check["threshold_log10"] is None:
+        return text
+    return (
+        f"{text}; an e-value below 10^{check['threshold_log10']:.1f}, but it is "
+        f"10^{check['log10_e_value']:.1f} after {check['queries']:,} queries"
+    )

@@ -1,0 +1,204 @@
+"""The pytest plugin: one item for each check of the gate.
+
+`pytest --dpassay-target SPEC --dpassay-claim FILE` adds the items `dpassay::CHECK` to whatever
+pytest would collect anyway, first in the order; `-m dpassay` selects them alone, `-k noise-scale`
+one of them. Without a target, the reference runs under the claim. Nothing is taken away, so that
+the options may stand in `addopts` without a project's own tests falling silent.
+
+All items of a session are verdicts of one run of the gate, made when the first is needed, and share
+its `false_alarm`. So a rerun within the session repeats the verdict, workers of xdist wait for the
+run of one of them, and `--lf` runs the whole gate anew although it shows only what failed.
+
+A violation, a target that cannot be judged and a budget too small to say are failures of the item,
+in different words; a check that does not apply is a skip.
+
+The module is imported with every start of pytest where dpassay is installed: heavy imports happen
+where they are used.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .explained import explained
+from .shares import SHARES
+
+if TYPE_CHECKING:
+    from .shared_run import SharedRun
+
+_WARNING = "dpassay-warning"
+_FOLDER = "dpassay_folder"  # key of what the controller of xdist tells its workers
+
+
+class CheckNotPassed(Exception):  # noqa: N818 - a verdict
+    """The verdict of a check in words; pytest shows them without a traceback."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The three options."""
+    group = parser.getgroup("dpassay", "assay a differentially private aggregator")
+    group.addoption(
+        "--dpassay-target",
+        metavar="SPEC",
+        help="deployment to assay: package.module:attr, file.py:attr, http://..., exec:COMMAND",
+    )
+    group.addoption("--dpassay-claim", metavar="FILE", help="the deployment's claim, TOML")
+    group.addoption("--dpassay-seed", metavar="N", help="fixes the histograms that are asked")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Reads the claim where the options are given. Raises UsageError of one line."""
+    config.addinivalue_line("markers", "dpassay: a check of dpassay's gate on the target given")
+    target, claim_file, seed = (
+        config.getoption(f"dpassay_{name}") for name in ("target", "claim", "seed")
+    )
+    if claim_file is not None:
+        config.pluginmanager.register(_Session(config, target, claim_file, seed), "dpassay-session")
+        return
+    if target is not None:
+        from .targets.replies import shown_spec
+
+        raise pytest.UsageError(
+            f"--dpassay-target {shown_spec(target)} needs --dpassay-claim FILE: what should it be "
+            "held to?"
+        )
+    if seed is not None:
+        raise pytest.UsageError(f"--dpassay-seed {seed} needs --dpassay-claim FILE")
+
+
+class _Session:
+    """The hooks of a session that has our options."""
+
+    def __init__(
+        self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
+    ) -> None:
+        from .claim import ClaimError, read_claim
+        from .shared_run import SharedRun
+
+        if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
+            raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")
+        try:
+            claim = read_claim(claim_file)
+        except ClaimError as error:
+            raise pytest.UsageError(str(error)) from None
+        self.is_worker = hasattr(config, "workerinput")
+        self.folder: Path | None = None
+        shared = getattr(config, "workerinput", {}).get(_FOLDER)
+        self.run = SharedRun(
+            target,
+            claim,
+            claim_file,
+            None if seed is None else int(seed),
+            None if shared is None else Path(shared),
+        )
+        self.warnings: dict[str, None] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Adds the gate to what the session collects."""
+        report = yield
+        if isinstance(collector, pytest.Session) and report.passed:
+            gate = GateCollector.from_parent(
+                collector, name="dpassay", nodeid="dpassay", run=self.run
+            )
+            report.result.insert(0, gate)
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Opens the target: one that cannot be is misuse, not a failure. Raises UsageError."""
+        from .targets import TargetError
+
+        # the controller of xdist has no items: its workers collect them
+        distributed = session.config.pluginmanager.hasplugin("dsession")
+        needed = distributed or any(isinstance(item, CheckItem) for item in session.items)
+        if session.config.option.collectonly or self.is_worker or not needed:
+            return
+        try:
+            self.run.open()
+        except TargetError as error:
+            raise pytest.UsageError(str(error)) from None
+        if distributed:
+            self.run.close()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tells a worker of xdist where the one run of the session is shared."""
+        if self.folder is None:
+            self.folder = Path(tempfile.mkdtemp(prefix="dpassay-"))
+        node.workerinput[_FOLDER] = str(self.folder)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Gathers the run's warnings, which the worker of xdist that made it has sent."""
+        if report.when == "call":
+            self.warnings |= {
+                str(text): None for name, text in report.user_properties if name == _WARNING
+            }
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Shows what the run warns of: leakage that no gate forbids, say."""
+        if self.warnings:
+            terminalreporter.section("dpassay")
+        for text in self.warnings:
+            terminalreporter.line(f"warning: {text}")
+
+    def pytest_unconfigure(self) -> None:
+        """Ends the target, and removes what was shared."""
+        self.run.close()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class GateCollector(pytest.Collector):
+    """Collects one item for each check, in the order of a report."""
+
+    def __init__(self, *, run: "SharedRun", **rest: Any) -> None:
+        super().__init__(**rest)
+        self.run = run
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The items; nothing is run for them."""
+        grouped = self.config.pluginmanager.hasplugin("xdist")
+        for name in SHARES:
+            item = CheckItem.from_parent(self, name=name, run=self.run)
+            item.add_marker("dpassay")
+            if grouped:
+                item.add_marker(pytest.mark.xdist_group(name="dpassay"))
+            yield item
+
+
+class CheckItem(pytest.Item):
+    """One check: shows the verdict that the session's run came to."""
+
+    def __init__(self, *, run: "SharedRun", **rest: Any) -> None:
+        super().__init__(**rest)
+        self.run = run
+
+    def runtest(self) -> None:
+        """Makes the run if no item has yet. Raises CheckNotPassed, or skips."""
+        report, made = self.run.report()
+        if made:
+            self.user_properties += [(_WARNING, text) for text in report["warnings"]]
+        check = next(check for check in report["checks"] if check["id"] == self.name)
+        if check["verdict"] == "not-applicable":
+            pytest.skip(check["message"])
+        if check["verdict"] != "pass":
+            raise CheckNotPassed(explained(check, report))
+        self.user_properties.append(("dpassay-message", check["message"]))
+        self.add_report_section("call", "dpassay", check["message"])
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The words of a verdict alone; anything else is a fault of ours, and shown in full."""
+        if isinstance(excinfo.value, CheckNotPassed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where the item is: no line of any file."""
+        return self.path, None, f"dpassay: {self.name}"
