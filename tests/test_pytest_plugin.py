@@ -71,7 +71,7 @@ class Gate:
         checks = [
             self.special.get(name) or CheckResult(name, Verdict.PASS, "ok") for name in SHARES
         ]
-        return Report(claim, 69, 0.1, 7, tuple(checks), ("it leaks",), self.interrupted)
+        return Report(claim, 69, 0.1, 7, tuple(checks), ("it leaks",), interrupted=self.interrupted)
 
 
 @pytest.fixture

@@ -69,8 +69,8 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
 
 
 _NAMED_FACTORS = {
-    0.25: "a quarter of the claimed scale",
     0.5: "half the claimed scale",
+    2.0: "twice the claimed scale",
     math.sqrt(0.5): "the claimed scale over the square root of 2",
     0.8: "0.8 of the claimed scale",
     0.9: "0.9 of the claimed scale",
@@ -79,7 +79,7 @@ _NAMED_FACTORS = {
     1.1: "1.1 times the claimed scale",
     1.25: "1.25 times the claimed scale",
     math.sqrt(2.0): "the square root of 2 times the claimed scale",
-    2.0: "twice the claimed scale",
+    0.25: "a quarter of the claimed scale",
     4.0: "four times the claimed scale",
 }
 

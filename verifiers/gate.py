@@ -9,9 +9,9 @@ import numpy as np
 
 from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
+from .applicable import checks_of, has_pair
 from .asking import Asking, UsedUp
 from .checks import (
-    Abstention,
     CachedAnswers,
     Check,
     ClassProbabilities,
@@ -21,11 +21,9 @@ from .checks import (
     InputContract,
     NoiseScale,
     PrivacyAudit,
-    Symmetry,
-    VoteMonotonicity,
 )
 from .claim import Claim
-from .plan import FRESH, PAIR, Plan
+from .plan import FRESH, Plan
 from .planner import make_plan
 from .proofs import accounting
 from .recorder import Recorder
@@ -134,44 +132,14 @@ class _Run:
     def _prepare(self) -> None:
         self._tell("choosing histograms", 0)
         self.warnings += self.contract.refusals
-        other_totals, mechanism = self.contract.serves_other_totals, self.claim.mechanism
+        other_totals = self.contract.serves_other_totals
         self.plan = make_plan(self.claim, self.seed, other_totals, self.own)
         self.asking = Asking(self.target, self.plan, other_totals, self.seed)
-        self.labels = ClassProbabilities(self.plan)
-        self.scale = NoiseScale(self.plan)
+        self.checks, self.ending.impossible = checks_of(self.plan)
+        self.labels = next(c for c in self.checks if isinstance(c, ClassProbabilities))
+        self.scale = next(c for c in self.checks if isinstance(c, NoiseScale))
         self.leakage = HistogramLeakage(self.plan, self.seed)
-        self.audited = PrivacyAudit(self.plan) if self._has_pair(self.plan) else None
-        self.checks = [self.labels, self.scale]
-        impossible = self.ending.impossible
-        if mechanism.refuses:
-            self.checks.append(Abstention(self.plan))
-        else:
-            impossible[Abstention.id] = f"{mechanism.name} refuses no query"
-        for name in ("shift-invariance", "permutation-equivariance"):
-            if mechanism.caching:
-                impossible[name] = "answers are cached: each label is of another histogram"
-            elif name in self.plan.twins:
-                self.checks.append(Symmetry(name, self.plan))
-            else:
-                impossible[name] = "the target refuses totals other than the claimed teachers"
-        if VoteMonotonicity.id in self.plan.twins:
-            self.checks.append(VoteMonotonicity(self.plan))
-        else:
-            impossible[VoteMonotonicity.id] = "hardly any query is answered"
-        if not mechanism.caching:
-            self.checks.append(FreshNoise(self.plan))
-
-    def _has_pair(self, plan: Plan) -> bool:
-        """Whether two neighbours are audited; else says why not."""
-        if any(stream.kind == PAIR for stream in plan.streams):
-            return True
-        reason = "the claim has no [privacy]"
-        if self.claim.privacy is not None:
-            reason = "the claim's scope names its histograms: dpassay audit --pair bounds one"
-            if self.claim.mechanism.caching:
-                reason = "answers are cached: each label is of another histogram"
-        self.ending.impossible[PrivacyAudit.id] = reason
-        return False
+        self.audited = PrivacyAudit(self.plan) if has_pair(self.plan) else None
 
     # -- spending the budget ---------------------------------------------------------------------
 
