@@ -23,7 +23,10 @@ from ..reference import (
     NoisyArgmax,
     parse_noise,
 )
-from .targets.replies import shown_spec
+from .targets.replies import one_line, shown_repr, shown_spec
+
+CLAIM_BYTES = 1_000_000
+"""No claim file is longer."""
 
 
 class ClaimError(ValueError):
@@ -146,19 +149,24 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
 def read_claim(path: str | Path) -> Claim:
     """The claim in the TOML file at `path`. Raises ClaimError of one line."""
     try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise ClaimError(f"{path}: {error.strerror or error}") from None
+        with Path(path).open("rb") as file:
+            text = file.read(CLAIM_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ClaimError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if len(text) > CLAIM_BYTES:
+        raise ClaimError(f"{path}: a claim has at most {CLAIM_BYTES:,} bytes")
     try:
         table = tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ClaimError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
+    except ValueError as error:  # numbers of thousands of digits among them
+        raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None
     return parse_claim(table, str(path))
 
 
 def _one_line(error: ValidationError) -> str:
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = one_line(".".join(str(part) for part in first["loc"]))
     if first["type"] == "extra_forbidden":
         table: Any = Claim
         for part in first["loc"][:-1]:
@@ -167,9 +175,9 @@ def _one_line(error: ValidationError) -> str:
         return f"{place} is no known key: allowed are {', '.join(table.model_fields)}"
     if first["type"] == "missing":
         return f"{place} is missing"
-    message = first["msg"].removeprefix("Value error, ")
+    message = one_line(first["msg"].removeprefix("Value error, "))
     if first["type"] == "model_type":
-        return f"{place} = {first['input']!r}: expected a table, [{place}]"
+        return f"{place} = {shown_repr(first['input'])}: expected a table, [{place}]"
     if isinstance(first["input"], dict | str) and first["type"] == "value_error":
         return f"{place}: {message}"  # our own messages show the value themselves
-    return f"{place} = {first['input']!r}: {message[:1].lower()}{message[1:]}"
+    return f"{place} = {shown_repr(first['input'])}: {message[:1].lower()}{message[1:]}"
