@@ -33,12 +33,18 @@ class ClaimError(ValueError):
     """A claim that cannot be read; the message is one line for the person who wrote it."""
 
 
+_SCALES = (1e-3, 1e9)  # beyond them, squares and reciprocals leave the floats
+
+
 def _noise(value: object) -> Noise:
     if isinstance(value, Noise):
         return value
     if not isinstance(value, str):
         raise ValueError("expected a text such as 'gaussian:40'")
-    return parse_noise(value)
+    noise = parse_noise(value)
+    if not _SCALES[0] <= noise.scale <= _SCALES[1]:
+        raise ValueError(f"noise {str(noise)!r}: expected a scale from 0.001 to 1e9 votes")
+    return noise
 
 
 NoiseText = Annotated[
@@ -67,7 +73,7 @@ class MechanismClaim(_Table):
     classes: int = Field(ge=2, le=1000)
     teachers: int = Field(ge=1, le=10**9)
     caching: bool = False
-    threshold: float | None = None
+    threshold: float | None = Field(default=None, ge=-1e9, le=1e9)
     threshold_noise: NoiseText | None = None
 
     @model_validator(mode="after")
@@ -109,7 +115,7 @@ class PrivacyClaim(_Table):
 
     epsilon: float = Field(gt=0)
     delta: float = Field(gt=0, lt=1)
-    queries: int = Field(ge=1)
+    queries: int = Field(ge=1, le=10**7)
     scope: str = ANY_QUERIES
 
 
@@ -117,8 +123,8 @@ class Gate(_Table):
     """`[gate]`: how the run decides."""
 
     false_alarm: float = Field(default=1e-6, gt=0, le=0.5)
-    tolerance: float = Field(default=0.05, gt=0, lt=1)
-    smallest_effect: float = Field(default=0.02, gt=0, lt=1)
+    tolerance: float = Field(default=0.05, ge=1e-3, lt=1)
+    smallest_effect: float = Field(default=0.02, ge=1e-3, lt=1)
     max_queries: int = Field(default=200_000, ge=1)
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
     timeout: float = Field(default=30.0, gt=0)

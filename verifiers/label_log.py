@@ -25,8 +25,8 @@ def read_labels(lines: Iterable[str], source: str) -> list[int]:
         text = cells[column] if column < len(cells) else ""
         if not _is_whole(text) or int(text) < REFUSAL:
             raise ValueError(
-                f"{source}, line {number}: {text[:60]!r} is no label: expected a whole number from 0, "
-                "or -1 for a refusal"
+                f"{source}, line {number}: {text[:60]!r} is no label: expected a whole number "
+                "from 0, or -1 for a refusal"
             )
         labels.append(int(text))
     if not labels:
