@@ -47,15 +47,16 @@ def _refuse(array: NDArray[np.generic], bad: NDArray[np.bool_], expected: str) -
 def parse_histogram(text: str) -> Histogram:
     """The histogram written as `12,7,6,30`. Raises ValueError that shows the offending part."""
     votes = []
+    shown = repr(text if len(text) <= 300 else f"{text[:297]}...")
     for part in text.split(","):
         try:
             votes.append(int(part))
         except ValueError:
             raise ValueError(
-                f"histogram {text!r}: {part.strip()!r} is not a whole number of votes"
+                f"histogram {shown}: {part.strip()[:60]!r} is not a whole number of votes"
             ) from None
         if votes[-1] > _MOST:
-            raise ValueError(f"histogram {text!r}: {votes[-1]} votes are more than 2^53")
+            raise ValueError(f"histogram {shown}: {part.strip()[:60]} votes are more than 2^53")
     return as_histogram(votes)
 
 

@@ -166,10 +166,11 @@ def parse_noise(text: str) -> Noise:
     Raises ValueError naming the text and what is allowed.
     """
     allowed = f"expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)} and SCALE > 0"
+    shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
     family, separator, scale = str(text).strip().partition(":")
     if not separator or family not in FAMILIES:
-        raise ValueError(f"noise {text!r}: {allowed}")
+        raise ValueError(f"noise {shown}: {allowed}")
     try:
         return FAMILIES[family](float(scale))
     except ValueError:
-        raise ValueError(f"noise {text!r}: {allowed}") from None
+        raise ValueError(f"noise {shown}: {allowed}") from None

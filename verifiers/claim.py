@@ -23,11 +23,17 @@ from ..reference import (
     NoisyArgmax,
     parse_noise,
 )
-from .targets.replies import shown_spec
+from .targets.replies import one_line, shown_repr, shown_spec
+
+CLAIM_BYTES = 1_000_000
+"""No claim file is longer."""
 
 
 class ClaimError(ValueError):
     """A claim that cannot be read; the message is one line for the person who wrote it."""
+
+
+_SCALES = (1e-3, 1e9)  # beyond them, squares and reciprocals leave the floats
 
 
 def _noise(value: object) -> Noise:
@@ -35,7 +41,10 @@ def _noise(value: object) -> Noise:
         return value
     if not isinstance(value, str):
         raise ValueError("expected a text such as 'gaussian:40'")
-    return parse_noise(value)
+    noise = parse_noise(value)
+    if not _SCALES[0] <= noise.scale <= _SCALES[1]:
+        raise ValueError(f"noise {str(noise)!r}: expected a scale from 0.001 to 1e9 votes")
+    return noise
 
 
 NoiseText = Annotated[
@@ -64,7 +73,7 @@ class MechanismClaim(_Table):
     classes: int = Field(ge=2, le=1000)
     teachers: int = Field(ge=1, le=10**9)
     caching: bool = False
-    threshold: float | None = None
+    threshold: float | None = Field(default=None, ge=-1e9, le=1e9)
     threshold_noise: NoiseText | None = None
 
     @model_validator(mode="after")
@@ -108,7 +117,7 @@ class PrivacyClaim(_Table):
 
     epsilon: float = Field(gt=0)
     delta: float = Field(gt=0, lt=1)
-    queries: int = Field(ge=1)
+    queries: int = Field(ge=1, le=10**7)
     scope: str = ANY_QUERIES
 
 
@@ -116,8 +125,8 @@ class Gate(_Table):
     """`[gate]`: how the run decides."""
 
     false_alarm: float = Field(default=1e-6, gt=0, le=0.5)
-    tolerance: float = Field(default=0.05, gt=0, lt=1)
-    smallest_effect: float = Field(default=0.02, gt=0, lt=1)
+    tolerance: float = Field(default=0.05, ge=1e-3, lt=1)
+    smallest_effect: float = Field(default=0.02, ge=1e-3, lt=1)
     max_queries: int = Field(default=200_000, ge=1)
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
     timeout: float = Field(default=30.0, gt=0)
@@ -148,13 +157,18 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
 def read_claim(path: str | Path) -> Claim:
     """The claim in the TOML file at `path`. Raises ClaimError of one line."""
     try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise ClaimError(f"{path}: {error.strerror or error}") from None
+        with Path(path).open("rb") as file:
+            text = file.read(CLAIM_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ClaimError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if len(text) > CLAIM_BYTES:
+        raise ClaimError(f"{path}: a claim has at most {CLAIM_BYTES:,} bytes")
     try:
         table = tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ClaimError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
+    except ValueError as error:  # numbers of thousands of digits among them
+        raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None
     return parse_claim(table, str(path))
 
 
@@ -167,7 +181,7 @@ def _are_missing(keys: list[str]) -> str:
 
 def _one_line(error: ValidationError) -> str:
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = one_line(".".join(str(part) for part in first["loc"]))
     if first["type"] == "extra_forbidden":
         table: Any = Claim
         for part in first["loc"][:-1]:
@@ -178,9 +192,9 @@ def _one_line(error: ValidationError) -> str:
         table = first["loc"][:-1]
         lacking = [e["loc"] for e in error.errors() if e["type"] == "missing"]
         return _are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
-    message = first["msg"].removeprefix("Value error, ")
+    message = one_line(first["msg"].removeprefix("Value error, "))
     if first["type"] == "model_type":
-        return f"{place} = {first['input']!r}: expected a table, [{place}]"
+        return f"{place} = {shown_repr(first['input'])}: expected a table, [{place}]"
     if isinstance(first["input"], dict | str) and first["type"] == "value_error":
         return f"{place}: {message}"  # our own messages show the value themselves
-    return f"{place} = {first['input']!r}: {message[:1].lower()}{message[1:]}"
+    return f"{place} = {shown_repr(first['input'])}: {message[:1].lower()}{message[1:]}"

@@ -48,7 +48,7 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
         raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
     for cell in row:
         if not _is_whole(cell):
-            raise ValueError(f"{place}: {cell!r} is not a whole number of votes")
+            raise ValueError(f"{place}: {cell[:60]!r} is not a whole number of votes")
     values = [int(cell) for cell in row]
     label = None if label_column is None else values.pop(label_column)
     try:

@@ -1,7 +1,7 @@
 """A log of released labels as text: one label a line, or a column of a CSV file."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..reference import REFUSAL
 
@@ -14,7 +14,7 @@ def read_labels(lines: Iterable[str], source: str) -> list[int]:
     """
     labels: list[int] = []
     column = None
-    for number, row in enumerate(csv.reader(lines), 1):
+    for number, row in enumerate(_rows(lines, source), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
@@ -25,13 +25,21 @@ def read_labels(lines: Iterable[str], source: str) -> list[int]:
         text = cells[column] if column < len(cells) else ""
         if not _is_whole(text) or int(text) < REFUSAL:
             raise ValueError(
-                f"{source}, line {number}: {text!r} is no label: expected a whole number from 0, "
-                "or -1 for a refusal"
+                f"{source}, line {number}: {text[:60]!r} is no label: expected a whole number "
+                "from 0, or -1 for a refusal"
             )
         labels.append(int(text))
     if not labels:
         raise ValueError(f"{source}: no labels: expected one a line, or a CSV column 'label'")
     return labels
+
+
+def _rows(lines: Iterable[str], source: str) -> Iterator[list[str]]:
+    """The rows of a CSV file. Raises ValueError where it is none."""
+    try:
+        yield from csv.reader(lines)
+    except csv.Error:
+        raise ValueError(f"{source}: neither one label a line nor a CSV file") from None
 
 
 def _label_column(cells: list[str], place: str) -> int:

@@ -98,6 +98,11 @@ def shown(reply: Any) -> str:
     return one_line(text) if len(text) <= 60 else f"{one_line(text[:57])}..."
 
 
+def shown_repr(value: Any) -> str:
+    """A value as Python writes it, on one line; what is long or deep is cut."""
+    return one_line(_SHORT.repr(value))
+
+
 def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) -> Charge:
     """The Rényi costs (n,) in `reply`. Raises TargetError naming the call and what is allowed."""
     call = charge_text(histogram)
@@ -173,8 +178,15 @@ def _described(labels: np.ndarray[Any, Any], reply: Any) -> str:
     return f"an array of shape {labels.shape}"
 
 
+class _Shortener(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        """Python writes no int of thousands of digits, and reprlib would ask it to."""
+        bits = x.bit_length()
+        return super().repr_int(x, level) if bits < 10_000 else f"<an int of {bits:,} bits>"
+
+
 def _shortener() -> reprlib.Repr:
-    short = reprlib.Repr()
+    short = _Shortener()
     short.maxlist = short.maxtuple = short.maxarray = 12
     short.maxdict, short.maxstring, short.maxother, short.maxlong = 4, 60, 60, 60
     return short
