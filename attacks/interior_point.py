@@ -150,14 +150,12 @@ class _InteriorPoint:
         rows, classes, columns = sides.shape
         scale = np.trace(bend, axis1=1, axis2=2)[:, None, None] / classes + 1e-300
         if self.polytope.total_matters:
-            return np.asarray(np.linalg.solve(bend / scale, sides) / scale)
+            return _solved(bend / scale, sides) / scale
         system = np.ones((rows, classes + 1, classes + 1))
         system[:, :classes, :classes] = bend / scale
         system[:, classes, classes] = 0.0
         zeros = np.zeros((rows, 1, columns))
-        return np.asarray(
-            np.linalg.solve(system, np.concatenate([sides / scale, zeros], 1))[:, :classes]
-        )
+        return _solved(system, np.concatenate([sides / scale, zeros], 1))[:, :classes]
 
     def _gap(self, state: _State, direction: _Direction) -> Matrix:
         """A bound where the polytope has an end; where it has none, the quadratic model's."""
@@ -190,6 +188,17 @@ class _InteriorPoint:
         stuck = np.zeros(state.row.size, dtype=bool)
         stuck[open_rows] = True
         return arrived.at(np.flatnonzero(~stuck))
+
+
+def _solved(systems: Matrix, sides: Matrix) -> Matrix:
+    """Solutions (b, n, m) of symmetric systems (b, n, n); where one is singular, the shortest.
+
+    Rounding makes them so when votes are so many scales apart that labels say nothing of them.
+    """
+    try:
+        return np.asarray(np.linalg.solve(systems, sides))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(systems, hermitian=True) @ sides)
 
 
 def _open(values: Matrix, change: Matrix, share: float) -> Matrix:

@@ -71,7 +71,7 @@ class MechanismClaim(_Table):
     name: Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
     noise: NoiseText
     classes: int = Field(ge=2, le=1000)
-    teachers: int = Field(ge=1, le=10**9)
+    teachers: int = Field(ge=1, le=10**7)
     caching: bool = False
     threshold: float | None = Field(default=None, ge=-1e9, le=1e9)
     threshold_noise: NoiseText | None = None
@@ -117,7 +117,7 @@ class PrivacyClaim(_Table):
 
     epsilon: float = Field(gt=0)
     delta: float = Field(gt=0, lt=1)
-    queries: int = Field(ge=1, le=10**7)
+    queries: int = Field(ge=1, le=10**12)
     scope: str = ANY_QUERIES
 
 

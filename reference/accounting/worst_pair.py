@@ -25,6 +25,7 @@ Mechanism = NoisyArgmax | ConfidentGNMax
 
 _FEW = 6  # pairs an order that the climb goes on from
 _CLIMB = 5000  # pairs that the climb tries; it ends sooner where no new one is among the best
+_MOST_SPLITS = 2000
 _NEAR = 2  # votes from the tie that other classes are tried at
 _REACH = 6  # and how far from even the votes of the first two classes then are
 
@@ -42,9 +43,9 @@ class WorstPair:
 def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayLike) -> WorstPair:
     """The costliest pair of histograms with `teachers` votes in `classes` classes, order by order.
 
-    orders: (n,), above 0. All two-sided pairs are tried, with the other classes empty, even, or
-    close to the tie; from the best few of each order it climbs by single votes. Raises ValueError
-    for fewer than two classes or no teachers.
+    orders: (n,), above 0. All two-sided pairs are tried (of more than 2,000 votes, some), with the
+    other classes empty, even, or close to the tie; from the best few of each order it climbs by
+    single votes. Raises ValueError for fewer than two classes or no teachers.
     """
     if classes < 2 or teachers < 1:
         raise ValueError(f"{classes} classes, {teachers} teachers: expected at least 2 and 1")
@@ -110,11 +111,20 @@ def _candidates(classes: int, teachers: int) -> Iterator[Pair]:
     """Pairs that move a vote between the first two classes, or from a third to the first."""
     for others, reach in _backgrounds(classes, teachers):
         left = teachers - int(others.sum())
-        for first in range(max(0, left // 2 - reach), min(left, (left + 1) // 2 + reach) + 1):
+        for first in _splits(left, reach):
             votes = np.concatenate([[first, left - first], others])
             for source in {1, 2} & set(range(classes)):
                 if votes[source] > 0:
                     yield _moved(votes, source, 0)
+
+
+def _splits(votes: int, reach: int) -> list[int]:
+    """Votes of the first of two classes: all, or of very many those in growing steps from even."""
+    low, high = max(0, votes // 2 - reach), min(votes, (votes + 1) // 2 + reach)
+    if high - low <= _MOST_SPLITS:
+        return list(range(low, high + 1))
+    away = np.unique(np.geomspace(1, votes // 2, _MOST_SPLITS // 4).astype(np.int64))
+    return [int(n) for n in np.clip(votes // 2 + np.r_[-away, 0, away], low, high)]
 
 
 def _backgrounds(classes: int, teachers: int) -> Iterator[tuple[Histogram, int]]:
