@@ -389,7 +389,7 @@ def test_evidence_without_bounds_is_still_json():
     assert found.as_json()["log10_e_value"] == 1e308
 
 
-RUNS = 60
+RUNS = 40
 """Runs of the error-rate tests; `benchmarks.error_rate` does thousands."""
 
 
