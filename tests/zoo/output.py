@@ -79,7 +79,11 @@ def never_twice_running(histogram, size, rng):
     return labels
 
 
-@shelf.draws("without-duplicates", "The distinct labels of a call, repeated to the size asked for.")
+@shelf.draws(
+    "without-duplicates",
+    "The distinct labels of a call, repeated to the size asked for.",
+    checks=(*FRESH, *LAW),
+)
 def without_duplicates(histogram, size, rng):
     return np.resize(np.unique(noisy(histogram, size, rng).argmax(1)), size)
 

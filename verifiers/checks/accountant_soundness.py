@@ -79,7 +79,9 @@ class AccountantSoundness:
             for stream in self.plan.streams
             if sum(stream.histogram) == claim.teachers or stream.kind == SIMPLE
         ]
-        for votes in [*worst.here, *worst.there, *streams]:
+        costly = [*worst.here, *worst.there]
+        # flipped too: an accountant may take the first class for the leader
+        for votes in [*costly, *(np.flip(votes) for votes in costly), *streams]:
             key = tuple(int(v) for v in votes)
             if key not in seen:
                 seen.add(key)
