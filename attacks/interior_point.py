@@ -150,7 +150,7 @@ class _InteriorPoint:
         rows, classes, columns = sides.shape
         scale = np.trace(bend, axis1=1, axis2=2)[:, None, None] / classes + 1e-300
         if self.polytope.total_matters:
-            return _solved(bend / scale, sides) / scale
+            return np.asarray(_solved(bend / scale, sides) / scale)
         system = np.ones((rows, classes + 1, classes + 1))
         system[:, :classes, :classes] = bend / scale
         system[:, classes, classes] = 0.0

@@ -197,6 +197,16 @@ def test_a_fault_on_few_inputs_is_not_drowned():
     assert report.verdict is Verdict.FAIL
 
 
+def test_with_hardly_any_noise_a_tie_is_no_clear_winner():
+    """Votes are all or nothing then: of two leaders that tie, either may be the one that gains."""
+    for seed in range(4):
+        plan = make_plan(claim("gaussian:0.01"), seed)
+        base, raised, _ = plan.twins["vote-monotonicity"]
+        leader = int(np.argmax(plan.streams[base].histogram))
+        assert np.exp(plan.log_q[base].max()) > 0.9
+        assert plan.log_q[raised, leader] >= plan.log_q[base, leader]
+
+
 def test_the_simplest_histogram_has_evidence_of_its_own():
     """It is asked as often as shows the fault with probability 0.95."""
     runs = [verify(target("gaussian:20", seed), claim(), seed=7) for seed in range(6)]

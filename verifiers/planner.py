@@ -233,7 +233,7 @@ class _Planner:
 
     def _add_raised(self, base: int) -> None:
         votes = np.array(self.streams[base].histogram)
-        order = np.argsort(-votes)
+        order = np.argsort(-votes, kind="stable")  # of leaders that tie the first, as argmax
         leader, runner = int(order[0]), int(order[1])
         chance = float(np.exp(self._log_q(votes)[leader]))
         gate = self.claim.gate

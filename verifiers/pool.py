@@ -15,6 +15,7 @@ Matrix = NDArray[np.float64]
 
 _STEP = 1e-3
 _PROBED = 50
+_WINS = 0.9
 _LEADERS = (1.0, 0.95, 0.85, 0.75, 0.65, 0.55, 0.5, 0.45, 0.4, 0.34, 0.25, 0.15)
 _RUNNERS = (0.0, 0.2, 0.5, 0.8, 1.0)
 
@@ -50,9 +51,15 @@ class Pool:
         return self._best(close, self.information)
 
     def clear_winner(self) -> tuple[Histogram, float]:
-        """One outcome of probability near 0.99, where small changes of law show soonest."""
+        """One outcome of probability near 0.99, where small changes of law show soonest.
+
+        A surer one before a tie, which is no winner.
+        """
         top = np.minimum(np.exp(self.log_q.max(-1)), 1.0 - 1e-12)
-        at = int(np.argmin(np.abs(np.log((1.0 - top) / 0.01))))
+        away = np.abs(np.log((1.0 - top) / 0.01))
+        if (top > _WINS).any():
+            away = np.where(top > _WINS, away, np.inf)
+        at = int(np.argmin(away))
         return self.histograms[at], float(top[at])
 
     def probes(self, faults: Sequence[Fault], count: int) -> list[Histogram]:

@@ -16,7 +16,7 @@ from ..evidence import (
     log_ratios_of_copies,
     log_supremum_ratio,
 )
-from ..evidence.repetition import LONGEST, log_lag_weights, log_mixture
+from ..evidence.repetition import LONGEST, SEGMENT, log_lag_weights, log_mixture
 from ..evidence.repetition import SHARES as COPIED
 from ..plan import FRESH, SINGLES, Plan
 from ..planner import FRESH_CALL
@@ -136,8 +136,9 @@ class FreshNoise:
         self._paired[side] = np.concatenate([self._paired[side], outcomes])
         ready = min(queue.size for queue in self._paired)
         first, again = (queue[:ready] for queue in self._paired)
-        log_q = self.plan.log_q[self._twins[1]]
-        self._copied_twin += log_ratios_of_copies(first, again, log_q)
+        if side == 1:  # a wager on labels of the twin alone: those of the base came before
+            log_q = self.plan.log_q[self._twins[1]]
+            self._copied_twin += log_ratios_of_copies(first, again, log_q)
         self._paired = [queue[ready:] for queue in self._paired]
 
     def observe_restart(self, first: Labels, again: Labels) -> None:
@@ -232,7 +233,11 @@ class FreshNoise:
         predictable = np.square(np.exp(self.plan.log_q)).sum(-1)
         asked = self._counts.sum(-1)
         best = int(np.argmax(asked * (1.0 - predictable)))
-        share = copies_to_see(self.plan.log_q[best], int(asked[best]), self._wanted(best))
+        labels = int(asked[best])
+        distance = min(LONGEST, labels // 4)
+        # at the largest distance, as many labels of each segment have none before them
+        compared = labels - distance * (1 + labels // SEGMENT)
+        share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
         restart = (
             "; after a restart the labels were new"
             if self._compared
@@ -240,7 +245,7 @@ class FreshNoise:
         )
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
-            f"or more, at a distance of up to {LONGEST:,}, would have been caught with "
+            f"or more, at a distance of up to {distance:,}, would have been caught with "
             f"probability 0.99{restart}"
         )
 

@@ -15,7 +15,9 @@ LONGEST = 1 << 14
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Probabilities with which a label is a copy, each wagered on alike."""
 
-_SEGMENT = 1 << 16  # labels compared with each other; transforms stay short, memory bounded
+SEGMENT = 1 << 16
+"""Labels compared with each other: transforms stay short, and memory bounded."""
+
 _FOLLOWED = 16  # likeliest labels whose copies are counted; copies of others are not wagered on
 _HARMONIC = float(np.sum(1.0 / np.arange(1, LONGEST + 1)))
 
@@ -52,11 +54,11 @@ class Repetition:
     def observe(self, outcomes: NDArray[np.int64]) -> None:
         """Adds labels in order, as outcomes (n,)."""
         while outcomes.size:
-            room = _SEGMENT - self._labels.size
+            room = SEGMENT - self._labels.size
             self._labels = np.concatenate([self._labels, outcomes[:room]])
             outcomes = outcomes[room:]
             self.log_ratios = _added(self._finished, self._segment())
-            if self._labels.size == _SEGMENT:
+            if self._labels.size == SEGMENT:
                 self._finished = self.log_ratios
                 self._labels = self._labels[:0]
 
