@@ -311,6 +311,24 @@ def test_a_caching_deployment_of_one_total_runs_out_of_histograms():
     assert "an answer is kept" in result(report, "class-probabilities").message
 
 
+@pytest.mark.parametrize("most", [60, 2000])
+def test_a_caching_deployment_is_asked_within_the_budget(most):
+    """Asking again counts too: a deployment may pay for each answer."""
+    made, inner, kept = caching_claim().with_max_queries(most), target("gaussian:2", 1), {}
+    asked = [0]
+
+    def caching(histogram, size):
+        asked[0] += size
+        key = tuple(histogram.tolist())
+        if key not in kept:
+            kept[key] = int(inner.ask(histogram, 1)[0])
+        return [kept[key]] * size
+
+    report = verify(InProcessTarget(caching), made, seed=7)
+    assert asked[0] == report.queries <= most
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
 def test_a_deployment_that_claims_to_keep_answers_must():
     report = verify(target("gaussian:2"), caching_claim(), seed=7)
     found = result(report, "fresh-noise")

@@ -31,14 +31,22 @@ class Asking:
         self.kept: dict[tuple[int, ...], int] = {}
 
     def labels(self, stream: int, size: int) -> Labels:
-        """`size` labels (size,) of a stream.
+        """`size` labels (size,) of a stream; fewer where a caching deployment has no more.
 
-        Raises as the target does, TargetError for a reply that breaks the rules, and UsedUp.
+        Raises as the target does, TargetError for a reply that breaks the rules, and UsedUp where
+        there is none at all.
         """
         histogram = np.array(self.plan.streams[stream].histogram, dtype=np.int64)
         if not self.mechanism.caching:
             return self._call(histogram, size)
-        return np.array([self._first_label(histogram) for _ in range(size)], dtype=np.int64)
+        found: list[int] = []
+        try:
+            while len(found) < size:
+                found.append(self._first_label(histogram))
+        except UsedUp:
+            if not found:
+                raise
+        return np.array(found, dtype=np.int64)
 
     def _call(self, histogram: Histogram, size: int) -> Labels:
         reply = self.target.ask(histogram, size)

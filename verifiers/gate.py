@@ -164,7 +164,7 @@ class _Run:
     def _ask_stream(self, stream: int, size: int) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        left = self.claim.gate.max_queries - self.queries
+        left = self._left
         if left > 0 and stream not in self.unaskable:
             try:
                 self._ask(stream, min(size, left))
@@ -181,7 +181,7 @@ class _Run:
     def _ask(self, stream: int, size: int) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
         labels = self.asking.labels(stream, size)
-        self.queries += size
+        self.queries += labels.size
         self._observe(stream, labels)
         return labels
 
@@ -200,8 +200,7 @@ class _Run:
         refuted = any(is_refuted(check) for check in (self.labels, self.scale))
         if not refuted or fault is None or self.claim.mechanism.caching:
             return
-        left = self.claim.gate.max_queries - self.queries
-        budget = min(max(self.queries // 2, _LEAST_SEARCH), left)
+        budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
         self._tell("looking for the simplest histogram", self.queries + budget)
         try:
             self.ending.simplest = find_simplest(self.plan, fault[0], self._ask, budget)
@@ -212,9 +211,10 @@ class _Run:
         """Compares the first call of this life of the target with that of another."""
         fresh = next((check for check in self.checks if isinstance(check, FreshNoise)), None)
         restart = getattr(self.target, "restart", None)
-        if fresh is None or restart is None or self.ending.stopped is not None:
-            if self.claim.mechanism.caching:
-                self._ask_again()
+        if self.claim.mechanism.caching and self.ending.stopped is None:
+            self._ask_again()
+        short = self._left < self.contract.first.size
+        if fresh is None or restart is None or short or self.ending.stopped is not None:
             return
         self._tell("restarting the target", self.queries)
         try:
@@ -230,6 +230,9 @@ class _Run:
     def _ask_again(self) -> None:
         """Whether a deployment that claims to keep its answers does."""
         cached = CachedAnswers(self.asking.kept)
+        if self._left < cached.queries:
+            self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+            return
         cached.run(self.target, self.claim.mechanism.refuses)
         self.queries += cached.repeated
         verdict = Verdict.PASS if cached.changed is None else Verdict.FAIL
@@ -285,6 +288,11 @@ class _Run:
             if reason is not None:
                 self.checks.remove(check)
                 self.ending.impossible[check.id] = reason
+
+    @property
+    def _left(self) -> int:
+        """Queries that the claim's budget still allows."""
+        return self.claim.gate.max_queries - self.queries
 
     def _refuted(self) -> bool:
         return any(is_refuted(check) for check in self.checks)

@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 
 from .evidence.dirichlet import dirichlet_log_e_value
 from .evidence.one_sided import log_e_value_larger
+from .evidence.repetition import FOLLOWED
 from .evidence.repetition import SHARES as WAGERS
 from .evidence.same_law import CONCENTRATIONS
 
@@ -120,7 +121,7 @@ def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
     evidence that `Repetition` must find at one distance, with one of its wagers. By the normal law
     of the sum of the log-ratios.
     """
-    q = np.exp(log_q)
+    q = np.exp(np.sort(log_q)[::-1][:FOLLOWED])
     for share in np.geomspace(0.005, 1.0, 80):
         for wager in WAGERS:
             copied, other = np.log1p(-wager + wager / np.maximum(q, 1e-300)), np.log1p(-wager)

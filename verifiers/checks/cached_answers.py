@@ -11,6 +11,7 @@ from ..targets import Target, checked_labels
 from .base import Finding
 
 REPEATED = 100
+_SIZES = (1, 2)
 
 
 class CachedAnswers:
@@ -28,11 +29,16 @@ class CachedAnswers:
         self.changed: tuple[tuple[int, ...], int, int] | None = None
         self.repeated = 0
 
+    @property
+    def queries(self) -> int:
+        """Labels that asking again takes at most."""
+        return sum(_SIZES) * len(self.kept)
+
     def run(self, target: Target, refuses: bool) -> None:
         """Asks again, once by one label and once by two. Raises as the target does."""
         for votes, label in self.kept.items():
             asked = np.array(votes, dtype=np.int64)
-            for size in (1, 2):
+            for size in _SIZES:
                 again: Labels = checked_labels(target.ask(asked, size), asked, size, refuses)
                 self.repeated += size
                 other = again[again != label]

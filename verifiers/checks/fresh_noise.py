@@ -164,10 +164,15 @@ class FreshNoise:
             "periodic": self._periodic.log_e_value - misfit,
             "frozen": self._frozen.log_e_value,
             "calls": self._calls.log_e_value - float(self._misfit[self._fresh]),
-            "twins": float(logsumexp(self._copied_twin, b=1.0 / COPIED.size))
-            - float(self._misfit[self._twins[1]]),
+            "twins": self._twins_copied(),
             "restarted": self._restarted,
         }
+
+    def _twins_copied(self) -> float:
+        if self._twins[1] < 0:
+            return 0.0
+        copied = float(logsumexp(self._copied_twin, b=1.0 / COPIED.size))
+        return copied - float(self._misfit[self._twins[1]])
 
     def _average(self) -> float:
         return float(logsumexp(list(self._parts().values()), b=list(_WEIGHTS.values())))
@@ -213,7 +218,7 @@ class FreshNoise:
         place, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
         share, distance = float(COPIED[place]), int(before) + 1
         whole = share > 0.9
-        answers = "answers" if whole else f"about {100 * share:.0f} % of answers"
+        answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
         place_before = "the one before" if distance == 1 else f"the one {distance:,} before"
         message = f"{answers} repeat {place_before} on the same histogram"
         if distance == FRESH_CALL and whole:
@@ -241,7 +246,7 @@ class FreshNoise:
         restart = (
             "; after a restart the labels were new"
             if self._compared
-            else "; the target cannot be restarted from here, so a fixed seed would not show"
+            else "; the target was not restarted, so a fixed seed would not show"
         )
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "

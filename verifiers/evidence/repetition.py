@@ -18,7 +18,9 @@ SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 SEGMENT = 1 << 16
 """Labels compared with each other: transforms stay short, and memory bounded."""
 
-_FOLLOWED = 16  # likeliest labels whose copies are counted; copies of others are not wagered on
+FOLLOWED = 16
+"""Likeliest labels whose copies are counted; copies of others are not wagered on."""
+
 _HARMONIC = float(np.sum(1.0 / np.arange(1, LONGEST + 1)))
 
 
@@ -41,7 +43,7 @@ class Repetition:
 
     def __init__(self, log_q: Vector) -> None:
         self.log_q = log_q
-        self.followed = np.argsort(-log_q)[:_FOLLOWED]
+        self.followed = np.argsort(-log_q)[:FOLLOWED]
         q = np.exp(log_q[self.followed])
         # gained by a copy that is seen, over what every label at risk of being a copy costs
         self._cost = np.log1p(-SHARES)
