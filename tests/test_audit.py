@@ -114,6 +114,14 @@ def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path):
         audit(target(), made, HERE, THERE, 1000)
 
 
+@pytest.mark.parametrize("alpha", [1e-15, 1e-17, 1e-300])
+def test_intervals_hold_at_any_confidence(alpha):
+    """Near the ends no float may be as unlikely as that: the interval then reaches the end."""
+    for successes, trials in ((1999, 2000), (1, 2), (0, 1), (1, 1), (1, 2000)):
+        low, high = proportion_interval(successes, trials, alpha)
+        assert 0.0 <= low <= successes / trials <= high <= 1.0
+
+
 def test_the_command_prints_what_the_contract_says(tmp_path):
     (tmp_path / "aggregator.py").write_text(
         "import numpy as np\nrng = np.random.default_rng(0)\n"

@@ -149,6 +149,32 @@ def test_a_terminal_sees_progress(claim):
     assert b"queries" in shown.split(b"PASS")[0]
 
 
+@pytest.mark.parametrize(("target", "status"), [("half_noise", 1), ("raises", 2)])
+def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status):
+    """`| head -1` in CI: rich would exit with 1, which means a violation."""
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    command = f"dpassay verify {HERE}/targets.py:{target} --claim claim.toml --seed 0"
+    line = f"{sys.executable} -m {command.replace('dpassay', 'dpassay.verifiers.cli', 1)}"
+    found = subprocess.run(
+        ["bash", "-c", f"{line} | true; echo ${{PIPESTATUS[0]}}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert found.stdout.strip() == str(status), found.stderr
+
+
+def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path):
+    privacy = '[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "nosuch.csv"\n'
+    (tmp_path / "claim.toml").write_text(CLAIM + privacy)
+    found = dpassay("verify", "--claim", str(tmp_path / "claim.toml"))
+    assert found.returncode == 2
+    assert "claim.toml: privacy.scope: nosuch.csv: No such file" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
 def test_an_interrupted_run_reports_what_it_has(claim):
     """Ctrl-C is neither a fail nor a traceback."""
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", f"{HERE}/targets.py:slow"]

@@ -167,7 +167,7 @@ def test_a_violation_is_told_in_order(project, gate):
 
 def test_what_is_no_violation_is_worded_otherwise(project, gate):
     text = assay(project, "-k", "fresh-noise or noise-scale").stdout.str()
-    assert "fresh-noise: the target broke the rules of a call" in text
+    assert "fresh-noise: the target did not answer a call as it must" in text
     assert "noise-scale: too little was seen to say" in text
     assert "does not do what it claims" not in text
 

@@ -23,6 +23,7 @@ from ..reference import (
     NoisyArgmax,
     parse_noise,
 )
+from .histogram_file import read_histograms
 from .targets.replies import one_line, shown_repr, shown_spec
 
 CLAIM_BYTES = 1_000_000
@@ -169,7 +170,13 @@ def read_claim(path: str | Path) -> Claim:
         raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
     except ValueError as error:  # numbers of thousands of digits among them
         raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None
-    return parse_claim(table, str(path))
+    claim = parse_claim(table, str(path))
+    if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
+        try:
+            read_histograms(claim.privacy.scope)
+        except ValueError as error:
+            raise ClaimError(f"{path}: privacy.scope: {error}") from None
+    return claim
 
 
 def _are_missing(keys: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from .misuse import MISUSE, fail, run_commands
+from .misuse import MISUSE, fail, on_stdout, run_commands
 
 
 def main() -> None:
@@ -80,10 +80,8 @@ def verify(
     finally:
         deployment.close()
     trouble = None if files is None else files.write(report)  # stdout may be closed: files first
-    if as_json:
-        print(json.dumps(report.as_json()))
-    else:
-        print_report(report)
+    with on_stdout():
+        print(json.dumps(report.as_json())) if as_json else print_report(report)
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)

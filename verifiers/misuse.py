@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -17,6 +19,21 @@ def fail(message: str, status: int = MISUSE) -> NoReturn:
     sys.exit(status)
 
 
+@contextmanager
+def on_stdout() -> Iterator[None]:
+    """For what is printed last: a reader of stdout that has gone changes nothing of the status."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+
+
+def _forget_stdout() -> None:
+    """The reader is gone, and flushing at exit would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run_commands(commands: click.Command) -> NoReturn:
     """Runs the command line: what goes wrong is one line, and never the status of a fail."""
     try:
@@ -27,6 +44,5 @@ def run_commands(commands: click.Command) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted")
     except BrokenPipeError:
-        # the reader of stdout is gone, and flushing at exit would fail once more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_stdout()
         sys.exit(MISUSE)

@@ -25,6 +25,12 @@ _NARROW = 60  # columns of a terminal that has none to spare for an indent
 _WORST_FIRST = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the command, whose status is the verdict's; rich would exit with 1."""
+        raise BrokenPipeError
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
     """A listener for `verify` that draws a bar on stderr, where stderr is a terminal."""
@@ -53,7 +59,7 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
 
 def print_report(report: Report) -> None:
     """The report for people, on stdout: verdict first, then every check that ran."""
-    console = Console(highlight=False)
+    console = _Console(highlight=False)
     verdict, claim = report.verdict, report.claim.mechanism
     _say(console, verdict.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
     _say(

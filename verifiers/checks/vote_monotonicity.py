@@ -24,7 +24,9 @@ class VoteMonotonicity:
         self.plan = plan
         self.queries = 0
         self.base, self.raised, self.pairs = plan.twins[self.id]
-        self.leader = int(np.argmax(plan.streams[self.base].histogram))
+        # the class that gained, whichever of several leaders that is
+        before, after = (np.array(plan.streams[i].histogram) for i in (self.base, self.raised))
+        self.leader = int(np.argmax(after - before))
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         empty = np.zeros(0, dtype=bool)
         self._waiting = {self.base: empty, self.raised: empty}

@@ -9,6 +9,7 @@ Vector = NDArray[np.float64]
 
 _FROM_THE_START = 0.5
 _HAZARD = 1.0 / 64  # share of what has not set in yet that sets in with each batch
+_ONSET_BATCH = 8.0  # labels; hundreds of calls for one label would use it all up
 
 
 class PointedEvidence:
@@ -34,7 +35,7 @@ class PointedEvidence:
         """Adds a batch: counts (o,), and the alternatives' log-ratios per label (a, o)."""
         seen = counts > 0
         fresh = log_ratios[:, seen] @ counts[seen]
-        if self.labels:
+        if self.labels and counts.sum() >= _ONSET_BATCH:
             setting_in = self._waiting + np.log(_HAZARD) + self.log_weights
             self._capital = np.logaddexp(self._capital, setting_in)
             self._waiting += float(np.log1p(-_HAZARD))

@@ -22,6 +22,8 @@ def proportion_interval(successes: int, trials: int, alpha: float) -> tuple[floa
         return float(room - xlogy(k, p) - xlog1py(n - k, -p))
 
     best = k / n
-    low = 0.0 if k == 0 else brentq(excess, 1e-300, best)
-    high = 1.0 if k == n else brentq(excess, best, 1.0 - 1e-16)
+    # an end that not even the last float before 0 or 1 reaches is 0 or 1 itself
+    least, most = 1e-300, 1.0 - 2.0**-53
+    low = 0.0 if k == 0 or excess(least) <= 0.0 else brentq(excess, least, best)
+    high = 1.0 if k == n or excess(most) <= 0.0 else brentq(excess, best, most)
     return float(low), float(high)
