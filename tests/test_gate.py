@@ -329,6 +329,24 @@ def test_a_caching_deployment_is_asked_within_the_budget(most):
     assert report.verdict is Verdict.INCONCLUSIVE
 
 
+def test_kept_answers_are_asked_again_although_some_histograms_ran_out():
+    """A small total has few histograms of one law: that ends its stream, not the run."""
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+    gate = {"smallest_effect": 0.1, "tolerance": 0.2}
+    made = parse_claim({"mechanism": mechanism | {"caching": True}, "gate": gate})
+    inner, kept = target("gaussian:40", 1), {}
+
+    def caching(histogram, size):
+        key = tuple(histogram.tolist())
+        if key not in kept:
+            kept[key] = int(inner.ask(histogram, 1)[0])
+        return [kept[key]] * size
+
+    report = verify(InProcessTarget(caching), made, seed=0)
+    assert result(report, "fresh-noise").verdict is Verdict.PASS
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+
+
 def test_a_deployment_that_claims_to_keep_answers_must():
     report = verify(target("gaussian:2"), caching_claim(), seed=7)
     found = result(report, "fresh-noise")

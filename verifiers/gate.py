@@ -211,7 +211,7 @@ class _Run:
         """Compares the first call of this life of the target with that of another."""
         fresh = next((check for check in self.checks if isinstance(check, FreshNoise)), None)
         restart = getattr(self.target, "restart", None)
-        if self.claim.mechanism.caching and self.ending.stopped is None:
+        if self.claim.mechanism.caching:
             self._ask_again()
         short = self._left < self.contract.first.size
         if fresh is None or restart is None or short or self.ending.stopped is not None:
