@@ -204,6 +204,26 @@ def test_silence_states_a_probability_of_copies_that_is_seen():
     assert f"up to {LONGEST:,}" in check.silence().message  # with 67,584 labels of a near-tie
 
 
+class OncePerCall:
+    """Draws noise once a call, for all of its answers."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, histogram, size):
+        return np.repeat((histogram + self.rng.normal(0, 40, histogram.size)).argmax(), size)
+
+
+def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers():
+    """A vendor told to claim caching for this would hide the fault."""
+    for seed in range(20):
+        report = verify(InProcessTarget(OncePerCall(seed)), claim(), seed=seed)
+        found = next(check for check in report.checks if check.id == "fresh-noise")
+        assert found.verdict == "fail"
+        assert found.message.startswith("all answers of a call are the same")
+        assert found.diagnosis.startswith("noise is drawn once a call")
+
+
 def test_a_restart_that_repeats_the_first_call_is_told():
     check = FreshNoise(make_plan(claim(), 0))
     mechanism = NoisyArgmax(Gaussian(40.0))

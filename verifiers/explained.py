@@ -21,11 +21,13 @@ def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     if check["verdict"] == "fail":
         lines.append(f"allowed: {_allowed(check, report)}")
         lines.append(f"likely cause: {check['diagnosis'] or 'none is known for what was observed'}")
-    if check["reproduce"]:
-        lines.append(f"reproduce: {check['reproduce']}")
-    else:
-        lines.append(f"reproduce: run it again with seed {report['seed']}")
+    lines.append(f"reproduce: {check['reproduce'] or _in_python(report)}")
     return "\n".join(lines)
+
+
+def _in_python(report: Mapping[str, Any]) -> str:
+    """What repeats the run of a target that was handed over and has no name to type."""
+    return f"assert_conforms(target, claim, seed={report['seed']})"
 
 
 def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:

@@ -210,15 +210,14 @@ class _Run:
     def _restart(self) -> None:
         """Compares the first call of this life of the target with that of another."""
         fresh = next((check for check in self.checks if isinstance(check, FreshNoise)), None)
-        restart = getattr(self.target, "restart", None)
         if self.claim.mechanism.caching:
             self._ask_again()
         short = self._left < self.contract.first.size
-        if fresh is None or restart is None or short or self.ending.stopped is not None:
+        if fresh is None or short or self.ending.stopped is not None:
             return
         self._tell("restarting the target", self.queries)
         try:
-            restart()
+            self.target.restart()
         except NotOffered:
             return
         histogram, first = self.contract.opening, self.contract.first
@@ -270,7 +269,7 @@ class _Run:
             finding.message,
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
-            reproduce=self.ending.reproduce if verdict is Verdict.FAIL else None,
+            reproduce=self.ending.again(verdict),
         )
 
     def _drop(self, stream: int, refusal: str) -> None:
@@ -310,4 +309,5 @@ class _Run:
             message = self.ending.stopped or "nothing was answered"
         else:
             verdict, message = Verdict.PASS, "every reply had the right shape, type and range"
-        return CheckResult(self.contract.id, verdict, message, self.contract.queries)
+        again, queries = self.ending.again(verdict), self.contract.queries
+        return CheckResult(self.contract.id, verdict, message, queries, reproduce=again)

@@ -19,12 +19,21 @@ _OUTCOMES = {
 }
 
 
+def _outcome(check: CheckResult, report: Report) -> str | None:
+    """The element of a case, None where it passed.
+
+    A check that a failure of another one cut short says nothing of its own: one fault, one red
+    case.
+    """
+    if check.verdict is Verdict.INCONCLUSIVE and report.verdict is not Verdict.INCONCLUSIVE:
+        return "skipped"
+    return _OUTCOMES.get(check.verdict)
+
+
 def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
     """The XML of a run; started: in UTC."""
-    counts = dict.fromkeys(("failure", "error", "skipped"), 0)
-    for check in report.checks:
-        if check.verdict in _OUTCOMES:
-            counts[_OUTCOMES[check.verdict]] += 1
+    outcomes = [_outcome(check, report) for check in report.checks]
+    counts = {name: outcomes.count(name) for name in ("failure", "error", "skipped")}
     suite = ElementTree.Element(
         "testsuite",
         name=printable(f"dpassay verify {target}"),
@@ -35,25 +44,27 @@ def junit(report: Report, target: str, claim_file: str | None, started: datetime
         time=f"{report.seconds:.3f}",
         timestamp=started.strftime("%Y-%m-%dT%H:%M:%S"),  # Jenkins's schema has no zone
     )
-    for check in report.checks:
-        suite.append(_case(check, target, claim_file))
+    for check, outcome in zip(report.checks, outcomes, strict=True):
+        suite.append(_case(check, outcome, target, claim_file))
     root = ElementTree.Element("testsuites", name="dpassay")
     root.append(suite)
     ElementTree.indent(root)
     return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(root, 'unicode')}\n"
 
 
-def _case(check: CheckResult, target: str, claim_file: str | None) -> ElementTree.Element:
+def _case(
+    check: CheckResult, outcome: str | None, target: str, claim_file: str | None
+) -> ElementTree.Element:
     classname = "dpassay." + re.sub(r"[^\w-]+", "_", printable(target))
     case = ElementTree.Element("testcase", classname=classname, name=check.id, time="0.000")
     if claim_file is not None:
         case.set("file", printable(claim_file))
-    if check.verdict in _OUTCOMES:
-        outcome = ElementTree.SubElement(case, _OUTCOMES[check.verdict])
-        outcome.set("message", printable(check.message))
-        if check.verdict is not Verdict.NOT_APPLICABLE:
-            outcome.set("type", check.verdict.value)
-            outcome.text = "\n".join(_details(check))
+    if outcome is not None:
+        element = ElementTree.SubElement(case, outcome)
+        element.set("message", printable(check.message))
+        if outcome != "skipped":
+            element.set("type", check.verdict.value)
+            element.text = "\n".join(_details(check))
     return case
 
 

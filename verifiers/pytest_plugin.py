@@ -10,7 +10,8 @@ its `false_alarm`. So a rerun within the session repeats the verdict, workers of
 run of one of them, and `--lf` runs the whole gate anew although it shows only what failed.
 
 A violation, a target that cannot be judged and a budget too small to say are failures of the item,
-in different words; a check that does not apply is a skip.
+in different words; a check that does not apply is a skip, and so is one that the failure of another
+in the session cut short.
 
 The module is imported with every start of pytest where dpassay is installed: heavy imports happen
 where they are used.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .shared_run import SharedRun
 
 _WARNING = "dpassay-warning"
+_ENDS = ("fail", "error")  # verdicts that end a run before the other checks are done
 _FOLDER = "dpassay_folder"  # key of what the controller of xdist tells its workers
 
 
@@ -186,12 +188,21 @@ class CheckItem(pytest.Item):
         if made:
             self.user_properties += [(_WARNING, text) for text in report["warnings"]]
         check = next(check for check in report["checks"] if check["id"] == self.name)
-        if check["verdict"] == "not-applicable":
+        if check["verdict"] == "not-applicable" or self._is_cut_short(check, report):
             pytest.skip(check["message"])
         if check["verdict"] != "pass":
             raise CheckNotPassed(explained(check, report))
         self.user_properties.append(("dpassay-message", check["message"]))
         self.add_report_section("call", "dpassay", check["message"])
+
+    def _is_cut_short(self, check: dict[str, Any], report: dict[str, Any]) -> bool:
+        """Whether a check says nothing since another failed, which this session shows itself.
+
+        One fault makes one failure; but where only this check is selected, it is no pass.
+        """
+        shown = {item.name for item in self.session.items if isinstance(item, CheckItem)}
+        worse = {found["id"] for found in report["checks"] if found["verdict"] in _ENDS}
+        return check["verdict"] == "inconclusive" and not worse.isdisjoint(shown)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The words of a verdict alone; anything else is a fault of ours, and shown in full."""

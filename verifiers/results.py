@@ -26,25 +26,36 @@ class Ending:
     impossible: dict[str, str] = field(default_factory=dict)
     proofs: dict[str, CheckResult] = field(default_factory=dict)
 
+    def again(self, verdict: Verdict) -> str | None:
+        """The command that repeats the run, for a verdict that one would want to see again."""
+        return None if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) else self.reproduce
+
 
 def results(contract: CheckResult, checks: Sequence[Check], ending: Ending) -> list[CheckResult]:
     """One result for each check id, in the order of the report."""
     found = {contract.id: contract, **ending.proofs}
-    refuted = any(is_refuted(check) for check in checks)
+    refuted = [check.id for check in checks if is_refuted(check)]
+    if refuted:
+        ending = replace(ending, stopped=f"the run ended when {_listed(refuted)} failed")
     for check in checks:
-        found[check.id] = _result(check, refuted, ending)
+        found[check.id] = _result(check, ending)
     for name, reason in ending.impossible.items():
         found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
-    return _with_cause([found.get(name) or _not_reached(name, refuted, ending) for name in SHARES])
+    return _with_cause([found.get(name) or _not_reached(name, ending) for name in SHARES])
 
 
-def _not_reached(name: str, refuted: bool, ending: Ending) -> CheckResult:
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _not_reached(name: str, ending: Ending) -> CheckResult:
     why = ending.stopped or "the target failed before it could run"
-    why = "the run ended when another check failed" if refuted else why
-    return CheckResult(name, Verdict.INCONCLUSIVE, why)
+    return CheckResult(
+        name, Verdict.INCONCLUSIVE, why, reproduce=ending.again(Verdict.INCONCLUSIVE)
+    )
 
 
-def _result(check: Check, refuted: bool, ending: Ending) -> CheckResult:
+def _result(check: Check, ending: Ending) -> CheckResult:
     shortfall = check.shortfall()
     if is_refuted(check):
         verdict, finding = Verdict.FAIL, _located(check.violation(), ending.simplest)
@@ -52,9 +63,9 @@ def _result(check: Check, refuted: bool, ending: Ending) -> CheckResult:
         verdict, finding = Verdict.PASS, check.silence()
     else:
         verdict = Verdict.INCONCLUSIVE
-        why = "the run ended when another check failed" if refuted else ending.stopped
-        why = "the run ended when the target failed" if ending.error is not None else why
-        finding = Finding(f"{why}; about {shortfall} more queries would have been needed")
+        failed = ending.error is not None
+        why = "the run ended when the target failed" if failed else ending.stopped
+        finding = Finding(f"{why}; about {shortfall:,} more queries would have been needed")
     return CheckResult(
         check.id,
         verdict,
@@ -64,7 +75,7 @@ def _result(check: Check, refuted: bool, ending: Ending) -> CheckResult:
         check.log_threshold,
         finding.histogram,
         finding.diagnosis,
-        ending.reproduce if verdict is Verdict.FAIL else None,
+        ending.again(verdict),
     )
 
 

@@ -9,7 +9,9 @@ from .planner import EXPLORER_QUERIES, FRESH_CALL
 FIRST_BATCH = 32
 LARGEST_BATCH = 8192
 _EXPLORERS_A_SWEEP = 12
-_FRONT = ("probe", "informative", "near-tie")  # where the commonest faults show soonest
+_TELLING = ("informative", "near-tie")  # deep, and a wrong scale moves their labels most
+_FRONT = ("probe", *_TELLING)  # where the commonest faults show soonest
+_ROUNDS = 4  # at the end, over what is kept for it
 _CALLS_FROM = 128  # labels of each deep stream, after which calls themselves are compared
 
 Batch = tuple[int, int]
@@ -19,19 +21,22 @@ def sweeps(plan: Plan) -> Iterator[Batch]:
     """Streams and batch sizes: every deep stream doubles its labels from sweep to sweep.
 
     So a gross fault shows within a few hundred labels; those of the kinds in `_FRONT` start. What
-    is asked in a way of its own (calls of one size, a pair) comes in between, calls of one label
-    and the late anchor last.
+    is asked in a way of its own (calls of one size, a pair) comes in between, then calls of one
+    label. Last is the late anchor, in turns with a quarter of the telling ones: in a clear winner
+    alone a fault of the scale that sets in late would hardly show.
     """
     apart = (SIMPLE, FRESH, SINGLES, PAIR, LATE)
     deep = [i for i in range(plan.deep) if plan.streams[i].kind not in apart]
     explorers = iter(range(plan.deep, len(plan.streams)))
+    kept = _kept_for_the_end(plan)
+    planned = {i: plan.streams[i].queries - kept.get(i, 0) for i in deep}
     asked = dict.fromkeys(deep, 0)
     goal = FIRST_BATCH
-    while any(asked[i] < plan.streams[i].queries for i in deep):
+    while any(asked[i] < planned[i] for i in deep):
         for i in deep:
             if goal == FIRST_BATCH and plan.streams[i].kind not in _FRONT:
                 continue
-            wanted = min(goal, plan.streams[i].queries)
+            wanted = min(goal, planned[i])
             for size in _parts(wanted - asked[i]):
                 yield i, size
             asked[i] = max(asked[i], wanted)
@@ -42,8 +47,20 @@ def sweeps(plan: Plan) -> Iterator[Batch]:
         goal *= 2
     single = plan.first(SINGLES)
     yield from ((single, 1) for _ in range(plan.streams[single].queries))
-    late = plan.first(LATE)
-    yield from ((late, size) for size in _parts(plan.streams[late].queries))
+    for turn in range(_ROUNDS):
+        for i, queries in kept.items():
+            upto, before = queries * (turn + 1) // _ROUNDS, queries * turn // _ROUNDS
+            yield from ((i, size) for size in _parts(upto - before))
+
+
+def _kept_for_the_end(plan: Plan) -> dict[int, int]:
+    """Queries kept for the end of a run, by stream: a quarter of the telling anchors, all late."""
+    shares = {LATE: 1, **dict.fromkeys(_TELLING, 4)}
+    return {
+        i: stream.queries // shares[stream.kind]
+        for i, stream in enumerate(plan.streams)
+        if stream.kind in shares
+    }
 
 
 def _calls(plan: Plan) -> Iterator[Batch]:

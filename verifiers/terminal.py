@@ -68,14 +68,12 @@ def print_report(report: Report) -> None:
         f"{claim.teachers} teachers; "
         f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
     )
-    _say(
-        console,
-        "a correct deployment fails this run with probability at most "
-        f"{report.claim.gate.false_alarm:g}",
-    )
-    for check in report.checks:
-        if check.verdict is Verdict.ERROR:
-            _say(console, f"{check.id}: {check.message}")
+    if verdict is not Verdict.ERROR:
+        _say(
+            console,
+            "a correct deployment fails this run with probability at most "
+            f"{report.claim.gate.false_alarm:g}",
+        )
     console.print()
     told = [check for check in report.checks if _has_run(check)]
     for check in sorted(told, key=lambda check: _WORST_FIRST.index(check.verdict)):
@@ -110,7 +108,7 @@ def _say(
 
 def _has_run(check: CheckResult) -> bool:
     """Whether a check saw labels, or came to a verdict without any."""
-    if check.verdict in (Verdict.PASS, Verdict.FAIL):
+    if check.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.ERROR):
         return True
     told = check.queries > 0 or check.histogram is not None
     return check.verdict is Verdict.INCONCLUSIVE and told
@@ -126,20 +124,21 @@ def _print_check(console: Console, check: CheckResult) -> None:
     if check.verdict is Verdict.FAIL and check.log_e_value is not None:
         public = check.as_json()
         details.append(
-            f"evidence: e-value 10^{public['log10_e_value']:.1f} after {check.queries:,} queries; "
+            f"evidence: e-value 10^{public['log10_e_value']:.1f} from {check.queries:,} queries; "
             f"10^{public['threshold_log10']:.1f} refutes"
         )
     for detail in details:
         _say(console, detail, indent=_INDENT)
-    if check.reproduce:
+    if check.reproduce and check.verdict in (Verdict.FAIL, Verdict.ERROR):
         _say(console, f"reproduce: {check.reproduce}", indent=_INDENT, whole=True)
 
 
 def _print_not_run(console: Console, report: Report) -> None:
-    """Checks that saw no label, gathered by reason."""
-    reasons: dict[str, list[str]] = {}
+    """Checks that saw no label, gathered by verdict and reason."""
+    reasons: dict[tuple[Verdict, str], list[str]] = {}
     for check in report.checks:
-        if not _has_run(check) and check.verdict is not Verdict.ERROR:
-            reasons.setdefault(check.message, []).append(check.id)
-    for reason, ids in reasons.items():
-        _say(console, f"not run ({reason}): {', '.join(ids)}", style="dim")
+        if not _has_run(check):
+            reasons.setdefault((check.verdict, check.message), []).append(check.id)
+    for (verdict, reason), ids in sorted(reasons.items()):
+        lead = (f"{verdict.value:<{_INDENT}} ", _STYLES[verdict])
+        _say(console, f"{', '.join(ids)}: {reason}", lead=lead)

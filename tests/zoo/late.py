@@ -41,6 +41,11 @@ def half_after_60000(asked, calls):
     return np.where(asked < 60_000, 1.0, 0.5)
 
 
+@ages("tenth-less-after-150000", "0.9 of the noise once 150,000 queries are answered.")
+def tenth_less_after_150000(asked, calls):
+    return np.where(asked < 150_000, 1.0, 0.9)
+
+
 @ages("none-after-500-calls", "No noise after 500 calls.")
 def none_after_500_calls(asked, calls):
     return float(calls < 500)

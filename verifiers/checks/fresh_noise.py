@@ -35,11 +35,23 @@ _WEIGHTS = {
     "restarted": 0.1,
 }
 
+_SURE = 7.0  # log-odds from which one of two causes is told alone
+
 _WORDS = {
     "frozen": (
         "answers to one histogram never change",
         "one draw a histogram is kept (a cache, or a seed made from the input), or there is no "
         "noise at all; if answers are kept by design, claim caching = true",
+    ),
+    "once a call": (
+        "all answers of a call are the same, and calls differ",
+        "noise is drawn once a call: draw it for each answer, in the shape (size, classes)",
+    ),
+    "once": (
+        "all answers of a call are the same",
+        "noise is drawn once a call and not for each answer, in the shape (size, classes), or one "
+        "draw a histogram is kept (a cache, or a seed made from the input; where that is by design, "
+        "claim caching = true)",
     ),
     "restarted": (
         "after a restart the target gives the labels of its first start again",
@@ -200,7 +212,9 @@ class FreshNoise:
         """See `Check.violation`."""
         parts = self._parts()
         heaviest = max(parts, key=lambda name: parts[name])
-        if heaviest in ("together", "single"):
+        if self._frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
+            heaviest = self._drawn_once()
+        elif heaviest in ("together", "single"):
             return self._copied(heaviest == "together")
         message, diagnosis = _WORDS[heaviest]
         at = self._fresh if heaviest != "twins" else self._twins[1]
@@ -209,6 +223,12 @@ class FreshNoise:
         period = self._periodic.heaviest
         message = message.format(size=FRESH_CALL, period=f"{period}{_ordinal(period)}")
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
+
+    def _drawn_once(self) -> str:
+        """Which words tell of calls that each gave one label only."""
+        if self._frozen.changed:
+            return "once a call"
+        return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
     def _copied(self, everywhere: bool) -> Finding:
         """What to say of labels that copy earlier ones of their histogram."""

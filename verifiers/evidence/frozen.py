@@ -9,18 +9,32 @@ _KEPT = 0.999
 
 
 class Frozen:
-    """Ratio of "every label of a histogram is its first one", over all histograms together."""
+    """Ratio of "every label of a histogram is its first one", over all histograms together.
+
+    constant: whether each call has given one label only; changed: calls of a constant run that
+    gave another label than the histogram's first; kept_log_odds: that the others gave the same,
+    as kept answers would, against the claimed law. These three tell a draw a call from a draw a
+    histogram.
+    """
 
     def __init__(self, streams: int) -> None:
         self._first = np.full(streams, -1)
         self.log_e_value = 0.0
+        self.constant = True
+        self.changed = 0
+        self.kept_log_odds = 0.0
 
     def observe(self, stream: int, outcomes: NDArray[np.int64], log_q: Vector) -> None:
         """Adds labels of one histogram, as outcomes (n,); log_q: the null's log-laws (o,)."""
         fresh = outcomes
+        self.constant &= bool((outcomes == outcomes[0]).all())
         if self._first[stream] < 0:
             self._first[stream] = outcomes[0]
             fresh = outcomes[1:]
+        elif outcomes[0] != self._first[stream]:
+            self.changed += 1
+        else:
+            self.kept_log_odds -= float(log_q[outcomes[0]])
         first = self._first[stream]
         kept = int((fresh == first).sum())
         gain = np.log1p(-_KEPT + _KEPT / max(float(np.exp(log_q[first])), 1e-300))

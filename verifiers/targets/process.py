@@ -103,7 +103,8 @@ class ProcessTarget:
             # another's child has no word of its own for a call that it does not know
             unknown = self._loads is None and wanted not in self._known
             if unknown or reply.get("lacking"):
-                return NotOffered(f"the target does not answer {wanted}: {error}")
+                own = "the target has no " in error  # of a Python target, by our worker
+                return NotOffered(error if own else f"the target does not answer {wanted}: {error}")
         if "error" in reply and wanted != "spent":
             return Refused(error)
         return TargetError(f"{call} returned {error}")
