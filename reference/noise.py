@@ -155,6 +155,11 @@ class Gumbel(Noise):
         return rng.gumbel(scale=self.scale, size=shape)
 
 
+_SCALES = (
+    1e-3,
+    1e9,
+)  # of noise given as text: beyond them, squares and reciprocals leave the floats
+
 FAMILIES: dict[str, type[Noise]] = {
     family.family: family for family in (Gaussian, Laplace, Gumbel, Exponential)
 }
@@ -163,14 +168,20 @@ FAMILIES: dict[str, type[Noise]] = {
 def parse_noise(text: str) -> Noise:
     """The noise that `text` such as `gaussian:40` names; `str(noise)` prints it back.
 
-    Raises ValueError naming the text and what is allowed.
+    Scales are in votes, from 0.001 to 10^9. Raises ValueError naming the text and what is allowed.
     """
-    allowed = f"expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)} and SCALE > 0"
+    allowed = (
+        f"expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)} and SCALE from 0.001 to "
+        "1e9 votes"
+    )
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
     family, separator, scale = str(text).strip().partition(":")
     if not separator or family not in FAMILIES:
         raise ValueError(f"noise {shown}: {allowed}")
     try:
-        return FAMILIES[family](float(scale))
+        noise = FAMILIES[family](float(scale))
     except ValueError:
         raise ValueError(f"noise {shown}: {allowed}") from None
+    if not _SCALES[0] <= noise.scale <= _SCALES[1]:
+        raise ValueError(f"noise {shown}: {allowed}")
+    return noise

@@ -78,7 +78,9 @@ def test_headers_labels_and_realised_charging(tmp_path):
     """A refused query costs its test alone, an answered one more."""
     options = [*CONFIDENT, "--delta", "1e-5", "--charging", "realised"]
     text = f"{HEADER},label\n{ROW},%d\n"
-    refused = charged(text % -1, *options, folder=tmp_path)["epsilon"]
+    once = charged(text % -1, *options, folder=tmp_path)
+    assert once["expected_answered"] == 0
+    refused = once["epsilon"]
     answered = charged(text % 7, *options, folder=tmp_path)["epsilon"]
     everything = charged(f"{HEADER}\n{ROW}\n", *options[:-1], "all", folder=tmp_path)["epsilon"]
     assert refused < answered == pytest.approx(everything)
@@ -170,6 +172,14 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
     [
         ("", GNMAX, "no histograms: expected one a row"),
         ("1,2\n1,x\n", GNMAX, "line 2: 'x' is not a whole number of votes"),
+        # a mistyped first row that passed for a header would be asked, and not charged
+        ("150.0,50\n150,50\n", GNMAX, "line 1: '150.0' is not a whole number of votes"),
+        ("15O,50\n150,50\n", GNMAX, "line 1: '15O' is not a whole number"),
+        ("10;20\n", GNMAX, "line 1: '10;20' is not a whole number of votes: expected 0 to 2^53"),
+        ("a,b,Label\n9,1,2\n", GNMAX, "line 2: label 2 of 2 classes: expected 0 to 1, or -1"),
+        (ROW, ["--mechanism", "gnmax", "--noise", "gaussian:1e300"], "SCALE from 0.001 to 1e9"),
+        (ROW, [*CONFIDENT[:4], "--threshold", "1e300", *CONFIDENT[6:]], "expected -1e9 to 1e9"),
+        (ROW, [*GNMAX, "--epsilon", "1e300"], "repeats fit: expected a budget of use"),
         ("1,2\n1,2,3\n", GNMAX, "line 2: 3 columns, but 2 in the first row"),
         ("1,-2\n", GNMAX, "line 1: histogram has -2 votes for class 1"),
         ("5\n", GNMAX, "line 1: histogram of 1 classes"),

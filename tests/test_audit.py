@@ -78,6 +78,13 @@ def test_a_claim_that_labels_refute_fails():
     assert audit(target("gaussian:1"), made, HERE, THERE, 100_000).verdict is Verdict.FAIL
 
 
+def test_a_pair_of_another_total_is_not_the_claim_s():
+    """Fewer votes under the same noise cost as much; what is refuted must be the claim."""
+    few = np.array([2, 2, 0]), np.array([1, 3, 0])
+    with pytest.raises(ValueError, match=r"\[2, 2, 0\]: 4 votes, but the claim has 10 teachers"):
+        audit(target(), claim(), *few, 1000)
+
+
 def test_too_few_labels_say_nothing():
     found = audit(target("gaussian:60"), claim("gaussian:60"), HERE, THERE, 200)
     assert found.verdict is Verdict.INCONCLUSIVE

@@ -9,7 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
+
+from dpassay.verifiers.misuse import run_commands
 
 HERE = Path(__file__).parent
 
@@ -75,7 +78,10 @@ def test_too_little_noise_exits_1_soon(name, most, diagnosis, seed, claim):
         ("not_a_number", "returned label nan"),
         ("too_few", "returned an array of shape"),
         ("out_of_range", "returned label 10 at place 0: allowed are 0 to 9"),
-        ("refuses_all", "was refused, although the claim covers it: closed on Saturdays"),
+        (
+            "refuses_all",
+            "was refused (ValueError, 422), although the claim covers it: closed on Saturdays",
+        ),
     ],
 )
 def test_broken_targets_exit_2_with_one_line(name, words, claim):
@@ -175,16 +181,48 @@ def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path)
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_an_interrupted_run_reports_what_it_has(claim):
+@pytest.mark.parametrize("row", ["150,30,20", "126,125,0,0,0,0,0,0,0,0"])
+def test_a_scope_of_other_histograms_is_refused(row, tmp_path):
+    """Held to such rows, a claim would pass whatever it says of its own."""
+    (tmp_path / "scope.csv").write_text(f"{row}\n")
+    privacy = "[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\n"
+    scope = f'scope = "{tmp_path / "scope.csv"}"\n'
+    (tmp_path / "claim.toml").write_text(CLAIM + privacy + scope)
+    found = dpassay("verify", "--claim", str(tmp_path / "claim.toml"))
+    assert found.returncode == 2
+    assert "histogram 1: " in found.stderr
+    assert "the claim has 10 classes and 250 teachers" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys):
+    """Python's status for a traceback, 1, would say that the claim is refuted."""
+    broken = click.Command("broken", callback=lambda: 1 / 0)
+    with pytest.raises(SystemExit) as ended:
+        run_commands(broken)
+    assert ended.value.code == 2
+    assert "a fault of dpassay itself, please report it" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_reports_what_it_has(claim, tmp_path):
     """Ctrl-C is neither a fail nor a traceback."""
-    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", f"{HERE}/targets.py:slow"]
+    started = tmp_path / "started"
+    (tmp_path / "asleep.py").write_text(
+        "import pathlib, time\n"
+        "def asked(histogram, size):\n"
+        f"    pathlib.Path({str(started)!r}).touch()\n"
+        "    time.sleep(300)\n"
+    )
+    target = f"{tmp_path / 'asleep.py'}:asked"
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", target]
     with subprocess.Popen(
         [*command, "--claim", claim, "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        time.sleep(4)
+        while not started.exists() and process.poll() is None:
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 3, errors
@@ -217,6 +255,11 @@ def test_a_failure_is_explained_to_people(claim):
         (("probabilities", "1,x", "--noise", "gaussian:1"), "'x' is not a whole number"),
         (("probabilities", "1,2", "--noise", "normal:1"), "expected FAMILY:SCALE"),
         (("probabilities", "12", "--noise", "gaussian:1"), "at least two"),
+        (("probabilities", "12,7", "--noise", "gaussian:1e-300"), "SCALE from 0.001 to 1e9 votes"),
+        (("verify", "--clam", "x.toml"), "No such option '--clam'"),
+        (("verify", "x.py:y", "z"), "unexpected extra argument"),
+        (("verify", "--seed", "x"), "'x': expected a whole number from 0"),
+        (("serve", "--port", "70000"), "'70000': expected a whole number from 0 to 65,535"),
     ],
 )
 def test_misuse_exits_2_with_one_line(arguments, words):

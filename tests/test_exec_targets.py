@@ -179,7 +179,8 @@ def test_endless_output_is_ended(script, opened):
 
 def test_a_child_that_hangs_is_ended_and_its_last_words_are_shown(opened):
     target = opened("exec:sh -c 'echo one >&2; echo waiting for a lock >&2; sleep 600'", 1.0)
-    words = f"{CALL} gave no answer within 1 s; the last line of its stderr: waiting for a lock$"
+    words = rf"{CALL} gave no answer within 1 s \(timeout in \[gate\]\); the last line of its "
+    words += "stderr: waiting for a lock$"
     with pytest.raises(TargetError, match=words):
         ask(target)
 

@@ -136,7 +136,7 @@ CALLS = {
     [
         ("aggregate", 422, Refused, "no such total$"),
         ("aggregate", 429, BudgetExhausted, "no such total$"),
-        ("aggregate", 404, TargetError, f"{CALL} got HTTP status 404: '.*no such total"),
+        ("aggregate", 404, TargetError, f"{CALL} got HTTP status 404: .*no such total"),
         ("aggregate", 500, TargetError, f"{CALL} got HTTP status 500"),
         ("aggregate", 302, TargetError, f"{CALL} got HTTP status 302"),
         ("rdp", 404, NotOffered, "POST /rdp with HTTP status 404"),
@@ -257,8 +257,16 @@ def test_nobody_there_is_one_line(opened, monkeypatch):
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
-    with pytest.raises(TargetError, match=f"{CALL} failed: no connection to 127.0.0.1:{port}: "):
+    with pytest.raises(TargetError, match=f"{CALL} failed: no connection to 127.0.0.1:{port} "):
         ask(opened(f"http://127.0.0.1:{port}"))
+
+
+def test_an_error_page_is_shown_as_its_words(served, opened):
+    """A framework's page of markup would be a line of tags."""
+    page = b"<!doctype html>\n<title>500</title>\n<h1>Internal  Server Error</h1>"
+    server = served(replying(page, 500))
+    with pytest.raises(TargetError, match=r"got HTTP status 500: 500 Internal Server Error$"):
+        ask(opened(server.url))
 
 
 @pytest.mark.parametrize(
@@ -269,6 +277,13 @@ def test_urls_that_name_no_server_are_one_line(url):
     with pytest.raises(TargetError, match=r"expected http://host:port") as raised:
         open_target(url, 1.0)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("port", [0, 65536, 99999])
+def test_ports_that_cannot_be_are_one_line(port):
+    """Left to the operating system, they end in a traceback at the first call."""
+    with pytest.raises(TargetError, match=f"port {port}: expected 1 to 65535$"):
+        open_target(f"http://h:{port}", 1.0)
 
 
 def test_proxies_of_the_environment_are_ignored(served, opened, monkeypatch):
@@ -284,7 +299,7 @@ def test_credentials_are_sent_but_never_shown(served, opened):
     server = served(replying(b"who are you?", status=401))
     url = server.url.replace("http://", "http://user:s3cr3t@")
     assert shown_spec("exec:curl //a@b?c") == "exec:curl //a@b?c"  # a command is no URL
-    with pytest.raises(TargetError, match="HTTP status 401: 'who are you") as raised:
+    with pytest.raises(TargetError, match=r"HTTP status 401: who are you\?$") as raised:
         ask(opened(url))
     assert server.asked[0][3]["Authorization"].startswith("Basic ")
     assert "s3cr3t" not in str(raised.value)

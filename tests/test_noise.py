@@ -18,7 +18,7 @@ SCIPY = {
 }
 
 
-@given(st.sampled_from(list(SCIPY)), st.floats(1e-300, 1e300))
+@given(st.sampled_from(list(SCIPY)), st.floats(1e-3, 1e9))
 def test_the_text_form_prints_and_parses_back(family, scale):
     noise = family(scale)
     assert parse_noise(str(noise)) == noise
@@ -30,7 +30,11 @@ def test_whole_scales_print_as_people_write_them():
 
 
 @pytest.mark.parametrize(
-    "text", ["gaussian", "normal:4", "gaussian:", "gaussian:-1", "gaussian:0", "gaussian:nan", ":4"]
+    "text",
+    [
+        *("gaussian", "normal:4", "gaussian:", "gaussian:-1", "gaussian:0", "gaussian:nan", ":4"),
+        *("gaussian:9e-4", "laplace:1.1e9", "gumbel:1e-300"),  # squares would leave the floats
+    ],
 )
 def test_text_that_names_no_noise_is_refused(text):
     with pytest.raises(ValueError, match=r"expected FAMILY:SCALE"):

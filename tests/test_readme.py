@@ -108,3 +108,6 @@ def test_answers_are_charged_as_shown(tmp_path, shell):
     found = shell("dpassay verify aggregator.py:aggregate --claim claim.toml")
     assert found.returncode == 0, found.stdout
     assert "(2.65, 1e-05) for 286 queries is not refuted" in found.stdout
+    audited = shell(block("", "dpassay audit").strip())
+    assert audited.returncode in (0, 3), audited.stderr  # neighbours are told apart, or just not
+    assert "epsilon of one query at least" in audited.stdout

@@ -92,7 +92,7 @@ def test_refusals_are_read_with_a_threshold_and_left_out_without():
     assert whole.stderr == ""
     part = run(*OPTIONS, "--json", stdin=text)
     assert json.loads(part.stdout)["queries"] == 8000 - screened.count(-1)
-    assert f"{screened.count(-1):,} refusals left out" in part.stderr
+    assert f"refusals left out: {screened.count(-1):,};" in part.stderr
 
 
 def test_classes_beyond_those_seen_can_be_named():
@@ -107,7 +107,7 @@ def test_classes_beyond_those_seen_can_be_named():
         ([*OPTIONS], "", "stdin: no labels: expected one a line"),
         ([*OPTIONS], "0\n1\nx\n", "stdin, line 3: 'x' is no label"),
         ([*OPTIONS], "0\n-2\n", "stdin, line 2: '-2' is no label"),
-        ([*OPTIONS], "1.5\n2.5\n", "stdin, line 2: '2.5' is no label"),
+        ([*OPTIONS], "1.5\n2.5\n", "stdin, line 1: '1.5' is no label"),
         ([*OPTIONS], "a,b\n1,2\n", "stdin, line 1: 2 columns, 0 of them named 'label'"),
         ([*OPTIONS], "label,t\n1,2\n,3\n", "stdin, line 3: '' is no label"),
         ([*OPTIONS], "5000\n", "expected at most 1000 classes"),
@@ -128,13 +128,14 @@ def test_classes_beyond_those_seen_can_be_named():
                 "gaussian:4",
             ],
             "",
-            "--threshold nan: expected a number of votes",
+            "--threshold nan: expected -1e9 to 1e9 votes",
         ),
         (
-            ["--counts", "7,1", "--noise", "gaussian:1e-300", "--teachers", "9"],
+            ["--counts", "7,1", "--noise", "gaussian:0.01", "--teachers", "90000000"],
             "",
-            "noise gaussian:1e-300 for 9 teachers",
+            "noise gaussian:0.01 for 90,000,000 teachers",
         ),
+        (OPTIONS, "answer\n0\n1\n", "stdin, line 1: 'answer' is no label"),
         (
             ["--counts", "7,1", "--noise", "normal:4", "--teachers", "9"],
             "",

@@ -226,5 +226,5 @@ def test_without_the_extra_the_command_to_get_it_is_printed():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert found.returncode == 2
-    words = "dpassay: serve needs uvicorn: pip install 'dpassay[serve]' brings it\n"
-    assert found.stderr == words
+    words = "serve needs uvicorn, of the extra: pip install '.[serve]' in the clone brings it"
+    assert found.stderr == f"dpassay: {words}\n"

@@ -25,7 +25,7 @@ def shown(report, monkeypatch, screen, columns=80, **environment):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout", screen)
-    print_report(report)
+    print_report(report, "a.py:b")
     return screen.getvalue()
 
 

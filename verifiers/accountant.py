@@ -1,6 +1,5 @@
 """The command `dpassay account`: from a file of histograms to what asking them costs."""
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from ..reference import REFUSAL, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax,
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
 from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
+from .attacker import MOST_VOTES
 from .histogram_file import Asked
 
 Matrix = NDArray[np.float64]
@@ -25,7 +25,11 @@ _FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
 
 @dataclass(frozen=True)
 class Account:
-    """What was charged, on what grounds."""
+    """What was charged, on what grounds.
+
+    expected_answered: queries that are answered on average; that were answered, where charging is
+    `realised`.
+    """
 
     epsilon: Epsilon
     delta: float
@@ -59,10 +63,13 @@ class Account:
     def as_text(self) -> str:
         """For people: the figure, what it is of, and what it is not."""
         fits = "" if self.budget is None else f", the most that fit epsilon {self.budget:g}"
+        known = self.charging == "realised"
+        answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
             f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
             f"(Rényi order {self.epsilon.order:.4g})",
-            f"{self.queries:,} queries{fits}; {self.expected_answered:,.1f} answered on average",
+            f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{fits}; "
+            f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
         ]
         if isinstance(self.mechanism, ConfidentGNMax):
@@ -87,8 +94,8 @@ def accounted_mechanism(
         if threshold is not None or threshold_noise is not None:
             raise ValueError(f"--threshold belongs to confident-gnmax, not to {name}")
         return NoisyArgmax(family)
-    if threshold is not None and not math.isfinite(threshold):
-        raise ValueError(f"--threshold {threshold}: expected a number of votes")
+    if threshold is not None and not abs(threshold) <= MOST_VOTES:
+        raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
     if threshold is None or threshold_noise is None:
         raise ValueError("confident-gnmax needs --threshold and --threshold-noise")
     screen = parse_noise(threshold_noise)
@@ -124,7 +131,10 @@ def account(
     if budget is not None:
         repeat = _repeats_in(once, delta, budget)
     found = best_epsilon(lambda orders: repeat * once(orders), delta)
-    answered = repeat * sum(answered_share(row.histogram, mechanism) for row in rows)
+    if charging == "realised":
+        answered = float(repeat * sum(row.label != REFUSAL for row in rows))
+    else:
+        answered = repeat * sum(answered_share(row.histogram, mechanism) for row in rows)
     queries = repeat * len(rows)
     return Account(found, delta, queries, answered, analysis, charging, mechanism, budget)
 
@@ -156,7 +166,11 @@ def _repeats_in(once: Callable[[Matrix], Matrix], delta: float, budget: float) -
     if spent(1) > budget:
         raise ValueError(f"--epsilon {budget:g}: one pass already costs {spent(1):.4f}")
     low, high = 1, 2
-    while spent(high) <= budget and high < _MOST_REPEATS:
+    while spent(high) <= budget:
+        if high >= _MOST_REPEATS:
+            raise ValueError(
+                f"--epsilon {budget:g}: {high:,} repeats fit: expected a budget of use"
+            )
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from .checks import (
     Abstention,
+    BudgetEnforcement,
     Check,
     ClassProbabilities,
     FreshNoise,
@@ -51,6 +52,10 @@ def _lacking(plan: Plan) -> Iterator[Lacking]:
             yield name, "the target refuses totals other than the claimed teachers"
     if VoteMonotonicity.id not in plan.twins:
         yield VoteMonotonicity.id, "hardly any query is answered"
+    if claim.privacy is None:
+        yield BudgetEnforcement.id, "the claim has no [privacy]"
+    elif claim.mechanism.caching:
+        yield BudgetEnforcement.id, "a caching deployment may repeat an answer for ever"
     if not has_pair(plan):
         yield PrivacyAudit.id, _no_pair(plan)
 

@@ -73,7 +73,7 @@ def reconstruct_votes(
     else:
         answers, left_out = answers_from_log(labels or "-", classes, attacked)
         if left_out:
-            warnings.append(f"{left_out:,} refusals left out: --threshold would read them too")
+            warnings.append(f"refusals left out: {left_out:,}; --threshold would read them too")
     if not answers.counts.any():
         raise ValueError("no labels were counted: nothing to read")
     _check_scales(attacked, teachers)
@@ -94,7 +94,7 @@ def attacked_mechanism(
     """The mechanism that options describe. Raises ValueError naming the option."""
     family = parse_noise(noise)
     if threshold is not None and not (math.isfinite(threshold) and abs(threshold) <= MOST_VOTES):
-        raise ValueError(f"--threshold {threshold}: expected a number of votes")
+        raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
     if threshold is None and threshold_noise is None:
         return NoisyArgmax(family)
     if threshold is None or threshold_noise is None:
@@ -162,7 +162,9 @@ def answers_from_log(
     found = max(labels) + 1
     classes = max(found, 2) if classes is None else classes
     if found > classes:
-        raise ValueError(f"{source}: label {found - 1} of --classes {classes}")
+        raise ValueError(
+            f"{source}: label {found - 1} of --classes {classes}: expected 0 to {classes - 1}"
+        )
     if classes > MOST_CLASSES:
         raise ValueError(f"{source}: label {found - 1}: expected at most {MOST_CLASSES} classes")
     kept = labels if isinstance(mechanism, ConfidentGNMax) else [x for x in labels if x >= 0]

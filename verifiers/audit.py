@@ -33,7 +33,8 @@ class Audit:
     """Lower bounds of a pair that hold together with `confidence`, one query each.
 
     epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, nats; refuted: whether the claim's epsilon,
-    delta and queries cannot all hold; queries: labels asked of both histograms together.
+    delta and queries cannot all hold; queries: labels asked of both histograms together; claimed:
+    what is held against them, in words.
     """
 
     epsilon_lower: float
@@ -42,6 +43,7 @@ class Audit:
     queries: int
     refuted: bool
     confidence: float
+    claimed: str
 
     @property
     def verdict(self) -> Verdict:
@@ -64,11 +66,13 @@ class Audit:
     def as_text(self) -> str:
         """For people."""
         meaning = {
-            Verdict.FAIL: "the claim's epsilon, delta and queries cannot all hold",
+            Verdict.FAIL: f"the claim's {self.claimed} cannot hold",
             Verdict.PASS: "the pair is told apart, and the claim is not refuted by it",
             Verdict.INCONCLUSIVE: "the labels seen do not tell the histograms apart",
         }[self.verdict]
-        costs = ", ".join(f"{v:.3g} at {o:g}" for o, v in zip(ORDERS, self.rdp_lower, strict=True))
+        costs = ", ".join(
+            f"{v:.3g} at order {o:g}" for o, v in zip(ORDERS, self.rdp_lower, strict=True)
+        )
         return (
             f"{self.verdict.value.upper()}: {meaning}\n"
             f"epsilon of one query at least {self.epsilon_lower:.4g} at delta {self.delta:g}\n"
@@ -94,6 +98,11 @@ def audit(
     for votes in (here, there):
         if votes.size != claim.mechanism.classes:
             raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
+        if votes.sum() != claim.mechanism.teachers:
+            raise ValueError(
+                f"{votes.tolist()}: {votes.sum()} votes, but the claim has "
+                f"{claim.mechanism.teachers} teachers"
+            )
     if not are_neighbours(here, there):
         raise ValueError(
             f"{here.tolist()} and {there.tolist()} are no neighbours: expected one vote moved"
@@ -174,6 +183,7 @@ def _bounds(
         queries,
         _refutes(p, q, privacy, times),
         confidence,
+        f"epsilon {privacy.epsilon:g} at delta {delta:g} over {times:,} queries",
     )
 
 

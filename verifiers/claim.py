@@ -1,5 +1,6 @@
 """What a deployment says of itself, read from TOML and checked line by line."""
 
+import difflib
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -34,18 +35,12 @@ class ClaimError(ValueError):
     """A claim that cannot be read; the message is one line for the person who wrote it."""
 
 
-_SCALES = (1e-3, 1e9)  # beyond them, squares and reciprocals leave the floats
-
-
 def _noise(value: object) -> Noise:
     if isinstance(value, Noise):
         return value
     if not isinstance(value, str):
         raise ValueError("expected a text such as 'gaussian:40'")
-    noise = parse_noise(value)
-    if not _SCALES[0] <= noise.scale <= _SCALES[1]:
-        raise ValueError(f"noise {str(noise)!r}: expected a scale from 0.001 to 1e9 votes")
-    return noise
+    return parse_noise(value)
 
 
 NoiseText = Annotated[
@@ -173,10 +168,21 @@ def read_claim(path: str | Path) -> Claim:
     claim = parse_claim(table, str(path))
     if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
         try:
-            read_histograms(claim.privacy.scope)
+            _check_scope(claim.privacy.scope, claim.mechanism)
         except ValueError as error:
             raise ClaimError(f"{path}: privacy.scope: {error}") from None
     return claim
+
+
+def _check_scope(file: str, mechanism: MechanismClaim) -> None:
+    """Raises ValueError for a file of histograms, from the working directory, of another claim."""
+    for number, row in enumerate(read_histograms(file), 1):
+        found, total = len(row.histogram), sum(row.histogram)
+        if found != mechanism.classes or total != mechanism.teachers:
+            raise ValueError(
+                f"{file}, histogram {number}: {found} classes and {total} votes, but the claim has "
+                f"{mechanism.classes} classes and {mechanism.teachers} teachers"
+            )
 
 
 def _are_missing(keys: list[str]) -> str:
@@ -194,7 +200,9 @@ def _one_line(error: ValidationError) -> str:
         for part in first["loc"][:-1]:
             annotation = table.model_fields[str(part)].annotation
             table = PrivacyClaim if part == "privacy" else annotation
-        return f"{place} is no known key: allowed are {', '.join(table.model_fields)}"
+        near = difflib.get_close_matches(str(first["loc"][-1]), table.model_fields, 1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        return f"{place} is no known key{meant}: allowed are {', '.join(table.model_fields)}"
     if first["type"] == "missing":
         table = first["loc"][:-1]
         lacking = [e["loc"] for e in error.errors() if e["type"] == "missing"]
@@ -204,4 +212,31 @@ def _one_line(error: ValidationError) -> str:
         return f"{place} = {shown_repr(first['input'])}: expected a table, [{place}]"
     if isinstance(first["input"], dict | str) and first["type"] == "value_error":
         return f"{place}: {message}"  # our own messages show the value themselves
-    return f"{place} = {shown_repr(first['input'])}: {message[:1].lower()}{message[1:]}"
+    expected = _expected(first["loc"]) or f"{message[:1].lower()}{message[1:]}"
+    return f"{place} = {shown_repr(first['input'])}: {expected}"
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+
+
+def _expected(place: tuple[int | str, ...]) -> str | None:
+    """What a key of a table takes, with its bounds; None where the error itself says it best."""
+    tables: dict[str, type[_Table]] = {
+        "mechanism": MechanismClaim,
+        "privacy": PrivacyClaim,
+        "gate": Gate,
+    }
+    if len(place) != 2 or str(place[0]) not in tables:
+        return None
+    field = tables[str(place[0])].model_fields.get(str(place[1]))
+    kinds = [kind for kind in _KINDS if field and field.annotation in (kind, kind | None)]
+    if field is None or not kinds:
+        return None
+    bounds = [
+        f"{word} {getattr(limit, name):g}"
+        for limit in field.metadata
+        for name, word in _BOUNDS.items()
+        if getattr(limit, name, None) is not None
+    ]
+    return " ".join(["expected", _KINDS[kinds[0]], *bounds])

@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from .misuse import MISUSE, fail, on_stdout, run_commands
+from .options import Whole
 
 
 def main() -> None:
@@ -25,8 +26,8 @@ def commands() -> None:
 @click.argument("target", required=False)
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
-@click.option("--max-queries", type=click.IntRange(min=1), help="Query budget, over the claim's.")
-@click.option("--seed", type=click.IntRange(min=0), help="Fixes the histograms that are asked.")
+@click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
+@click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
@@ -45,7 +46,9 @@ def verify(
     """
     from .claim import ClaimError, read_claim
     from .embedded import embedded_claim, embedded_histograms, reference_target
+    from .gate import Progress
     from .gate import verify as run
+    from .interrupts import remembered_interrupts
     from .report_files import ReportFileError, ReportFolder
     from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
@@ -68,6 +71,7 @@ def verify(
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
     again = shlex.join(words)
     own = embedded_histograms() if claim_file is None else []
+    name = "dpassay's own reference" if target is None else shown_spec(target)
     try:
         deployment: Target = (
             reference_target(claim) if target is None else open_target(target, claim.gate.timeout)
@@ -75,13 +79,18 @@ def verify(
     except TargetError as error:
         fail(str(error))
     try:
-        with progress_bar() as listener:
+        with progress_bar() as show, remembered_interrupts() as check_interrupts:
+
+            def listener(progress: Progress) -> None:
+                check_interrupts()
+                show(progress)
+
             report = run(deployment, claim, seed=seed, own=own, listener=listener, reproduce=again)
     finally:
         deployment.close()
     trouble = None if files is None else files.write(report)  # stdout may be closed: files first
     with on_stdout():
-        print(json.dumps(report.as_json())) if as_json else print_report(report)
+        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
@@ -90,7 +99,7 @@ def verify(
 @commands.command()
 @click.argument("histogram")
 @click.option("--noise", required=True, metavar="SPEC", help="Such as gaussian:40.")
-@click.option("--digits", type=click.IntRange(1, 1000), help="Correct digits; 12 when not given.")
+@click.option("--digits", type=Whole(1, 1000), help="Correct digits; 12 when not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool) -> None:
     """Print the probability of each label for HISTOGRAM, such as 12,7,6,30.
@@ -116,8 +125,8 @@ def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool)
     "--counts", metavar="N0,N1,...", help="How often each label came, in place of LABELS."
 )
 @click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
-@click.option("--teachers", required=True, type=click.IntRange(1, 10**9), help="Votes in all.")
-@click.option("--classes", type=click.IntRange(2, 1000), help="More than the labels seen.")
+@click.option("--teachers", required=True, type=Whole(1, 10**9), help="Votes in all.")
+@click.option("--classes", type=Whole(2, 1000), help="More than the labels seen.")
 @click.option("--threshold", type=float, help="In votes, where queries may be refused.")
 @click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
 @click.option(
@@ -177,7 +186,7 @@ def reconstruct(
 @click.option("--threshold", type=float, help="Of confident-gnmax, in votes.")
 @click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
 @click.option("--delta", required=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
-@click.option("--repeat", type=click.IntRange(1), default=1, help="How often each row is asked.")
+@click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, min_open=True), help="Budget: print what fits it."
 )
@@ -275,7 +284,7 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
 
 @commands.command()
 @click.option("--claim", "claim_file", metavar="FILE", help="What to serve, TOML.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes a free one.")
+@click.option("--port", type=Whole(0, 65535), default=8000, help="0 takes a free one.")
 def serve(claim_file: str | None, port: int) -> None:
     """Serve the reference aggregator on 127.0.0.1 as an HTTP target, until Ctrl-C.
 

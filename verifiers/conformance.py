@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .claim import Claim, parse_claim, read_claim
+from .claim import Claim, ClaimError, parse_claim, read_claim
 from .explained import explained
 from .gate import verify
 from .report import Report, Verdict
@@ -38,16 +38,19 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     _refuse_hypothesis()
-    held = _claim(claim)
+    held = _held(claim)
     if max_queries is not None:
         if max_queries < 1:
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
         held = held.with_max_queries(max_queries)
-    deployment: Target = (
-        open_target(target, held.gate.timeout)
-        if isinstance(target, str)
-        else InProcessTarget(target)
-    )
+    try:
+        deployment: Target = (
+            open_target(target, held.gate.timeout)
+            if isinstance(target, str)
+            else InProcessTarget(target)
+        )
+    except (TargetError, ValueError) as error:
+        raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
         report = verify(
             deployment, held, seed=seed, reproduce=_reproduce(target, claim, max_queries)
@@ -75,10 +78,14 @@ def _judge(report: Report) -> None:
     raise kinds[report.verdict]("\n\n".join(explained(check, public) for check in worst))
 
 
-def _claim(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+    __tracebackhide__ = True
     if isinstance(claim, Claim):
         return claim
-    return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
+    try:
+        return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
+    except ClaimError as error:
+        raise ClaimError(str(error)) from None
 
 
 def _reproduce(target: Any, claim: Any, max_queries: int | None) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 _HEADLINES = {
     "fail": "{id}: the deployment does not do what it claims",
-    "error": "{id}: the target did not answer a call as it must, so nothing was judged",
+    "error": "{id}: the target did not answer a call as it must, and the run ended there",
     "inconclusive": "{id}: too little was seen to say; this is neither a pass nor a violation",
 }
 

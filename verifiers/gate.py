@@ -25,7 +25,7 @@ from .checks import (
 from .claim import Claim
 from .plan import FRESH, Plan
 from .planner import make_plan
-from .proofs import accounting
+from .proofs import accounting, privacy
 from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
 from .results import Ending, is_refuted, results
@@ -45,6 +45,11 @@ class Progress:
     planned: int
     doing: str
 
+
+_EXHAUSTED = (
+    "the target's own budget was exhausted: verify an instance without one, and name the one that "
+    "has it as budget_target in [gate]"
+)
 
 Listener = Callable[[Progress], None]
 
@@ -112,10 +117,12 @@ class _Run:
         except TargetError as error:
             self.ending.error = str(error)
         except BudgetExhausted:
-            self.ending.stopped = "the target's own budget was exhausted"
+            self.ending.stopped = _EXHAUSTED
         except KeyboardInterrupt:
             interrupted = True
             self.ending.stopped = "the run was interrupted"
+        if not interrupted and self.plan is not None:
+            self._prove(*privacy(self.plan))
         found = results(self._contract_result(), self.checks, self.ending)
         seconds = time.monotonic() - self.started
         return Report(
@@ -235,7 +242,7 @@ class _Run:
         cached.run(self.target, self.claim.mechanism.refuses)
         self.queries += cached.repeated
         verdict = Verdict.PASS if cached.changed is None else Verdict.FAIL
-        self._prove(cached.id, verdict, cached.finding())
+        self._prove(cached.id, verdict, cached.finding(), cached.repeated)
 
     def _attack(self) -> None:
         """Says what the claimed law leaks, unless the labels turned out to have another."""
@@ -243,7 +250,8 @@ class _Run:
             return
         self._tell("attacking", self.queries)
         self.leakage.run()
-        self._prove(self.leakage.id, self.leakage.verdict, self.leakage.finding())
+        found = self.leakage.finding()
+        self._prove(self.leakage.id, self.leakage.verdict, found, self.leakage.queries)
         if self.leakage.warning is not None:
             self.warnings.append(self.leakage.warning)
 
@@ -251,22 +259,24 @@ class _Run:
         """What the labels of a pair say of the claimed epsilon."""
         if self.audited is not None:
             self.audited.run()
-            self._prove(self.audited.id, self.audited.verdict, self.audited.finding())
+            found = self.audited.finding()
+            self._prove(self.audited.id, self.audited.verdict, found, self.audited.queries)
 
     def _account(self) -> None:
-        """What can be proved of the accounting without a label."""
+        """What can be proved of the target's accounting without a label."""
         assert self.plan is not None
         self._tell("accounting", self.queries)
         for outcome in accounting(self.target, self.plan):
             self._prove(*outcome)
 
-    def _prove(self, name: str, verdict: Verdict, finding: Finding) -> None:
-        """The result of a check that gathers no e-value from labels."""
+    def _prove(self, name: str, verdict: Verdict, finding: Finding, queries: int = 0) -> None:
+        """The result of a check that gathers no e-value from labels; queries: that it looked at."""
         self.recorder.prove(finding)
         self.ending.proofs[name] = CheckResult(
             name,
             verdict,
             finding.message,
+            queries,
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
             reproduce=self.ending.again(verdict),

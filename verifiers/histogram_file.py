@@ -4,7 +4,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..reference import as_histogram
+from ..reference import REFUSAL, as_histogram
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,13 @@ def read_histograms(path: str) -> list[Asked]:
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path}: not a CSV file") from None
     label_column = None
-    if table and not _is_whole(table[0][1][0]):
+    columns = len(table[0][1]) if table else 0
+    if table and _is_header(table[0][1]):
         header = [cell.strip().lower() for cell in table.pop(0)[1]]
         label_column = header.index("label") if "label" in header else None
     if not table:
         raise ValueError(f"{path}: no histograms: expected one a row")
-    return [
-        _asked(f"{path}, line {line}", row, label_column, len(table[0][1])) for line, row in table
-    ]
+    return [_asked(f"{path}, line {line}", row, label_column, columns) for line, row in table]
 
 
 def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
@@ -48,14 +47,30 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
         raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
     for cell in row:
         if not _is_whole(cell):
-            raise ValueError(f"{place}: {cell[:60]!r} is not a whole number of votes")
+            raise ValueError(
+                f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
+                "commas between them"
+            )
     values = [int(cell) for cell in row]
     label = None if label_column is None else values.pop(label_column)
     try:
         histogram = tuple(int(v) for v in as_histogram(values))
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
+    if label is not None and not REFUSAL <= label < len(histogram):
+        raise ValueError(
+            f"{place}: label {label} of {len(histogram)} classes: expected 0 to "
+            f"{len(histogram) - 1}, or {REFUSAL} for a refusal"
+        )
     return Asked(histogram, label)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a first row names columns: a mistyped number must not pass for a name."""
+    names = [cell.strip() for cell in cells]
+    if "label" in (name.lower() for name in names):
+        return True
+    return not any(name.lstrip("+-.")[:1].isdecimal() for name in names)
 
 
 def _is_whole(cell: str) -> bool:

@@ -9,7 +9,8 @@ from ..reference import REFUSAL
 def read_labels(lines: Iterable[str], source: str) -> list[int]:
     """The labels in `lines`; refusals are -1.
 
-    A first row that is no number is a header; of several columns, the one named `label` counts.
+    A first row may be a header: `label` where there is one column; of several, the one so named
+    counts.
     Blank lines are skipped. Raises ValueError that names `source`, the line and what is allowed.
     """
     labels: list[int] = []
@@ -20,13 +21,13 @@ def read_labels(lines: Iterable[str], source: str) -> list[int]:
             continue
         if column is None:
             column = _label_column(cells, f"{source}, line {number}")
-            if not _is_whole(cells[column]):
+            if cells[column].lower() == "label":
                 continue
         text = cells[column] if column < len(cells) else ""
         if not _is_whole(text) or int(text) < REFUSAL:
             raise ValueError(
                 f"{source}, line {number}: {text[:60]!r} is no label: expected a whole number "
-                "from 0, or -1 for a refusal"
+                "from 0, or -1 for a refusal (or a header that says label)"
             )
         labels.append(int(text))
     if not labels:

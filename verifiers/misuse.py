@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -38,11 +39,18 @@ def run_commands(commands: click.Command) -> NoReturn:
     """Runs the command line: what goes wrong is one line, and never the status of a fail."""
     try:
         sys.exit(commands.main(prog_name="dpassay", standalone_mode=False))
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(MISUSE)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        where = f" (see {context.command_path} --help)" if context is not None else ""
+        fail(f"{error.format_message().rstrip('.')}{where}")
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted")
     except BrokenPipeError:
         _forget_stdout()
         sys.exit(MISUSE)
+    except Exception as error:
+        traceback.print_exc()
+        fail(f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}")

@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from .checks import AccountantSoundness, BudgetEnforcement, Finding, PrivacyClaimCheck
 from .plan import Plan
 from .report import Verdict
-from .targets import Refused, Target, TargetError, open_target
+from .targets import Refused, Target, open_target
 
 Outcome = tuple[str, Verdict, Finding]
 
 
 def accounting(target: Target, plan: Plan) -> Iterator[Outcome]:
-    """What the target's accountant and the claim are worth, check by check.
+    """What the target's accountant and its budget are worth, check by check.
 
-    Raises TargetError for a broken charge, or a scope of the claim that cannot be read.
+    Raises TargetError for a broken charge.
     """
     yield _soundness(target, plan)
-    yield _privacy(plan)
-    yield _budget(target, plan)
+    if plan.claim.privacy is not None and not plan.claim.mechanism.caching:
+        yield _budget(target, plan)
 
 
 def _soundness(target: Target, plan: Plan) -> Outcome:
@@ -28,7 +28,8 @@ def _soundness(target: Target, plan: Plan) -> Outcome:
     return check.id, _verdict(check.proved is not None), check.finding()
 
 
-def _privacy(plan: Plan) -> Outcome:
+def privacy(plan: Plan) -> Outcome:
+    """What the claim's (epsilon, delta) is worth, whatever the target does."""
     if plan.claim.privacy is None:
         reason = Finding("the claim has no [privacy]")
         return PrivacyClaimCheck.id, Verdict.NOT_APPLICABLE, reason
@@ -36,18 +37,13 @@ def _privacy(plan: Plan) -> Outcome:
     try:
         check.run()
     except ValueError as error:
-        raise TargetError(f"privacy.scope: {error}") from None
+        return check.id, Verdict.ERROR, Finding(f"privacy.scope: {error}")
     return check.id, _verdict(check.refuted), check.finding()
 
 
 def _budget(target: Target, plan: Plan) -> Outcome:
     """Last of all: it uses the budget up."""
     name, gate = BudgetEnforcement.id, plan.claim.gate
-    if plan.claim.privacy is None:
-        return name, Verdict.NOT_APPLICABLE, Finding("the claim has no [privacy]")
-    if plan.claim.mechanism.caching:
-        reason = Finding("a caching deployment may repeat an answer for ever")
-        return name, Verdict.NOT_APPLICABLE, reason
     spec = gate.budget_target
     if spec is None:
         check, asked = BudgetEnforcement(plan.claim), target

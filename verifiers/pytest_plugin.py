@@ -80,6 +80,7 @@ class _Session:
     ) -> None:
         from .claim import ClaimError, read_claim
         from .shared_run import SharedRun
+        from .targets.replies import shown_spec
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")
@@ -98,6 +99,12 @@ class _Session:
             None if shared is None else Path(shared),
         )
         self.warnings: dict[str, None] = {}
+        what = "dpassay's own reference" if target is None else shown_spec(target)
+        self.header = f"dpassay: {what}, under {claim_file}"
+
+    def pytest_report_header(self) -> str:
+        """What is assayed: a target left out by mistake must not look like a pass of one's own."""
+        return self.header
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(

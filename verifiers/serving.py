@@ -32,7 +32,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
         from .server import application
     except ModuleNotFoundError as error:
         raise ServingError(
-            f"serve needs {error.name}: pip install 'dpassay[serve]' brings it"
+            f"serve needs {error.name}, of the extra: pip install '.[serve]' in the clone brings it"
         ) from None
     settings = uvicorn.Config(
         application(claim),

@@ -57,14 +57,17 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
         yield listen
 
 
-def print_report(report: Report) -> None:
-    """The report for people, on stdout: verdict first, then every check that ran."""
+def print_report(report: Report, target: str) -> None:
+    """The report for people, on stdout: verdict first, then every check that ran.
+
+    target: what was verified, in words.
+    """
     console = _Console(highlight=False)
     verdict, claim = report.verdict, report.claim.mechanism
     _say(console, verdict.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
     _say(
         console,
-        f"claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
+        f"target: {target}; claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
         f"{claim.teachers} teachers; "
         f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
     )

@@ -1,6 +1,7 @@
 """`class-probabilities`: the labels of every histogram are draws from the claimed Q(H)."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
@@ -10,6 +11,7 @@ from ..shares import SHARES, log_threshold
 from .base import Finding
 
 _ONSET_COST = 8.0
+_RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
 NO_KNOWN_FAULT = "no known fault fits"
 
 
@@ -87,12 +89,26 @@ class ClassProbabilities:
 
     def likeliest_fault(self) -> tuple[int, float] | None:
         """Index and log-odds of the known fault that fits all labels best, if one fits at all."""
-        # a late onset has many times to choose from, so it must explain more
-        ratios = np.maximum(self.pooled.log_ratios, self.pooled.recent - _ONSET_COST)
+        ratios = self._fits()
         best = int(np.argmax(ratios >= ratios.max() - 0.5))  # of like ones, the plainest
         odds = float(ratios[best])
         general = float(np.max(self._general))
         return (best, odds) if odds > 3.0 and odds > 0.5 * general else None
+
+    def _fits(self) -> NDArray[np.float64]:
+        """Log-likelihood ratio (a,) of each known fault, from the start on or from its onset on."""
+        # a late onset has many times to choose from, so it must explain more
+        return np.maximum(self.pooled.log_ratios, self.pooled.recent - _ONSET_COST)
+
+    def _rival(self, best: int) -> str:
+        """The next best fault, where the labels do not rule it out against the best."""
+        others = self._fits()
+        least = others[best] - _RIVAL
+        others[best] = -np.inf
+        second = int(np.argmax(others))
+        if others[second] < max(least, 0.0):
+            return ""
+        return f"; nearly as well {self.plan.faults[second].wording}"
 
     def violation(self) -> Finding:
         """See `Check.violation`."""
@@ -111,6 +127,7 @@ class ClassProbabilities:
         else:
             wording = self.plan.faults[fault[0]].wording + self._since(fault[0])
             diagnosis = f"labels fit {wording} (odds 10^{fault[1] / np.log(10.0):.1f} to 1)"
+            diagnosis += self._rival(fault[0])
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
 
     def _since(self, fault: int) -> str:

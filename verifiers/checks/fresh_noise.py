@@ -50,7 +50,7 @@ _WORDS = {
     "once": (
         "all answers of a call are the same",
         "noise is drawn once a call and not for each answer, in the shape (size, classes), or one "
-        "draw a histogram is kept (a cache, or a seed made from the input; where that is by design, "
+        "draw a histogram is kept (a cache, or a seed made from the input; if that is by design, "
         "claim caching = true)",
     ),
     "restarted": (

@@ -21,6 +21,7 @@ QUERIES = 10_000
 _ATTACKS, _MOST_ATTACKS = 100, 12_800  # simulated on the histogram that is read best
 _SCOUTS = 6  # simulated on each, to find it
 _HISTOGRAMS = 4
+_GUESSED = 0.9  # of the votes on one class: beyond it, a single label lets one guess the rest
 _WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
 
 Matrix = NDArray[np.float64]
@@ -113,8 +114,8 @@ class HistogramLeakage:
         anchors = [
             i
             for i in streams
-            # a unanimous histogram is guessed, not read
-            if self.plan.streams[i].is_anchor and max(self.plan.streams[i].histogram) < teachers
+            if self.plan.streams[i].is_anchor
+            and max(self.plan.streams[i].histogram) <= _GUESSED * teachers
         ]
         return (own + anchors or streams)[:_HISTOGRAMS]
 
@@ -201,9 +202,10 @@ class HistogramLeakage:
             f"{high} % in 95 % of {shares.size:,} simulated attacks"
         )
         if self.worst.from_target is not None:
+            fewer = ", fewer than that attacker has" if self.queries < self.asked else ""
             text += (
                 f"; {100 * self.worst.from_target:.1f} % from the {self.queries:,} labels that the "
-                "target gave"
+                f"target gave{fewer}"
             )
         return text + ")"
 

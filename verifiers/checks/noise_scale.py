@@ -56,7 +56,7 @@ class NoiseScale:
         fits = short(noise.times(self.evidence.best))
         return Finding(
             f"{self._interval_text()} leaves out the claimed {noise}",
-            f"labels fit {fits}, {self.evidence.best:.3g} of the claimed scale",
+            f"labels fit {fits}, and the other scales in that interval less well",
         )
 
     def silence(self) -> Finding:
@@ -70,4 +70,7 @@ class NoiseScale:
         if interval is None:
             return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
         low, high = (f"{noise.scale * end:.4g}" for end in interval)
+        if interval[0] <= 0 or interval[1] == math.inf:  # none tried on that side is refuted
+            bound = f"at most {high}" if math.isfinite(interval[1]) else f"at least {low}"
+            return f"scale {bound if interval != (0.0, math.inf) else 'of any size'} ({confidence})"
         return f"scale between {low} and {high} ({confidence})"

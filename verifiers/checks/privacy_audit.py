@@ -46,6 +46,11 @@ class PrivacyAudit:
         self.found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
 
     @property
+    def queries(self) -> int:
+        """Labels of the pair."""
+        return 0 if self.found is None else self.found.queries
+
+    @property
     def verdict(self) -> Verdict:
         """Once `run` has gone through; labels too few to tell the pair apart refute nothing."""
         if self.lacking is not None:
@@ -73,5 +78,11 @@ class PrivacyAudit:
                 "the labels of neighbours differ far more than the claim allows: too little noise",
                 self.plan.streams[self.streams[0]].histogram,
             )
-        few = "" if self.verdict is Verdict.PASS else "; the run ended before the pair was asked"
+        if not self.found.queries:
+            return Finding("the run ended before the pair was asked")
+        few = (
+            ""
+            if self.verdict is Verdict.PASS
+            else "; the run ended before the pair was asked in full"
+        )
         return Finding(f"{text}; the claim is not refuted{few}")

@@ -1,6 +1,7 @@
 """A target behind HTTP: one request in flight, so that the order of the calls is defined."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from .replies import (
     charge_text,
     one_line,
     parsed_reply,
+    shown,
     shown_bytes,
     shown_spec,
 )
@@ -93,7 +95,7 @@ class HttpTarget:
             raise NotOffered(f"the target answers {route} with HTTP status {status}")
         if status == 422 and wanted != "spent":
             raise Refused(_said(body))
-        raise TargetError(f"{call} got HTTP status {status}: {shown_bytes(body)}")
+        raise TargetError(f"{call} got HTTP status {status}: {_page(body)}")
 
     def _reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
         """Status and body; raises TargetError where there is none."""
@@ -102,11 +104,15 @@ class HttpTarget:
         try:
             return future.result()
         except TimeoutError:
-            raise TargetError(f"{call} gave no answer within {self._timeout:g} s") from None
+            raise TargetError(
+                f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
+            ) from None
         except httpx.ConnectError as error:
-            where = f"{self._client.base_url.host}:{self._client.base_url.port or 'default port'}"
+            where = f"{self._client.base_url.host}{_port(self._client.base_url)}"
             why = one_line(error)
-            raise TargetError(f"{call} failed: no connection to {where}: {why}") from None
+            raise TargetError(
+                f"{call} failed: no connection to {where} ({why}): is the server running there?"
+            ) from None
         except (httpx.HTTPError, httpx.StreamError, OSError, ValueError) as error:
             why = one_line(error) or type(error).__name__
             raise TargetError(f"{call} failed: {why}") from None
@@ -140,7 +146,22 @@ def _checked(url: str) -> httpx.URL:
         parsed = None
     if parsed is None or not parsed.host or parsed.query or parsed.fragment:
         raise TargetError(f"{shown_spec(url)}: expected http://host:port, a path at most after it")
+    if parsed.port is not None and not 0 < parsed.port < 1 << 16:
+        raise TargetError(f"{shown_spec(url)}: port {parsed.port}: expected 1 to 65535")
     return parsed
+
+
+def _port(url: httpx.URL) -> str:
+    """The port as messages name it: the scheme's own where the URL has none."""
+    return f":{url.port or {'https': 443}.get(url.scheme, 80)}"
+
+
+def _page(body: bytes) -> str:
+    """What a server says with an error: its words, without the markup of a page."""
+    text = body[:4000].decode(errors="replace")
+    if text.lstrip().startswith("<"):
+        text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    return shown(text)
 
 
 def _said(body: bytes) -> str:

@@ -193,7 +193,9 @@ class ProcessTarget:
             self._kill()
             words = self._last_words()
             said = f"; the last line of its stderr: {words}" if words else ""
-            raise TargetError(f"{call} gave no answer within {seconds:g} s{said}")
+            raise TargetError(
+                f"{call} gave no answer within {seconds:g} s (timeout in [gate]){said}"
+            )
 
     def _kill(self) -> None:
         """The child and its own children: it leads a session."""

@@ -147,7 +147,8 @@ def label_array(reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
             f"{call} returned {_described(labels, reply)}: expected {size} labels, shape ({size},)"
         )
     if labels.dtype.kind not in "iuf":
-        raise TargetError(f"{call} returned labels of type {labels.dtype}: expected whole numbers")
+        kind = {"U": "text", "S": "bytes", "b": "bool"}.get(labels.dtype.kind, labels.dtype)
+        raise TargetError(f"{call} returned labels of type {kind}: expected whole numbers")
     return labels
 
 

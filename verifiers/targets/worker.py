@@ -14,7 +14,7 @@ import numpy as np
 from ...reference import BudgetExhausted
 from .in_process import InProcessTarget
 from .process import BUDGET_ERROR
-from .replies import NotOffered, Refused, TargetError
+from .replies import NotOffered, Refused, TargetError, label_array
 from .spec import load
 
 
@@ -62,7 +62,8 @@ def _result(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
     histogram = np.array(request["histogram"], dtype=np.int64)
     if request["call"] == "rdp":
         return {"rdp": _plain(target.rdp(histogram, request["orders"]))}
-    return {"labels": _plain(target.ask(histogram, request["size"]))}
+    size = request["size"]
+    return {"labels": label_array(target.ask(histogram, size), histogram, size).tolist()}
 
 
 def _number(reply: Any) -> Any:
