@@ -16,6 +16,7 @@ from .label_log import read_labels
 MOST_CLASSES = 1000
 MOST_VOTES = 1e9
 ALARM = 1e-6
+_MANY = 50  # classes
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Reading:
 
     reconstruction: Reconstruction
     warnings: list[str]
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the intervals, drawn when they are asked for, take longer than one waits for."""
+        return len(self.reconstruction.histogram) >= _MANY
 
     def as_json(self) -> dict[str, Any]:
         """The public form: whole votes where the method gives them."""

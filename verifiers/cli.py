@@ -172,6 +172,8 @@ def reconstruct(
         fail(str(error))
     for warning in result.warnings:
         click.echo(f"dpassay: warning: {warning}", err=True)
+    if result.is_slow:
+        click.echo("dpassay: drawing from the posterior of many classes takes a while", err=True)
     print(json.dumps(result.as_json()) if as_json else result.as_text())
 
 

@@ -9,26 +9,16 @@ import numpy as np
 
 from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
-from .applicable import checks_of, has_pair
 from .asking import Asking, UsedUp
-from .checks import (
-    CachedAnswers,
-    Check,
-    ClassProbabilities,
-    Finding,
-    FreshNoise,
-    HistogramLeakage,
-    InputContract,
-    NoiseScale,
-    PrivacyAudit,
-)
+from .checks import CachedAnswers, Finding, InputContract
 from .claim import Claim
+from .observers import Observers
 from .plan import FRESH, Plan
 from .planner import make_plan
 from .proofs import accounting, privacy
 from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
-from .results import Ending, is_refuted, results
+from .results import Ending, results
 from .schedule import LARGEST_BATCH, sweeps
 from .simplest import find_simplest
 from .targets import NotOffered, Refused, Target, TargetError, checked_labels
@@ -94,36 +84,20 @@ class _Run:
         self.started = time.monotonic()
         self.contract = InputContract(claim)
         self.plan: Plan | None = None
-        self.checks: list[Check] = []
+        self.observers: Observers | None = None
         self.unaskable: set[int] = set()
         self.ending = Ending(reproduce=reproduce and f"{reproduce} --seed {seed}")
         self.warnings: list[str] = []
         self.recorder = Recorder()
+        self.interrupted = False
 
     def report(self) -> Report:
-        interrupted = False
-        try:
-            self.contract.run(self.target)
-            self.queries = self.contract.queries
-            self._prepare()
-            self._gather()
-            if self._refuted():
-                self._simplify()
-            else:
-                self._restart()
-                self._attack()
-            self._audit()
-            self._account()
-        except TargetError as error:
-            self.ending.error = str(error)
-        except BudgetExhausted:
-            self.ending.stopped = _EXHAUSTED
-        except KeyboardInterrupt:
-            interrupted = True
-            self.ending.stopped = "the run was interrupted"
-        if not interrupted and self.plan is not None:
-            self._prove(*privacy(self.plan))
-        found = results(self._contract_result(), self.checks, self.ending)
+        self._guarded(self._verify)
+        if self.plan is not None and not self.interrupted:
+            self._guarded(self._judge_claim)
+        checks = [] if self.observers is None else self.observers.checks
+        lacking = {} if self.observers is None else self.observers.lacking
+        found = results(self._contract_result(), checks, lacking, self.ending)
         seconds = time.monotonic() - self.started
         return Report(
             self.claim,
@@ -132,9 +106,40 @@ class _Run:
             self.seed,
             tuple(found),
             tuple(self.warnings),
-            self.recorder.figures(self.checks, found),
-            interrupted,
+            self.recorder.figures(checks, found),
+            self.interrupted,
         )
+
+    def _guarded(self, part: Callable[[], None]) -> None:
+        """Runs a part of the run; what ends it early is noted, and what was found is kept."""
+        try:
+            part()
+        except TargetError as error:
+            self.ending.error = str(error)
+        except BudgetExhausted:
+            self.ending.stopped = _EXHAUSTED
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self.ending.stopped = "the run was interrupted"
+
+    def _verify(self) -> None:
+        """All that the target is asked for."""
+        self.contract.run(self.target)
+        self.queries = self.contract.queries
+        self._prepare()
+        self._gather()
+        if self.observed.refuted:
+            self._simplify()
+        else:
+            self._restart()
+            self._attack()
+        self._audit()
+        self._account()
+
+    def _judge_claim(self) -> None:
+        """What can be proved of the claim, whatever became of the target."""
+        assert self.plan is not None
+        self._prove(*privacy(self.plan))
 
     def _prepare(self) -> None:
         self._tell("choosing histograms", 0)
@@ -142,11 +147,7 @@ class _Run:
         other_totals = self.contract.serves_other_totals
         self.plan = make_plan(self.claim, self.seed, other_totals, self.own)
         self.asking = Asking(self.target, self.plan, other_totals, self.seed)
-        self.checks, self.ending.impossible = checks_of(self.plan)
-        self.labels = next(c for c in self.checks if isinstance(c, ClassProbabilities))
-        self.scale = next(c for c in self.checks if isinstance(c, NoiseScale))
-        self.leakage = HistogramLeakage(self.plan, self.seed)
-        self.audited = PrivacyAudit(self.plan) if has_pair(self.plan) else None
+        self.observers = Observers(self.plan, self.seed)
 
     # -- spending the budget ---------------------------------------------------------------------
 
@@ -159,7 +160,7 @@ class _Run:
             if not self._ask_stream(stream, size):
                 return
         order = np.argsort(-self.plan.information)
-        while (missing := self.scale.shortfall()) > 0:
+        while (missing := self.observed.scale.shortfall()) > 0:
             telling = [int(i) for i in order if i not in self.unaskable]
             if not telling or self.plan.information[telling[0]] < LEAST_INFORMATION:
                 why = "no histogram that the target serves tells the noise scale"
@@ -183,7 +184,7 @@ class _Run:
         self._tell("asking", self.plan.queries)
         if size > left:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
-        return size <= left and not self._refuted()
+        return size <= left and not self.observed.refuted
 
     def _ask(self, stream: int, size: int) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
@@ -193,19 +194,14 @@ class _Run:
         return labels
 
     def _observe(self, stream: int, labels: Labels) -> None:
-        for check in self.checks:
-            check.observe(stream, labels)
-        self.leakage.observe(stream, labels)
-        if self.audited is not None:
-            self.audited.observe(stream, labels)
-        self.recorder.observe(self.checks)
+        self.observed.observe(stream, labels)
+        self.recorder.observe(self.observed.checks)
 
     def _simplify(self) -> None:
         """Once the labels are refuted, looks for the simplest histogram that shows it."""
         assert self.plan is not None
-        fault = self.labels.likeliest_fault()
-        refuted = any(is_refuted(check) for check in (self.labels, self.scale))
-        if not refuted or fault is None or self.claim.mechanism.caching:
+        fault = self.observed.labels.likeliest_fault()
+        if not self.observed.law_refuted or fault is None or self.claim.mechanism.caching:
             return
         budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
         self._tell("looking for the simplest histogram", self.queries + budget)
@@ -216,7 +212,7 @@ class _Run:
 
     def _restart(self) -> None:
         """Compares the first call of this life of the target with that of another."""
-        fresh = next((check for check in self.checks if isinstance(check, FreshNoise)), None)
+        fresh = self.observed.fresh
         if self.claim.mechanism.caching:
             self._ask_again()
         short = self._left < self.contract.first.size
@@ -246,21 +242,21 @@ class _Run:
 
     def _attack(self) -> None:
         """Says what the claimed law leaks, unless the labels turned out to have another."""
-        if self._refuted():
+        if self.observed.refuted:
             return
         self._tell("attacking", self.queries)
-        self.leakage.run()
-        found = self.leakage.finding()
-        self._prove(self.leakage.id, self.leakage.verdict, found, self.leakage.queries)
-        if self.leakage.warning is not None:
-            self.warnings.append(self.leakage.warning)
+        leakage = self.observed.leakage
+        leakage.run()
+        self._prove(leakage.id, leakage.verdict, leakage.finding(), leakage.queries)
+        if leakage.warning is not None:
+            self.warnings.append(leakage.warning)
 
     def _audit(self) -> None:
         """What the labels of a pair say of the claimed epsilon."""
-        if self.audited is not None:
-            self.audited.run()
-            found = self.audited.finding()
-            self._prove(self.audited.id, self.audited.verdict, found, self.audited.queries)
+        audited = self.observed.audited
+        if audited is not None:
+            audited.run()
+            self._prove(audited.id, audited.verdict, audited.finding(), audited.queries)
 
     def _account(self) -> None:
         """What can be proved of the target's accounting without a label."""
@@ -286,25 +282,21 @@ class _Run:
         """Goes on without a histogram that the target refuses."""
         assert self.plan is not None
         self.unaskable.add(stream)
-        self.leakage.drop(stream)
-        if self.audited is not None:
-            self.audited.drop(stream)
+        self.observed.drop(stream)
         warning = f"a {self.plan.streams[stream].kind} histogram is refused: {refusal}"
         if warning not in self.warnings:
             self.warnings.append(warning)
-        for check in list(self.checks):
-            reason = check.drop(stream)
-            if reason is not None:
-                self.checks.remove(check)
-                self.ending.impossible[check.id] = reason
+
+    @property
+    def observed(self) -> Observers:
+        """The observers, once there is a plan."""
+        assert self.observers is not None
+        return self.observers
 
     @property
     def _left(self) -> int:
         """Queries that the claim's budget still allows."""
         return self.claim.gate.max_queries - self.queries
-
-    def _refuted(self) -> bool:
-        return any(is_refuted(check) for check in self.checks)
 
     def _tell(self, doing: str, planned: int) -> None:
         if self.listener is not None:

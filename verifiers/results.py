@@ -23,7 +23,6 @@ class Ending:
     error: str | None = None
     simplest: Simplest | None = None
     reproduce: str | None = None
-    impossible: dict[str, str] = field(default_factory=dict)
     proofs: dict[str, CheckResult] = field(default_factory=dict)
 
     def again(self, verdict: Verdict) -> str | None:
@@ -31,31 +30,41 @@ class Ending:
         return None if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) else self.reproduce
 
 
-def results(contract: CheckResult, checks: Sequence[Check], ending: Ending) -> list[CheckResult]:
-    """One result for each check id, in the order of the report."""
+def results(
+    contract: CheckResult, checks: Sequence[Check], lacking: Mapping[str, str], ending: Ending
+) -> list[CheckResult]:
+    """One result for each check id, in the order of the report.
+
+    lacking: check id -> why it cannot run.
+    """
     found = {contract.id: contract, **ending.proofs}
-    refuted = [check.id for check in checks if is_refuted(check)]
-    if refuted:
-        ending = replace(ending, stopped=f"the run ended when {_listed(refuted)} failed")
+    cut = _cut(checks, ending)
     for check in checks:
-        found[check.id] = _result(check, ending)
-    for name, reason in ending.impossible.items():
+        found[check.id] = _result(check, ending, cut)
+    for name, reason in lacking.items():
         found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
-    return _with_cause([found.get(name) or _not_reached(name, ending) for name in SHARES])
+    return _with_cause([found.get(name) or _not_reached(name, ending, cut) for name in SHARES])
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
+    """Which failure cut the other checks short, if one did."""
+    refuted = [check.id for check in checks if is_refuted(check)]
+    if ending.error is not None:
+        return "the run ended when the target failed"
+    if not refuted:
+        return None
+    listed = " and ".join([", ".join(refuted[:-1]), refuted[-1]] if refuted[1:] else refuted)
+    return f"the run ended when {listed} failed"
 
 
-def _not_reached(name: str, ending: Ending) -> CheckResult:
-    why = ending.stopped or "the target failed before it could run"
+def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:
+    why = cut or ending.stopped or "the target failed before it could run"
     return CheckResult(
         name, Verdict.INCONCLUSIVE, why, reproduce=ending.again(Verdict.INCONCLUSIVE)
     )
 
 
-def _result(check: Check, ending: Ending) -> CheckResult:
+def _result(check: Check, ending: Ending, cut: str | None) -> CheckResult:
     shortfall = check.shortfall()
     if is_refuted(check):
         verdict, finding = Verdict.FAIL, _located(check.violation(), ending.simplest)
@@ -63,9 +72,8 @@ def _result(check: Check, ending: Ending) -> CheckResult:
         verdict, finding = Verdict.PASS, check.silence()
     else:
         verdict = Verdict.INCONCLUSIVE
-        failed = ending.error is not None
-        why = "the run ended when the target failed" if failed else ending.stopped
-        finding = Finding(f"{why}; about {shortfall:,} more queries would have been needed")
+        more = f"{ending.stopped}; about {shortfall:,} more queries would have been needed"
+        finding = Finding(cut or more)
     return CheckResult(
         check.id,
         verdict,

@@ -65,9 +65,10 @@ def print_report(report: Report, target: str) -> None:
     console = _Console(highlight=False)
     verdict, claim = report.verdict, report.claim.mechanism
     _say(console, verdict.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
+    _say(console, f"target: {target}")
     _say(
         console,
-        f"target: {target}; claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
+        f"claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
         f"{claim.teachers} teachers; "
         f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
     )
@@ -78,10 +79,10 @@ def print_report(report: Report, target: str) -> None:
             f"{report.claim.gate.false_alarm:g}",
         )
     console.print()
-    told = [check for check in report.checks if _has_run(check)]
+    told = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(told, key=lambda check: _WORST_FIRST.index(check.verdict)):
         _print_check(console, check)
-    _print_not_run(console, report)
+    _print_others(console, [check for check in report.checks if check not in told])
     for warning in report.warnings:
         _say(console, warning, lead=("warning: ", "yellow"))
 
@@ -109,12 +110,12 @@ def _say(
         console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
-def _has_run(check: CheckResult) -> bool:
-    """Whether a check saw labels, or came to a verdict without any."""
-    if check.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.ERROR):
-        return True
-    told = check.queries > 0 or check.histogram is not None
-    return check.verdict is Verdict.INCONCLUSIVE and told
+def _is_told(check: CheckResult, report: Report) -> bool:
+    """Whether a check has something to say of its own: not where another's failure cut it short."""
+    if check.verdict is Verdict.INCONCLUSIVE:
+        seen = check.queries > 0 or check.histogram is not None
+        return seen and report.verdict is Verdict.INCONCLUSIVE
+    return check.verdict is not Verdict.NOT_APPLICABLE
 
 
 def _print_check(console: Console, check: CheckResult) -> None:
@@ -136,12 +137,11 @@ def _print_check(console: Console, check: CheckResult) -> None:
         _say(console, f"reproduce: {check.reproduce}", indent=_INDENT, whole=True)
 
 
-def _print_not_run(console: Console, report: Report) -> None:
-    """Checks that saw no label, gathered by verdict and reason."""
+def _print_others(console: Console, checks: list[CheckResult]) -> None:
+    """Checks without a finding of their own, gathered by verdict and reason."""
     reasons: dict[tuple[Verdict, str], list[str]] = {}
-    for check in report.checks:
-        if not _has_run(check):
-            reasons.setdefault((check.verdict, check.message), []).append(check.id)
+    for check in checks:
+        reasons.setdefault((check.verdict, check.message), []).append(check.id)
     for (verdict, reason), ids in sorted(reasons.items()):
         lead = (f"{verdict.value:<{_INDENT}} ", _STYLES[verdict])
         _say(console, f"{', '.join(ids)}: {reason}", lead=lead)

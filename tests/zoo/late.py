@@ -41,9 +41,9 @@ def half_after_60000(asked, calls):
     return np.where(asked < 60_000, 1.0, 0.5)
 
 
-@ages("tenth-less-after-150000", "0.9 of the noise once 150,000 queries are answered.")
-def tenth_less_after_150000(asked, calls):
-    return np.where(asked < 150_000, 1.0, 0.9)
+@ages("tenth-less-after-140000", "0.9 of the noise once 140,000 queries are answered.")
+def tenth_less_after_140000(asked, calls):
+    return np.where(asked < 140_000, 1.0, 0.9)
 
 
 @ages("none-after-500-calls", "No noise after 500 calls.")

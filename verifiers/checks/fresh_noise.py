@@ -51,7 +51,7 @@ _WORDS = {
         "all answers of a call are the same",
         "noise is drawn once a call and not for each answer, in the shape (size, classes), or one "
         "draw a histogram is kept (a cache, or a seed made from the input; if that is by design, "
-        "claim caching = true)",
+        "claim caching = true), or there is no noise at all",
     ),
     "restarted": (
         "after a restart the target gives the labels of its first start again",

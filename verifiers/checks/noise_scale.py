@@ -56,7 +56,7 @@ class NoiseScale:
         fits = short(noise.times(self.evidence.best))
         return Finding(
             f"{self._interval_text()} leaves out the claimed {noise}",
-            f"labels fit {fits}, and the other scales in that interval less well",
+            f"labels fit {fits} best",
         )
 
     def silence(self) -> Finding:

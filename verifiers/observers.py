@@ -1,0 +1,52 @@
+"""All that sees a run's labels: the checks, the simulated attacker and the audit of a pair."""
+
+from ..reference.mechanisms import Labels
+from .applicable import checks_of, has_pair
+from .checks import ClassProbabilities, FreshNoise, HistogramLeakage, NoiseScale, PrivacyAudit
+from .plan import Plan
+from .results import is_refuted
+
+
+class Observers:
+    """The observers of one plan.
+
+    checks: that gather evidence; lacking: check id -> why it cannot run; labels, scale, fresh: the
+    checks that a run asks for more than their verdict, `fresh` where it can run.
+    """
+
+    def __init__(self, plan: Plan, seed: int) -> None:
+        self.checks, self.lacking = checks_of(plan)
+        self.labels = next(c for c in self.checks if isinstance(c, ClassProbabilities))
+        self.scale = next(c for c in self.checks if isinstance(c, NoiseScale))
+        self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
+        self.leakage = HistogramLeakage(plan, seed)
+        self.audited = PrivacyAudit(plan) if has_pair(plan) else None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether any check's evidence has reached its threshold."""
+        return any(is_refuted(check) for check in self.checks)
+
+    @property
+    def law_refuted(self) -> bool:
+        """Whether the labels turned out to have another law, so that a simplest case exists."""
+        return is_refuted(self.labels) or is_refuted(self.scale)
+
+    def observe(self, stream: int, labels: Labels) -> None:
+        """Shows fresh labels of a stream to all."""
+        for check in self.checks:
+            check.observe(stream, labels)
+        self.leakage.observe(stream, labels)
+        if self.audited is not None:
+            self.audited.observe(stream, labels)
+
+    def drop(self, stream: int) -> None:
+        """Does without a stream that the target refuses; a check that cannot goes to `lacking`."""
+        self.leakage.drop(stream)
+        if self.audited is not None:
+            self.audited.drop(stream)
+        for check in list(self.checks):
+            reason = check.drop(stream)
+            if reason is not None:
+                self.checks.remove(check)
+                self.lacking[check.id] = reason
