@@ -86,6 +86,12 @@ def test_headers_labels_and_realised_charging(tmp_path):
     assert refused < answered == pytest.approx(everything)
 
 
+def test_a_spreadsheet_s_byte_order_mark_is_no_vote(tmp_path):
+    options = [*GNMAX, "--delta", "1e-5"]
+    marked = charged(f"\ufeff{ROW}\n{ROW}\n", *options, folder=tmp_path)
+    assert marked == charged(f"{ROW}\n{ROW}\n", *options, folder=tmp_path)
+
+
 def test_rows_add_up(tmp_path):
     """Two different rows, asked in either order, cost the same and more than each."""
     other = "25,25,25,25,25,25,25,25,25,25"
@@ -174,6 +180,9 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
         ("1,2\n1,x\n", GNMAX, "line 2: 'x' is not a whole number of votes"),
         # a mistyped first row that passed for a header would be asked, and not charged
         ("150.0,50\n150,50\n", GNMAX, "line 1: '150.0' is not a whole number of votes"),
+        ("nan,nan\n150,50\n", GNMAX, "line 1: 'nan' is not a whole number of votes"),
+        (",a,b\n0,150,50\n", GNMAX, "line 1: column 1 has no name"),
+        ("a,label,label\n0,1,1\n", GNMAX, "line 1: 2 columns named label: expected one"),
         ("15O,50\n150,50\n", GNMAX, "line 1: '15O' is not a whole number"),
         ("10;20\n", GNMAX, "line 1: '10;20' is not a whole number of votes: expected 0 to 2^53"),
         ("a,b,Label\n9,1,2\n", GNMAX, "line 2: label 2 of 2 classes: expected 0 to 1, or -1"),

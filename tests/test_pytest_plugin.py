@@ -181,6 +181,24 @@ def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, ga
     assert "reproduce: again" in text
 
 
+@pytest.mark.parametrize("mark", ["xfail", "skip"])
+def test_a_failure_that_is_expected_hides_no_other(project, gate, mark):
+    """One known fault accepted, what it cut short was never looked at: that is no pass."""
+    project.makeconftest(
+        f"""
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if item.name in ("class-probabilities", "fresh-noise"):
+                    item.add_marker(pytest.mark.{mark}(reason="known"))
+        """
+    )
+    found = assay(project)
+    assert found.parseoutcomes()["failed"] == 1
+    assert "noise-scale: too little was seen to say" in found.stdout.str()
+
+
 def test_junit_xml_has_each_check(project, gate):
     assay(project, "--junitxml=out.xml")
     cases = {

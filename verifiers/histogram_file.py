@@ -6,6 +6,9 @@ from pathlib import Path
 
 from ..reference import REFUSAL, as_histogram
 
+_ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
+_NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -25,7 +28,9 @@ def read_histograms(path: str) -> list[Asked]:
     try:
         # by its number: sys.stdin would change the line ends that csv wants to see
         with (
-            open(0, newline="", closefd=False) if standard else Path(path).open(newline="") as file
+            open(0, newline="", closefd=False, encoding=_ENCODING)
+            if standard
+            else Path(path).open(newline="", encoding=_ENCODING) as file
         ):
             table = [(i, row) for i, row in enumerate(csv.reader(file), 1) if any(row)]
     except OSError as error:
@@ -35,8 +40,8 @@ def read_histograms(path: str) -> list[Asked]:
     label_column = None
     columns = len(table[0][1]) if table else 0
     if table and _is_header(table[0][1]):
-        header = [cell.strip().lower() for cell in table.pop(0)[1]]
-        label_column = header.index("label") if "label" in header else None
+        line, names = table.pop(0)
+        label_column = _label_column(f"{path}, line {line}", names)
     if not table:
         raise ValueError(f"{path}: no histograms: expected one a row")
     return [_asked(f"{path}, line {line}", row, label_column, columns) for line, row in table]
@@ -67,10 +72,20 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
 
 def _is_header(cells: list[str]) -> bool:
     """Whether a first row names columns: a mistyped number must not pass for a name."""
-    names = [cell.strip() for cell in cells]
-    if "label" in (name.lower() for name in names):
+    names = [cell.strip().lower() for cell in cells]
+    if "label" in names:
         return True
-    return not any(name.lstrip("+-.")[:1].isdecimal() for name in names)
+    return not any(name.lstrip("+-.")[:1].isdecimal() or name in _NO_NAMES for name in names)
+
+
+def _label_column(place: str, cells: list[str]) -> int | None:
+    """Which column of a header says what was released, if one does."""
+    names = [cell.strip().lower() for cell in cells]
+    if "" in names:  # a table's index, written without a name, would be read as votes
+        raise ValueError(f"{place}: column {names.index('') + 1} has no name: expected a class")
+    if names.count("label") > 1:
+        raise ValueError(f"{place}: {names.count('label')} columns named label: expected one")
+    return names.index("label") if "label" in names else None
 
 
 def _is_whole(cell: str) -> bool:

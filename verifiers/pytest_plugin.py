@@ -207,7 +207,12 @@ class CheckItem(pytest.Item):
 
         One fault makes one failure; but where only this check is selected, it is no pass.
         """
-        shown = {item.name for item in self.session.items if isinstance(item, CheckItem)}
+        shown = {
+            item.name
+            for item in self.session.items
+            if isinstance(item, CheckItem)
+            and not any(item.get_closest_marker(mark) for mark in ("xfail", "skip"))
+        }
         worse = {found["id"] for found in report["checks"] if found["verdict"] in _ENDS}
         return check["verdict"] == "inconclusive" and not worse.isdisjoint(shown)
 
@@ -217,6 +222,6 @@ class CheckItem(pytest.Item):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the item is: no line of any file."""
-        return self.path, None, f"dpassay: {self.name}"
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the item is: in no file, but pytest asks a line of what is marked as skipped."""
+        return self.path, 0, f"dpassay: {self.name}"

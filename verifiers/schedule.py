@@ -45,6 +45,7 @@ def sweeps(plan: Plan) -> Iterator[Batch]:
         if goal == _CALLS_FROM:
             yield from _calls(plan)
         goal *= 2
+    yield from ((i, EXPLORER_QUERIES) for i in explorers)
     single = plan.first(SINGLES)
     yield from ((single, 1) for _ in range(plan.streams[single].queries))
     for turn in range(_ROUNDS):
