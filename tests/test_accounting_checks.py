@@ -7,7 +7,7 @@ from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
 from dpassay.verifiers.checks import AccountantSoundness
-from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.claim import ClaimError, parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.planner import make_plan
 from dpassay.verifiers.report import Verdict
@@ -213,9 +213,18 @@ def test_without_a_privacy_claim_there_is_nothing_to_refute():
     assert result("privacy-claim").verdict is Verdict.NOT_APPLICABLE
 
 
-def test_a_scope_that_cannot_be_read_is_an_error_that_names_it():
-    report = verify(
-        InProcessTarget(Deployment(None).sample), claim(privacy(scope="nowhere.csv")), seed=0
-    )
+def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path):
+    """It could be read when the claim was, and cannot when it is needed."""
+    path = tmp_path / "answered.csv"
+    path.write_text("250,0,0,0,0\n")
+    made = claim(privacy(scope=str(path)))
+    path.unlink()
+    report = verify(InProcessTarget(Deployment(None).sample), made, seed=0)
     assert report.verdict is Verdict.ERROR
-    assert any("nowhere.csv" in check.message for check in report.checks)
+    assert any("answered.csv: No such file" in check.message for check in report.checks)
+
+
+def test_a_claim_in_python_is_held_to_its_scope_too():
+    """Read from a file or handed over as a table: no claim names histograms of another one."""
+    with pytest.raises(ClaimError, match=r"privacy\.scope: nowhere\.csv: No such file"):
+        claim(privacy(scope="nowhere.csv"))

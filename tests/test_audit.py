@@ -105,6 +105,7 @@ def test_the_copies_of_a_kept_label_are_no_labels():
 def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path):
     """Half the claimed noise, as above, in a pair that the scope asks 5, 1 or 0 times."""
     path = tmp_path / "answered.csv"
+    path.write_text("5,5,0\n")
     made = claim(epsilon=6.0, queries=1000, scope=str(path))
     for rows, verdict in (
         ("5,5,0\n" * 5 + "9,1,0\n" * 995, Verdict.FAIL),

@@ -76,7 +76,7 @@ def test_wrong_mechanisms_are_named_in_one_line(change, words):
         ({"mechanism": MECHANISM, "gate": {"tolerence": 0.1}}, "gate.tolerence is no known key"),
         (
             {"mechanism": MECHANISM, "gate": {"tolerance": 2}},
-            "gate.tolerance = 2: expected a number from 0.001 below 1$",
+            "gate.tolerance = 2: expected a finite number from 0.001 below 1$",
         ),
         ({"mechanism": MECHANISM, "gate": {"tolerance": float("nan")}}, "gate.tolerance = nan"),
         (

@@ -143,11 +143,17 @@ class Claim(_Table):
 
 
 def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
-    """The claim in `table` (parsed TOML). Raises ClaimError of one line."""
+    """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError of one line."""
     try:
-        return Claim.model_validate(table)
+        claim = Claim.model_validate(table)
     except ValidationError as error:
         raise ClaimError(f"{source}: {_one_line(error)}") from None
+    if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
+        try:
+            _check_scope(claim.privacy.scope, claim.mechanism)
+        except ValueError as error:
+            raise ClaimError(f"{source}: privacy.scope: {error}") from None
+    return claim
 
 
 def read_claim(path: str | Path) -> Claim:
@@ -165,13 +171,7 @@ def read_claim(path: str | Path) -> Claim:
         raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
     except ValueError as error:  # numbers of thousands of digits among them
         raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None
-    claim = parse_claim(table, str(path))
-    if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
-        try:
-            _check_scope(claim.privacy.scope, claim.mechanism)
-        except ValueError as error:
-            raise ClaimError(f"{path}: privacy.scope: {error}") from None
-    return claim
+    return parse_claim(table, str(path))
 
 
 def _check_scope(file: str, mechanism: MechanismClaim) -> None:
@@ -216,7 +216,7 @@ def _one_line(error: ValidationError) -> str:
     return f"{place} = {shown_repr(first['input'])}: {expected}"
 
 
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 
 
