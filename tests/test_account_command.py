@@ -181,6 +181,7 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
         # a mistyped first row that passed for a header would be asked, and not charged
         ("150.0,50\n150,50\n", GNMAX, "line 1: '150.0' is not a whole number of votes"),
         ("nan,nan\n150,50\n", GNMAX, "line 1: 'nan' is not a whole number of votes"),
+        ("0,1,2\n0,150,50\n", GNMAX, "line 1: column numbers, not votes"),
         (",a,b\n0,150,50\n", GNMAX, "line 1: column 1 has no name"),
         ("a,label,label\n0,1,1\n", GNMAX, "line 1: 2 columns named label: expected one"),
         ("15O,50\n150,50\n", GNMAX, "line 1: '15O' is not a whole number"),

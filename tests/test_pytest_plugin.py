@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from dpassay.verifiers import Inconclusive, assert_conforms, conformance, shared_run
 from dpassay.verifiers import gate as gate_module
 from dpassay.verifiers.claim import Claim, ClaimError, parse_claim
+from dpassay.verifiers.explained import CUT_SHORT
 from dpassay.verifiers.report import CheckResult, Report, Verdict
 from dpassay.verifiers.shares import SHARES
 from dpassay.verifiers.targets import TargetError
@@ -53,7 +54,9 @@ SPECIAL = {
         "labels fit gaussian:2",
         "dpassay verify x:y --claim claim.toml --seed 7",
     ),
-    "noise-scale": CheckResult("noise-scale", Verdict.INCONCLUSIVE, "cut short", reproduce="again"),
+    "noise-scale": CheckResult(
+        "noise-scale", Verdict.INCONCLUSIVE, f"{CUT_SHORT}others failed", reproduce="again"
+    ),
     "fresh-noise": CheckResult("fresh-noise", Verdict.ERROR, "aggregate([1]) raised KeyError"),
     "abstention": CheckResult("abstention", Verdict.NOT_APPLICABLE, "gnmax refuses no query"),
 }

@@ -93,7 +93,7 @@ class _Run:
 
     def report(self) -> Report:
         self._guarded(self._verify)
-        if self.plan is not None and not self.interrupted:
+        if not self.interrupted:
             self._guarded(self._judge_claim)
         checks = [] if self.observers is None else self.observers.checks
         lacking = {} if self.observers is None else self.observers.lacking
@@ -138,8 +138,8 @@ class _Run:
 
     def _judge_claim(self) -> None:
         """What can be proved of the claim, whatever became of the target."""
-        assert self.plan is not None
-        self._prove(*privacy(self.plan))
+        self._tell("judging the claim", self.queries)
+        self._prove(*privacy(self.claim))
 
     def _prepare(self) -> None:
         self._tell("choosing histograms", 0)

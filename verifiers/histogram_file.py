@@ -42,6 +42,10 @@ def read_histograms(path: str) -> list[Asked]:
     if table and _is_header(table[0][1]):
         line, names = table.pop(0)
         label_column = _label_column(f"{path}, line {line}", names)
+    elif len(table) > 1 and _is_numbering(table[0][1]) and not _is_numbering(table[1][1]):
+        raise ValueError(
+            f"{path}, line {table[0][0]}: column numbers, not votes: expected names, or no header"
+        )
     if not table:
         raise ValueError(f"{path}: no histograms: expected one a row")
     return [_asked(f"{path}, line {line}", row, label_column, columns) for line, row in table]
@@ -54,7 +58,7 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
         if not _is_whole(cell):
             raise ValueError(
                 f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
-                "commas between them"
+                "commas between them (names in a header begin with a letter)"
             )
     values = [int(cell) for cell in row]
     label = None if label_column is None else values.pop(label_column)
@@ -76,6 +80,11 @@ def _is_header(cells: list[str]) -> bool:
     if "label" in names:
         return True
     return not any(name.lstrip("+-.")[:1].isdecimal() or name in _NO_NAMES for name in names)
+
+
+def _is_numbering(cells: list[str]) -> bool:
+    """Whether a row is 0, 1, ..., as tables without names are headed; it would count as votes."""
+    return [cell.strip() for cell in cells] == [str(i) for i in range(len(cells))]
 
 
 def _label_column(place: str, cells: list[str]) -> int | None:

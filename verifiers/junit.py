@@ -8,6 +8,7 @@ import re
 from datetime import datetime
 from xml.etree import ElementTree
 
+from .explained import CUT_SHORT
 from .printable import printable
 from .report import CheckResult, Report, Verdict
 
@@ -19,20 +20,20 @@ _OUTCOMES = {
 }
 
 
-def _outcome(check: CheckResult, report: Report) -> str | None:
+def _outcome(check: CheckResult) -> str | None:
     """The element of a case, None where it passed.
 
     A check that a failure of another one cut short says nothing of its own: one fault, one red
     case.
     """
-    if check.verdict is Verdict.INCONCLUSIVE and report.verdict is not Verdict.INCONCLUSIVE:
+    if check.verdict is Verdict.INCONCLUSIVE and check.message.startswith(CUT_SHORT):
         return "skipped"
     return _OUTCOMES.get(check.verdict)
 
 
 def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
     """The XML of a run; started: in UTC."""
-    outcomes = [_outcome(check, report) for check in report.checks]
+    outcomes = [_outcome(check) for check in report.checks]
     counts = {name: outcomes.count(name) for name in ("failure", "error", "skipped")}
     suite = ElementTree.Element(
         "testsuite",

@@ -19,7 +19,7 @@ FRESH, SINGLES = "fresh", "one-by-one"
 """Kinds of the streams asked in calls of one size, and in calls of one label."""
 
 LATE = "late"
-"""Kind of the anchor that is asked once all others are."""
+"""Kind of the anchor that is asked at the end alone, in turns with what others keep for it."""
 
 PAIR = "pair"
 """Kind of two neighbouring histograms whose labels are audited."""

@@ -3,8 +3,8 @@
 Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
 effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
 deployment's own), asked a hundred times each, which shows faults that few inputs have. Probes come
-first: the histograms on which the commonest faults show soonest. One anchor comes last, so that a
-fault that starts late has its own.
+first: the histograms on which the commonest faults show soonest. One anchor is for the end, so that
+a fault that starts late has its own.
 """
 
 from functools import lru_cache

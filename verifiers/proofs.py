@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from .checks import AccountantSoundness, BudgetEnforcement, Finding, PrivacyClaimCheck
+from .claim import Claim
 from .plan import Plan
 from .report import Verdict
 from .targets import Refused, Target, open_target
@@ -28,12 +29,12 @@ def _soundness(target: Target, plan: Plan) -> Outcome:
     return check.id, _verdict(check.proved is not None), check.finding()
 
 
-def privacy(plan: Plan) -> Outcome:
+def privacy(claim: Claim) -> Outcome:
     """What the claim's (epsilon, delta) is worth, whatever the target does."""
-    if plan.claim.privacy is None:
+    if claim.privacy is None:
         reason = Finding("the claim has no [privacy]")
         return PrivacyClaimCheck.id, Verdict.NOT_APPLICABLE, reason
-    check = PrivacyClaimCheck(plan.claim)
+    check = PrivacyClaimCheck(claim)
     try:
         check.run()
     except ValueError as error:

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .explained import explained
+from .explained import CUT_SHORT, explained
 from .shares import SHARES
 
 if TYPE_CHECKING:
     from .shared_run import SharedRun
 
 _WARNING = "dpassay-warning"
-_ENDS = ("fail", "error")  # verdicts that end a run before the other checks are done
+_ENDS = ("fail", "error")  # verdicts that may end a run before the other checks are done
 _FOLDER = "dpassay_folder"  # key of what the controller of xdist tells its workers
 
 
@@ -214,7 +214,8 @@ class CheckItem(pytest.Item):
             and not any(item.get_closest_marker(mark) for mark in ("xfail", "skip"))
         }
         worse = {found["id"] for found in report["checks"] if found["verdict"] in _ENDS}
-        return check["verdict"] == "inconclusive" and not worse.isdisjoint(shown)
+        cut = check["verdict"] == "inconclusive" and check["message"].startswith(CUT_SHORT)
+        return cut and not worse.isdisjoint(shown)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The words of a verdict alone; anything else is a fault of ours, and shown in full."""

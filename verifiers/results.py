@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from .checks import Check, Finding
 from .checks.class_probabilities import NO_KNOWN_FAULT
+from .explained import CUT_SHORT
 from .report import CheckResult, Verdict
 from .shares import SHARES
 from .simplest import Simplest
@@ -50,11 +51,11 @@ def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
     """Which failure cut the other checks short, if one did."""
     refuted = [check.id for check in checks if is_refuted(check)]
     if ending.error is not None:
-        return "the run ended when the target failed"
+        return f"{CUT_SHORT}the target failed"
     if not refuted:
         return None
     listed = " and ".join([", ".join(refuted[:-1]), refuted[-1]] if refuted[1:] else refuted)
-    return f"the run ended when {listed} failed"
+    return f"{CUT_SHORT}{listed} failed"
 
 
 def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:

@@ -108,7 +108,7 @@ class ClassProbabilities:
         second = int(np.argmax(others))
         if others[second] < max(least, 0.0):
             return ""
-        return f"; nearly as well {self.plan.faults[second].wording}"
+        return f"; nearly as well {self.plan.faults[second].wording}{self._since(second)}"
 
     def violation(self) -> Finding:
         """See `Check.violation`."""

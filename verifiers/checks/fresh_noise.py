@@ -45,13 +45,14 @@ _WORDS = {
     ),
     "once a call": (
         "all answers of a call are the same, and calls differ",
-        "noise is drawn once a call: draw it for each answer, in the shape (size, classes)",
+        "noise is drawn once a call (or nearly every answer repeats the one before): draw it for "
+        "each answer, in the shape (size, classes)",
     ),
     "once": (
         "all answers of a call are the same",
-        "noise is drawn once a call and not for each answer, in the shape (size, classes), or one "
+        "noise is drawn once a call and not for each answer, in the shape (size, classes); or one "
         "draw a histogram is kept (a cache, or a seed made from the input; if that is by design, "
-        "claim caching = true), or there is no noise at all",
+        "claim caching = true); or answers repeat the one before; or there is no noise at all",
     ),
     "restarted": (
         "after a restart the target gives the labels of its first start again",
