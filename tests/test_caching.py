@@ -1,0 +1,104 @@
+"""Deployments that keep their answers: judged by first labels alone, within the budget."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
+
+SMALL = {"name": "gnmax", "noise": "gaussian:2", "classes": 5, "teachers": 10, "caching": True}
+USUAL = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250, "caching": True}
+
+
+def claim(mechanism=SMALL, **gate):
+    gate = {"tolerance": 0.2, "smallest_effect": 0.05} | gate
+    privacy = {"epsilon": 5.0, "delta": 1e-5, "queries": 1000}
+    return parse_claim({"mechanism": mechanism, "privacy": privacy, "gate": gate})
+
+
+def result(report, check):
+    return next(found for found in report.checks if found.id == check)
+
+
+class Keeping:
+    """The claimed mechanism with one draw a histogram; asked: labels in all."""
+
+    def __init__(self, made, total=None):
+        self.mechanism, self.rng = made.mechanism.mechanism(), np.random.default_rng(1)
+        self.total, self.kept, self.asked = total, {}, 0
+
+    def __call__(self, histogram, size):
+        if self.total not in (None, histogram.sum()):
+            raise ValueError(f"expected {self.total} votes")
+        self.asked += size
+        key = tuple(histogram.tolist())
+        if key not in self.kept:
+            self.kept[key] = int(self.mechanism.sample(histogram, 1, self.rng)[0])
+        return [self.kept[key]] * size
+
+
+def test_only_the_first_label_of_a_histogram_counts():
+    """The same histogram stands in several streams; its one label may count only once."""
+    made = claim()
+    deployment = Keeping(made)
+    deployment.kept[(10, 0, 0, 0, 0)] = 1  # the unlikely label, once
+    own = [(10, 0, 0, 0, 0)] * 5
+    report = verify(InProcessTarget(deployment), made, seed=7, own=own)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+    # the calls of the contract, and those asked again
+    assert report.queries < len(deployment.kept) + 400
+    audited = result(report, "privacy-audit")  # its pair would be asked as other histograms
+    assert audited.verdict is Verdict.NOT_APPLICABLE
+    assert audited.message == "answers are cached: each label is of another histogram"
+
+
+def test_there_are_enough_histograms_of_each_law():
+    """Equal counts, renumbered, would be the same histogram; ten classes serve the default gate."""
+    plan = make_plan(claim(USUAL, tolerance=0.05, smallest_effect=0.02), 0)
+    for stream in plan.streams:
+        if stream.is_anchor:
+            votes = np.array(stream.histogram)
+            groups = np.unique(votes, return_counts=True)[1]
+            numbered = math.factorial(votes.size) // math.prod(math.factorial(n) for n in groups)
+            shifted = (10_000 - votes.sum()) // votes.size + 1
+            assert numbered * shifted > 2 * stream.queries, stream.kind
+
+
+def test_one_total_alone_runs_out_of_histograms():
+    """Renumbered alone, few histograms have the same law: no pass on repeated labels."""
+    made = claim()
+    report = verify(InProcessTarget(Keeping(made, total=10)), made, seed=7)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "an answer is kept" in result(report, "class-probabilities").message
+
+
+@pytest.mark.parametrize("most", [60, 2000])
+def test_the_budget_is_kept(most):
+    """Asking again counts too: a deployment may pay for each answer."""
+    made = claim(max_queries=most)
+    deployment = Keeping(made)
+    report = verify(InProcessTarget(deployment), made, seed=7)
+    assert deployment.asked == report.queries <= most
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_kept_answers_are_asked_again_although_some_histograms_ran_out():
+    """A small total has few histograms of one law: that ends its stream, not the run."""
+    made = claim(USUAL, smallest_effect=0.1)
+    report = verify(InProcessTarget(Keeping(made)), made, seed=0)
+    assert result(report, "fresh-noise").verdict is Verdict.PASS
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+
+
+def test_a_deployment_that_claims_to_keep_answers_must():
+    made = claim()
+    mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(0)
+    fresh = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+    found = result(verify(fresh, made, seed=7), "fresh-noise")
+    assert found.verdict is Verdict.FAIL
+    assert "when asked again" in found.message

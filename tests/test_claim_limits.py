@@ -1,0 +1,52 @@
+"""At the ends of what a claim may say, a correct deployment is judged as anywhere else.
+
+Beyond them (a scale of 1e-300, say) squares and reciprocals leave the floats, so the limits are
+there; within them no evidence may be nan or infinite, and nothing may warn.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
+
+SCREEN = {"name": "confident-gnmax", "threshold": 0.0, "threshold_noise": "gaussian:1"}
+
+
+def mechanism(noise="gaussian:40", name="gnmax", classes=3, teachers=10, **rest):
+    return {"name": name, "noise": noise, "classes": classes, "teachers": teachers, **rest}
+
+
+@pytest.mark.parametrize(
+    "claimed",
+    [
+        mechanism("gaussian:1e-3", teachers=10**7),
+        mechanism("gaussian:1e9", teachers=1),
+        mechanism("laplace:1e-3", "lnmax", teachers=10**7),
+        mechanism("exponential:1e-3", "report-noisy-max", teachers=10**7),
+        mechanism("exponential:1e9", "report-noisy-max", teachers=1),
+        mechanism("gumbel:1e-3", "report-noisy-max", teachers=10**7),
+        mechanism(**SCREEN | {"threshold": 1e9}),
+        mechanism(**SCREEN | {"threshold": -1e9, "threshold_noise": "gaussian:1e-3"}),
+        mechanism(**SCREEN | {"threshold_noise": "gaussian:1e9"}),
+    ],
+    ids=lambda claimed: f"{claimed['noise']} {claimed.get('threshold', '')}",
+)
+@pytest.mark.parametrize("finest", [False, True])
+def test_evidence_stays_finite_and_accuses_nobody(claimed, finest):
+    gate = {"max_queries": 1500} | ({"tolerance": 1e-3} if finest else {})
+    privacy = {"epsilon": 1e3, "delta": 1e-5, "queries": 1}
+    made = parse_claim({"mechanism": claimed, "privacy": privacy, "gate": gate})
+    drawn, rng = made.mechanism.mechanism(), np.random.default_rng(0)
+    target = InProcessTarget(lambda histogram, size: drawn.sample(histogram, size, rng))
+    report = verify(target, made, seed=0)
+    evidence = [check.log_e_value for check in report.checks if check.log_e_value is not None]
+    assert evidence
+    assert all(math.isfinite(value) for value in evidence)
+    statistical = [check for check in report.checks if check.id != "privacy-claim"]
+    assert all(check.verdict is not Verdict.FAIL for check in statistical)
+    assert report.verdict is not Verdict.ERROR, [check.message for check in report.checks]
