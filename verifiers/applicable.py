@@ -13,9 +13,12 @@ from .checks import (
     Symmetry,
     VoteMonotonicity,
 )
+from .claim import ANY_QUERIES, Claim
 from .plan import PAIR, Plan
 
 Lacking = tuple[str, str]
+
+_SYMMETRIES = ("shift-invariance", "permutation-equivariance")
 
 
 def checks_of(plan: Plan) -> tuple[list[Check], dict[str, str]]:
@@ -25,11 +28,7 @@ def checks_of(plan: Plan) -> tuple[list[Check], dict[str, str]]:
     if mechanism.refuses:
         checks.append(Abstention(plan))
     if not mechanism.caching:
-        checks += [
-            Symmetry(name, plan)
-            for name in ("shift-invariance", "permutation-equivariance")
-            if name in plan.twins
-        ]
+        checks += [Symmetry(name, plan) for name in _SYMMETRIES if name in plan.twins]
         checks.append(FreshNoise(plan))
     if VoteMonotonicity.id in plan.twins:
         checks.append(VoteMonotonicity(plan))
@@ -41,28 +40,27 @@ def has_pair(plan: Plan) -> bool:
     return any(stream.kind == PAIR for stream in plan.streams)
 
 
-def _lacking(plan: Plan) -> Iterator[Lacking]:
-    claim = plan.claim
+def lacking_by_claim(claim: Claim) -> Iterator[Lacking]:
+    """The checks that a claim leaves no room for, whatever the target serves."""
     if not claim.mechanism.refuses:
         yield Abstention.id, f"{claim.mechanism.name} refuses no query"
-    for name in ("shift-invariance", "permutation-equivariance"):
-        if claim.mechanism.caching:
+    if claim.mechanism.caching:
+        for name in _SYMMETRIES:
             yield name, "answers are cached: each label is of another histogram"
-        elif name not in plan.twins:
+    if claim.privacy is None:
+        for name in (PrivacyAudit.id, BudgetEnforcement.id):
+            yield name, "the claim has no [privacy]"
+    elif claim.mechanism.caching:
+        yield PrivacyAudit.id, "answers are cached: each label is of another histogram"
+        yield BudgetEnforcement.id, "a caching deployment may repeat an answer for ever"
+    elif claim.privacy.scope != ANY_QUERIES:
+        yield PrivacyAudit.id, "the claim's scope names its histograms: dpassay audit bounds a pair"
+
+
+def _lacking(plan: Plan) -> Iterator[Lacking]:
+    yield from lacking_by_claim(plan.claim)
+    for name in _SYMMETRIES:
+        if name not in plan.twins and not plan.claim.mechanism.caching:
             yield name, "the target refuses totals other than the claimed teachers"
     if VoteMonotonicity.id not in plan.twins:
         yield VoteMonotonicity.id, "hardly any query is answered"
-    if claim.privacy is None:
-        yield BudgetEnforcement.id, "the claim has no [privacy]"
-    elif claim.mechanism.caching:
-        yield BudgetEnforcement.id, "a caching deployment may repeat an answer for ever"
-    if not has_pair(plan):
-        yield PrivacyAudit.id, _no_pair(plan)
-
-
-def _no_pair(plan: Plan) -> str:
-    if plan.claim.privacy is None:
-        return "the claim has no [privacy]"
-    if plan.claim.mechanism.caching:
-        return "answers are cached: each label is of another histogram"
-    return "the claim's scope names its histograms: dpassay audit --pair bounds one"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
+from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, InputContract
 from .claim import Claim
@@ -96,7 +97,8 @@ class _Run:
         if not self.interrupted:
             self._guarded(self._judge_claim)
         checks = [] if self.observers is None else self.observers.checks
-        lacking = {} if self.observers is None else self.observers.lacking
+        lacking = dict(lacking_by_claim(self.claim))
+        lacking = lacking if self.observers is None else self.observers.lacking
         found = results(self._contract_result(), checks, lacking, self.ending)
         seconds = time.monotonic() - self.started
         return Report(

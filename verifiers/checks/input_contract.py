@@ -48,8 +48,8 @@ class InputContract:
             return self._ask(target, histogram, size)
         except Refused as refusal:
             raise TargetError(
-                f"{call_text(histogram, size)} was refused (ValueError, 422), although the claim "
-                f"covers it: {refusal}"
+                f"{call_text(histogram, size)} was refused (ValueError, status 422 or an error), "
+                f"although the claim covers it: {refusal}"
             ) from None
 
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:

@@ -161,7 +161,7 @@ def _page(body: bytes) -> str:
     text = body[:4000].decode(errors="replace")
     if text.lstrip().startswith("<"):
         text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
-    return shown(text)
+    return shown(text) if text else "an empty body"
 
 
 def _said(body: bytes) -> str:
