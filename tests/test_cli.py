@@ -197,6 +197,7 @@ def test_a_scope_of_other_histograms_is_refused(row, tmp_path):
 
 def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys):
     """Python's status for a traceback, 1, would say that the claim is refuted."""
+    monkeypatch.setattr(sys, "argv", ["dpassay"])
     broken = click.Command("broken", callback=lambda: 1 / 0)
     with pytest.raises(SystemExit) as ended:
         run_commands(broken)

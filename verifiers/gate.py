@@ -126,8 +126,10 @@ class _Run:
 
     def _verify(self) -> None:
         """All that the target is asked for."""
-        self.contract.run(self.target)
-        self.queries = self.contract.queries
+        try:
+            self.contract.run(self.target)
+        finally:
+            self.queries = self.contract.queries
         self._prepare()
         self._gather()
         if self.observed.refuted:
