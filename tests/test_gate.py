@@ -346,3 +346,18 @@ def test_correct_deployments_rarely_fail(false_alarm):
         for run in range(RUNS)
     )
     assert failed <= binom.ppf(1.0 - 1e-9, RUNS, false_alarm)
+
+
+def test_what_was_answered_may_not_be_refused_later():
+    """A deployment that breaks with a ValueError would be taken for one that serves less."""
+    inner, left = target("gaussian:40"), [5000]
+
+    def breaking(histogram, size):
+        left[0] -= size
+        if left[0] < 0:
+            raise ValueError("too late")
+        return inner.ask(histogram, size)
+
+    report = verify(InProcessTarget(breaking), claim(), seed=1)
+    assert report.verdict is Verdict.ERROR
+    assert "is refused, but was answered: too late" in result(report, "input-contract").message

@@ -193,7 +193,8 @@ def _are_missing(keys: list[str]) -> str:
 
 
 def _one_line(error: ValidationError) -> str:
-    first = error.errors()[0]
+    unknown = [e for e in error.errors() if e["type"] == "extra_forbidden"]
+    first = (unknown or error.errors())[0]  # a mistyped key explains the one that is missing
     place = one_line(".".join(str(part) for part in first["loc"]))
     if first["type"] == "extra_forbidden":
         table: Any = Claim

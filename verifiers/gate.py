@@ -181,6 +181,10 @@ class _Run:
             try:
                 self._ask(stream, min(size, left))
             except Refused as refusal:
+                answered = self.observed.labels.counts[stream].any()
+                if answered and not self.claim.mechanism.caching:
+                    votes = list(self.plan.streams[stream].histogram)
+                    raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
                 self._drop(stream, str(refusal))
             except UsedUp:
                 self.unaskable.add(stream)
@@ -289,7 +293,7 @@ class _Run:
         assert self.plan is not None
         self.unaskable.add(stream)
         self.observed.drop(stream)
-        warning = f"a {self.plan.streams[stream].kind} histogram is refused: {refusal}"
+        warning = f"histogram refused ({self.plan.streams[stream].kind}): {refusal}"
         if warning not in self.warnings:
             self.warnings.append(warning)
 

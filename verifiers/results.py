@@ -92,7 +92,11 @@ def _located(finding: Finding, simplest: Simplest | None) -> Finding:
     """A violation of the labels' law, shown on the simplest histogram if one was found."""
     if finding.histogram is None or simplest is None:
         return finding
-    return replace(finding, message=f"{finding.message}; {simplest}", histogram=simplest.histogram)
+    where = ""
+    if finding.histogram != simplest.histogram:  # the labels told of are of another one
+        where = f", {list(simplest.histogram)}"
+    message = f"{finding.message}; {simplest}{where}"
+    return replace(finding, message=message, histogram=simplest.histogram)
 
 
 def _with_cause(found: list[CheckResult]) -> list[CheckResult]:

@@ -29,8 +29,8 @@ class Simplest:
 
     def __str__(self) -> str:
         return (
-            f"{self.queries} fresh labels of the simplest histogram that shows it give an "
-            f"e-value of 10^{self.log_e_value / np.log(10.0):.1f}"
+            f"{self.queries} labels of the simplest histogram that shows it give an e-value of "
+            f"10^{self.log_e_value / np.log(10.0):.1f}"
         )
 
 

@@ -117,7 +117,9 @@ class AccountantSoundness:
                 f"{ORDERS[0]:g} to {ORDERS[-1]:g}"
             )
         pair = self.proved
-        share = f"{pair.charge / self.certified:.3g} of it" if pair.charge else "nothing"
+        share = (
+            f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
+        )
         return Finding(
             f"charged {pair.charge:.10g} at order {pair.order:g} for {pair.here.tolist()}, but "
             f"against its neighbour {pair.there.tolist()} it costs at least {self.certified:.10g} "

@@ -126,7 +126,8 @@ class ClassProbabilities:
             diagnosis = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
         else:
             wording = self.plan.faults[fault[0]].wording + self._since(fault[0])
-            diagnosis = f"labels fit {wording} (odds 10^{fault[1] / np.log(10.0):.1f} to 1)"
+            diagnosis = f"labels fit {wording} (odds 10^{fault[1] / np.log(10.0):.1f} to 1 "
+            diagnosis += "against the claim)"
             diagnosis += self._rival(fault[0])
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
 

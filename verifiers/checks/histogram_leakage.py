@@ -204,8 +204,8 @@ class HistogramLeakage:
         if self.worst.from_target is not None:
             fewer = ", fewer than that attacker has" if self.queries < self.asked else ""
             text += (
-                f"; {100 * self.worst.from_target:.1f} % from the {self.queries:,} labels that the "
-                f"target gave{fewer}"
+                f"; {100 * self.worst.from_target:.1f} % from the {self.queries:,} "
+                f"{'label' if self.queries == 1 else 'labels'} that the target gave{fewer}"
             )
         return text + ")"
 
