@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typed import typed
 
 from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Laplace, NoisyArgmax
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
@@ -29,8 +30,7 @@ ORDERS = np.array([1.5, 2.0, 8.0, 40.0])
 def run(text, *arguments, folder):
     path = folder / "histograms.csv"
     path.write_text(text)
-    command = [sys.executable, "-m", "dpassay.verifiers.cli", "account", str(path)]
-    return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    return typed("account", str(path), *arguments)
 
 
 def charged(text, *arguments, folder):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from typed import typed
 
 from dpassay.verifiers.misuse import run_commands
 
@@ -175,7 +176,7 @@ def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status):
 def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path):
     privacy = '[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "nosuch.csv"\n'
     (tmp_path / "claim.toml").write_text(CLAIM + privacy)
-    found = dpassay("verify", "--claim", str(tmp_path / "claim.toml"))
+    found = typed("verify", "--claim", str(tmp_path / "claim.toml"))
     assert found.returncode == 2
     assert "claim.toml: privacy.scope: nosuch.csv: No such file" in found.stderr
     assert len(found.stderr.splitlines()) == 1
@@ -188,7 +189,7 @@ def test_a_scope_of_other_histograms_is_refused(row, tmp_path):
     privacy = "[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\n"
     scope = f'scope = "{tmp_path / "scope.csv"}"\n'
     (tmp_path / "claim.toml").write_text(CLAIM + privacy + scope)
-    found = dpassay("verify", "--claim", str(tmp_path / "claim.toml"))
+    found = typed("verify", "--claim", str(tmp_path / "claim.toml"))
     assert found.returncode == 2
     assert "histogram 1: " in found.stderr
     assert "the claim has 10 classes and 250 teachers" in found.stderr
@@ -264,7 +265,7 @@ def test_a_failure_is_explained_to_people(claim):
     ],
 )
 def test_misuse_exits_2_with_one_line(arguments, words):
-    found = dpassay(*arguments)
+    found = typed(*arguments)
     assert found.returncode == 2
     assert words in found.stderr
     assert found.stderr.count("\n") == 1

@@ -211,7 +211,7 @@ def test_the_simplest_histogram_has_evidence_of_its_own():
     """It is asked as often as shows the fault with probability 0.95."""
     runs = [verify(target("gaussian:20", seed), claim(), seed=7) for seed in range(6)]
     each = [result(report, "class-probabilities") for report in runs]
-    shown = [found for found in each if "fresh labels" in found.message]
+    shown = [found for found in each if "the simplest histogram" in found.message]
     assert len(shown) >= 3
     assert all(len(set(found.histogram)) <= 3 for found in shown)
 
@@ -249,7 +249,7 @@ def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
         return inner.ask(histogram, size)
 
     report = verify(InProcessTarget(few), claim(), seed=8)
-    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.verdict is Verdict.ERROR  # of the same histogram, more labels than it serves
 
 
 def test_two_classes_tell_the_scale_within_the_budget():
@@ -333,7 +333,7 @@ def test_evidence_without_bounds_is_still_json():
     assert found.as_json()["log10_e_value"] == 1e308
 
 
-RUNS = 40
+RUNS = 16
 """Runs of the error-rate tests; `benchmarks.error_rate` does thousands."""
 
 

@@ -1,24 +1,20 @@
 """`dpassay reconstruct`: what it reads, prints and refuses."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from typed import typed
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from dpassay.verifiers.label_log import read_labels
 
 VOTES = [90, 78, 31, 19, 12]
-COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli", "reconstruct"]
 OPTIONS = ["--noise", "gaussian:40", "--teachers", "230"]
 
 
 def run(*arguments, stdin=""):
-    return subprocess.run(
-        [*COMMAND, *arguments], input=stdin, capture_output=True, text=True, check=False
-    )
+    return typed("reconstruct", *arguments, stdin=stdin)
 
 
 def labels(mechanism, queries=8000):
