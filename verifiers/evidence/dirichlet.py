@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 Vector = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float
     for concentration, weight in prior_concentrations(log_q, effect):
         log_prior = np.log(concentration) + log_q[seen]
         parts.append(np.log(weight) + _log_marginal(n, log_prior, concentration) - null)
-    return float(logsumexp(parts))
+    return float(np.logaddexp.reduce(parts))  # scipy checks its arguments for longer
 
 
 def _log_marginal(n: Vector, log_prior: Vector, concentration: float) -> float:

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 Vector = NDArray[np.float64]
 
@@ -48,5 +47,5 @@ class PointedEvidence:
     @property
     def log_e_value(self) -> float:
         """Log of the mixture: at most 1 in expectation under the null."""
-        not_yet = self._waiting + float(logsumexp(self.log_weights))
-        return float(np.logaddexp(logsumexp(self._capital), not_yet))
+        not_yet = self._waiting + np.logaddexp.reduce(self.log_weights)
+        return float(np.logaddexp(np.logaddexp.reduce(self._capital), not_yet))
