@@ -155,10 +155,8 @@ class Gumbel(Noise):
         return rng.gumbel(scale=self.scale, size=shape)
 
 
-_SCALES = (
-    1e-3,
-    1e9,
-)  # of noise given as text: beyond them, squares and reciprocals leave the floats
+# of noise given as text: beyond them, squares and reciprocals leave the floats
+_SCALES = (1e-3, 1e9)
 
 FAMILIES: dict[str, type[Noise]] = {
     family.family: family for family in (Gaussian, Laplace, Gumbel, Exponential)

@@ -12,7 +12,7 @@ from ..reference import REFUSAL, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax,
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
 from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
-from .attacker import MOST_VOTES
+from .claim import MOST_VOTES
 from .histogram_file import Asked
 
 Matrix = NDArray[np.float64]

@@ -11,10 +11,10 @@ from scipy.stats import chi2
 
 from ..attacks import Answers, Method, Reconstruction, reconstruct
 from ..reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
+from .claim import MOST_VOTES
 from .label_log import read_labels
 
 MOST_CLASSES = 1000
-MOST_VOTES = 1e9
 ALARM = 1e-6
 _MANY = 50  # classes
 

@@ -27,6 +27,9 @@ from ..reference import (
 from .histogram_file import read_histograms
 from .targets.replies import one_line, shown_repr, shown_spec
 
+MOST_VOTES = 1e9
+"""No threshold is further from 0."""
+
 CLAIM_BYTES = 1_000_000
 """No claim file is longer."""
 
@@ -69,7 +72,7 @@ class MechanismClaim(_Table):
     classes: int = Field(ge=2, le=1000)
     teachers: int = Field(ge=1, le=10**7)
     caching: bool = False
-    threshold: float | None = Field(default=None, ge=-1e9, le=1e9)
+    threshold: float | None = Field(default=None, ge=-MOST_VOTES, le=MOST_VOTES)
     threshold_noise: NoiseText | None = None
 
     @model_validator(mode="after")

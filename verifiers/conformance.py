@@ -30,7 +30,8 @@ def assert_conforms(
 
     target: a callable (histogram, size) -> labels, an object with such a method `sample`, or a
     spec such as `path/to/file.py:attr`; claim: a Claim, a table as parsed from TOML, or the path of
-    a TOML file; seed: fixes the histograms asked; max_queries: budget, over the claim's.
+    a TOML file; seed: fixes the histograms asked; max_queries: budget, in place of
+    the claim's.
 
     Raises AssertionError for a violation, TargetError for a target that cannot be judged,
     Inconclusive for a budget too small to say, ClaimError for a bad claim, ValueError for a target

@@ -49,5 +49,5 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         return text
     return (
         f"{text}; an e-value below 10^{check['threshold_log10']:.1f}, but it is "
-        f"10^{check['log10_e_value']:.1f} after {check['queries']:,} queries"
+        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} queries"
     )

@@ -97,8 +97,8 @@ class _Run:
         if not self.interrupted:
             self._guarded(self._judge_claim)
         checks = [] if self.observers is None else self.observers.checks
-        lacking = dict(lacking_by_claim(self.claim))
-        lacking = lacking if self.observers is None else self.observers.lacking
+        unplanned = self.observers is None
+        lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking
         found = results(self._contract_result(), checks, lacking, self.ending)
         seconds = time.monotonic() - self.started
         return Report(
