@@ -11,7 +11,7 @@ from .dependence import Dependence
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .frozen import Frozen
 from .one_sided import log_e_value_larger
-from .outcomes import count_outcomes, log_supremum_ratio
+from .outcomes import count_outcomes, log_supremum_ratio, telling_outcome
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
@@ -36,4 +36,5 @@ __all__ = [
     "log_supremum_ratio",
     "prior_concentrations",
     "proportion_interval",
+    "telling_outcome",
 ]
