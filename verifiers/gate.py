@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, InputContract
 from .claim import Claim
 from .observers import Observers
-from .plan import FRESH, Plan
+from .plan import FRESH, Batch, Plan
 from .planner import make_plan
 from .proofs import accounting, privacy
 from .recorder import Recorder
@@ -159,9 +159,14 @@ class _Run:
         """Sweeps over all streams in growing batches, then on where a check is not yet sure."""
         assert self.plan is not None
         if not self.claim.mechanism.caching:
-            self._observe(self.plan.first(FRESH), self.contract.first)
-        for stream, size in sweeps(self.plan):
-            if not self._ask_stream(stream, size):
+            size = self.contract.first.size
+            opening = Batch(self.plan.first(FRESH), size)
+            self._observe(opening, self.contract.first, (size,))
+            if self.observed.fresh is not None:
+                for total, labels in self.contract.others:
+                    self.observed.fresh.pass_over(total, labels)
+        for batch in sweeps(self.plan):
+            if not self._ask_batch(batch):
                 return
         order = np.argsort(-self.plan.information)
         while (missing := self.observed.scale.shortfall()) > 0:
@@ -170,16 +175,16 @@ class _Run:
                 why = "no histogram that the target serves tells the noise scale"
                 self.ending.stopped = self.ending.stopped or why
                 return
-            if not self._ask_stream(telling[0], min(LARGEST_BATCH, max(1000, missing))):
+            if not self._ask_batch(Batch(telling[0], min(LARGEST_BATCH, max(1000, missing)))):
                 return
 
-    def _ask_stream(self, stream: int, size: int) -> bool:
+    def _ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        left = self._left
+        left, stream, size = self._left, batch.stream, batch.size
         if left > 0 and stream not in self.unaskable:
             try:
-                self._ask(stream, min(size, left))
+                self._ask(replace(batch, size=min(size, left)))
             except Refused as refusal:
                 answered = self.observed.labels.counts[stream].any()
                 if answered and not self.claim.mechanism.caching:
@@ -194,15 +199,15 @@ class _Run:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
         return size <= left and not self.observed.refuted
 
-    def _ask(self, stream: int, size: int) -> Labels:
+    def _ask(self, batch: Batch) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
-        labels = self.asking.labels(stream, size)
+        labels, calls = self.asking.labels(batch)
         self.queries += labels.size
-        self._observe(stream, labels)
+        self._observe(batch, labels, calls)
         return labels
 
-    def _observe(self, stream: int, labels: Labels) -> None:
-        self.observed.observe(stream, labels)
+    def _observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
+        self.observed.observe(batch, labels, calls)
         self.recorder.observe(self.observed.checks)
 
     def _simplify(self) -> None:
@@ -214,7 +219,12 @@ class _Run:
         budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
         self._tell("looking for the simplest histogram", self.queries + budget)
         try:
-            self.ending.simplest = find_simplest(self.plan, fault[0], self._ask, budget)
+            self.ending.simplest = find_simplest(
+                self.plan,
+                fault[0],
+                lambda stream, size: self._ask(Batch(stream, size)),
+                budget,
+            )
         except Refused as refusal:
             self.warnings.append(f"a simple histogram is refused: {refusal}")
 

@@ -1,5 +1,6 @@
 """What a run asks: streams of queries, each on one histogram, and the laws they are judged by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from .claim import Claim
 from .evidence.scale import scale_factors
-from .faults import Fault, fault_laws
+from .faults import Fault, fault_laws, turned_rows
 
 Matrix = NDArray[np.float64]
 
@@ -18,36 +19,71 @@ SIMPLE = "simple"
 FRESH, SINGLES = "fresh", "one-by-one"
 """Kinds of the streams asked in calls of one size, and in calls of one label."""
 
+NEAR_TIE = "near-tie"
+"""Kind of the anchor on which calls themselves are compared: its labels are hard to predict."""
+
+LADDER = "clear-lead"
+"""Kind of the streams whose leader is so far ahead that a shortcut may leave out the noise."""
+
 LATE = "late"
 """Kind of the anchor that is asked at the end alone, in turns with what others keep for it."""
 
 PAIR = "pair"
 """Kind of two neighbouring histograms whose labels are audited."""
 
-POOLED, GENERAL, POINTED = 0.25, 0.5, 0.25
-"""Weights of the known faults on all streams at once, of deviations of any kind on one stream, and
-of the known faults on one stream."""
+POOLED, POOLED_SINGLES, GENERAL, POINTED = 0.25, 0.05, 0.48, 0.22
+"""Weights of the known faults on all streams at once, on all calls for one label at once, of
+deviations of any kind on one stream, and of the known faults on one stream."""
 
 ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
+
+
+SHARE_OF_ANCHORS = {NEAR_TIE: 0.4, "informative": 0.2}
+"""What the costliest anchors have of that share: a nat saved there saves most queries."""
 
 
 @dataclass(frozen=True)
 class Stream:
     """Queries of one histogram: (c,) as asked, of a kind, `queries` of them planned.
 
-    relabel: for a permuted histogram, the original class of each of its classes.
+    relabel: for a permuted histogram, the original class of each of its classes; turned: how many
+    of the queries are asked with the classes numbered otherwise, so that a class that is treated
+    unlike the others contends somewhere.
     """
 
     kind: str
     histogram: tuple[int, ...]
     queries: int
     relabel: tuple[int, ...] | None = None
+    turned: int = 0
 
     @property
     def is_anchor(self) -> bool:
         """Whether it is asked often enough to see the smallest effect."""
-        return self.kind not in ("probe", SIMPLE, FRESH, SINGLES, PAIR, "explorer", "own")
+        return self.kind not in (
+            "probe",
+            SIMPLE,
+            FRESH,
+            SINGLES,
+            PAIR,
+            LADDER,
+            "explorer",
+            "own",
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`size` labels of a stream, asked in calls for `call` labels each (in one where it is None).
+
+    turn: by how many places the classes are numbered on, 0 for the histogram as it stands.
+    """
+
+    stream: int
+    size: int
+    turn: int = 0
+    call: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +151,9 @@ class Plan:
     def weights(self) -> NDArray[np.float64]:
         """Prior weights (streams,), summing to 1, of a deviation on each; none on simple ones."""
         anchors = np.array([stream.is_anchor for stream in self.streams])
-        shares = np.where(anchors, ANCHOR_SHARE / anchors.sum(), 0.0)
+        share = anchor_shares([stream.kind for stream in self.streams if stream.is_anchor])
+        shares = np.zeros(anchors.size)
+        shares[anchors] = ANCHOR_SHARE * share
         others = ~anchors & np.array([stream.kind != SIMPLE for stream in self.streams])
         if others.any():
             shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
@@ -129,3 +167,30 @@ class Plan:
     def queries(self) -> int:
         """Queries of the whole plan."""
         return sum(stream.queries for stream in self.streams)
+
+    @cached_property
+    def fault_weights(self) -> NDArray[np.float64]:
+        """Prior weights (faults,) of the known faults, summing to 1."""
+        weights = np.array([fault.weight for fault in self.faults])
+        return np.asarray(weights / weights.sum())
+
+    def turned_ratios(self, stream: int, turn: int) -> Matrix:
+        """`fault_log_ratios` (faults, o) of a stream whose classes are numbered on by `turn`.
+
+        Of labels numbered back: a fault on class k acts there as it would on class k - turn here.
+        Faults of classes whose law here is not among the known ones are not wagered on: ratio 1.
+        """
+        ratios: Matrix = self.fault_log_ratios[stream]
+        if turn == 0:
+            return ratios
+        rows = turned_rows(self.faults, turn, self.claim.mechanism.classes)
+        return np.asarray(np.where(rows[:, None] < 0, 0.0, ratios[rows]))
+
+
+def anchor_shares(kinds: Sequence[str]) -> NDArray[np.float64]:
+    """Shares (anchors,) of the anchors' prior weight, summing to 1; kinds: of each anchor."""
+    wanted = np.array([SHARE_OF_ANCHORS.get(kind, 0.0) for kind in kinds])
+    even = wanted == 0.0
+    if even.any():
+        wanted[even] = (1.0 - wanted.sum()) / even.sum()
+    return np.asarray(wanted / wanted.sum())

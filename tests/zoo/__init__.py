@@ -6,6 +6,7 @@ Imported as `zoo`, with `tests` on the path: pyproject.toml puts it there for py
 
 from . import (
     accounting,
+    balance,
     classes,
     correct,
     families,
@@ -16,10 +17,25 @@ from . import (
     reuse,
     scale,
     screening,
+    seeds,
+    shortcuts,
 )
 from .entry import Entry
 
-_FAULTS = (scale, families, classes, inputs, reuse, late, output, screening, accounting)
+_FAULTS = (
+    scale,
+    families,
+    classes,
+    shortcuts,
+    inputs,
+    reuse,
+    seeds,
+    balance,
+    late,
+    output,
+    screening,
+    accounting,
+)
 
 BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
 CORRECT: tuple[Entry, ...] = (*correct.shelf.entries, *relatives.shelf.entries)
