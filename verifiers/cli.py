@@ -45,7 +45,7 @@ def verify(
     reference aggregator is verified.
     """
     from .claim import ClaimError, read_claim
-    from .embedded import embedded_claim, embedded_histograms, reference_target
+    from .embedded import REFERENCE, embedded_claim, embedded_histograms, reference_target
     from .gate import Progress
     from .gate import verify as run
     from .interrupts import remembered_interrupts
@@ -71,7 +71,7 @@ def verify(
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
     again = shlex.join(words)
     own = embedded_histograms() if claim_file is None else []
-    name = "dpassay's own reference" if target is None else shown_spec(target)
+    name = REFERENCE if target is None else shown_spec(target)
     try:
         deployment: Target = (
             reference_target(claim) if target is None else open_target(target, claim.gate.timeout)
@@ -85,7 +85,15 @@ def verify(
                 check_interrupts()
                 show(progress)
 
-            report = run(deployment, claim, seed=seed, own=own, listener=listener, reproduce=again)
+            report = run(
+                deployment,
+                claim,
+                seed=seed,
+                own=own,
+                listener=listener,
+                reproduce=again,
+                name=name,
+            )
     finally:
         deployment.close()
     trouble = None if files is None else files.write(report)  # stdout may be closed: files first

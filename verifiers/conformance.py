@@ -54,7 +54,11 @@ def assert_conforms(
         raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
         report = verify(
-            deployment, held, seed=seed, reproduce=_reproduce(target, claim, max_queries)
+            deployment,
+            held,
+            seed=seed,
+            reproduce=_reproduce(target, claim, max_queries),
+            name=shown_spec(target) if isinstance(target, str) else None,
         )
     finally:
         deployment.close()

@@ -16,6 +16,9 @@ teachers = 250
 
 _SHOWN = 24
 
+REFERENCE = "dpassay's own reference"
+"""What reports call the target where none is given."""
+
 
 def embedded_claim() -> Claim:
     """GNMax at sigma 40 over the 250 embedded teachers."""

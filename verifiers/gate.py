@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
-from .checks import CachedAnswers, Finding, InputContract
+from .checks import CachedAnswers, Finding, InputContract, NoiseScale
 from .claim import Claim
 from .observers import Observers
 from .plan import FRESH, Batch, Plan
@@ -42,6 +43,8 @@ _EXHAUSTED = (
     "has it as budget_target in [gate]"
 )
 
+_UNTOLD = "no histogram that the target serves tells the noise scale"
+
 Listener = Callable[[Progress], None]
 
 
@@ -53,18 +56,19 @@ def verify(
     own: Sequence[Sequence[int]] = (),
     listener: Listener | None = None,
     reproduce: str | None = None,
+    name: str | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
     seed: fixes the histograms asked (drawn when None); own: histograms of the deployment, each
     (classes,), looked at too; listener: told of progress; reproduce: the command that repeats the
-    run. A correct deployment gets `fail` with probability at most `false_alarm`, whatever is
-    looked at and whenever the run stops (Ville's inequality, and a union over the shares of the
-    checks).
+    run; name: of the target, for the report. A correct deployment gets `fail` with probability at
+    most `false_alarm`, whatever is looked at and whenever the run stops (Ville's inequality, and a
+    union over the shares of the checks).
     """
     seed = secrets.randbits(32) if seed is None else seed
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
-    return run.report()
+    return replace(run.report(), target=name)
 
 
 class _Run:
@@ -82,7 +86,7 @@ class _Run:
         self.own = tuple(tuple(int(v) for v in histogram) for histogram in own)
         self.listener = listener
         self.queries = 0
-        self.started = time.monotonic()
+        self.began, self.started = datetime.now(UTC), time.monotonic()
         self.contract = InputContract(claim)
         self.plan: Plan | None = None
         self.observers: Observers | None = None
@@ -110,6 +114,7 @@ class _Run:
             tuple(self.warnings),
             self.recorder.figures(checks, found),
             self.interrupted,
+            started=self.began,
         )
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -165,18 +170,27 @@ class _Run:
             if self.observed.fresh is not None:
                 for total, labels in self.contract.others:
                     self.observed.fresh.pass_over(total, labels)
+        if self._telling() is None:
+            self.ending.hopeless[NoiseScale.id] = _UNTOLD
         for batch in sweeps(self.plan):
             if not self._ask_batch(batch):
                 return
-        order = np.argsort(-self.plan.information)
         while (missing := self.observed.scale.shortfall()) > 0:
-            telling = [int(i) for i in order if i not in self.unaskable]
-            if not telling or self.plan.information[telling[0]] < LEAST_INFORMATION:
-                why = "no histogram that the target serves tells the noise scale"
-                self.ending.stopped = self.ending.stopped or why
+            telling = self._telling()
+            if telling is None:
+                self.ending.hopeless[NoiseScale.id] = _UNTOLD
+                self.ending.stopped = self.ending.stopped or _UNTOLD
                 return
-            if not self._ask_batch(Batch(telling[0], min(LARGEST_BATCH, max(1000, missing)))):
+            if not self._ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
                 return
+
+    def _telling(self) -> int | None:
+        """The stream whose labels tell most of the noise scale, if those of any do."""
+        assert self.plan is not None
+        order = (int(i) for i in np.argsort(-self.plan.information))
+        best = next((i for i in order if i not in self.unaskable), None)
+        tells = best is not None and self.plan.information[best] >= LEAST_INFORMATION
+        return best if tells else None
 
     def _ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
-from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
+from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
 from ..plan import GENERAL, LADDER, POINTED, POOLED, POOLED_SINGLES, Plan
 from ..shares import SHARES, log_threshold
 from .base import Finding
@@ -125,7 +125,7 @@ class ClassProbabilities:
         """See `Check.violation`."""
         at = self.heaviest_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
-        worst = int(np.argmax(np.abs(counts / counts.sum() - q)))
+        worst = telling_outcome(counts, self.plan.log_q[at])
         label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"
         message = (
             f"labels are not draws from Q(H): {label} came {int(counts[worst])} times in "

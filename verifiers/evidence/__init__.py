@@ -13,7 +13,7 @@ from .dispersion import Dispersion
 from .frozen import Frozen
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
-from .outcomes import count_outcomes, log_supremum_ratio
+from .outcomes import count_outcomes, log_supremum_ratio, telling_outcome
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
@@ -43,4 +43,5 @@ __all__ = [
     "log_supremum_ratio",
     "prior_concentrations",
     "proportion_interval",
+    "telling_outcome",
 ]
