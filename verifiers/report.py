@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .claim import Claim
+from .earlier_report import Opening
 from .figures import Figures
 
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
@@ -74,7 +75,11 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One run; figures: what its page shows beyond the public JSON; interrupted: by the user."""
+    """One run; figures: what its page shows beyond the public JSON; interrupted: by the user.
+
+    unseen: the warning, one of `warnings`, of what the run could not look at; opening: its first
+    call, if that was answered.
+    """
 
     claim: Claim
     queries: int
@@ -84,6 +89,8 @@ class Report:
     warnings: tuple[str, ...] = field(default=())
     figures: Figures | None = None
     interrupted: bool = False
+    unseen: str | None = None
+    opening: Opening | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -102,6 +109,7 @@ class Report:
             "versions": {name: version(name) for name in _REPORTED}
             | {"python": platform.python_version()},
             "warnings": list(self.warnings),
+            "opening": None if self.opening is None else self.opening.as_json(),
             "checks": [check.as_json() for check in self.checks],
         }
 

@@ -12,6 +12,7 @@ from ..evidence import (
     Frozen,
     Periodic,
     Repetition,
+    Replay,
     count_outcomes,
     log_ratios_of_copies,
     log_supremum_ratio,
@@ -56,7 +57,23 @@ _WORDS = {
     ),
     "restarted": (
         "after a restart the target gives the labels of its first start again",
-        "a fixed seed: seed from the operating system's entropy, or not at all",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
+    ),
+    "replayed": (
+        "after a restart the target gives labels again that it gave before",
+        "its state is saved now and then, and taken up again: save it before an answer goes out, "
+        "or seed anew at every start from the operating system's entropy",
+    ),
+    "contained": (
+        "two processes of the same process id give the same labels",
+        "a seed made of the process id, which is the same at every start in a container: seed from "
+        "the operating system's entropy",
+    ),
+    "compared": (
+        "the target gives the labels again that an earlier report opens with",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
     ),
     "calls": (
         "a call of {size} answers gives the answers of an earlier call again",
@@ -110,7 +127,8 @@ class FreshNoise:
         self._paired = [np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)]
         self._copied_twin = np.zeros(COPIED.size)
         self._restarted = 0.0
-        self._compared = False
+        self._lives: dict[str, float] = {}
+        self._unseen: str | None = None
         self._together = np.zeros((COPIED.size, LONGEST))
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
@@ -154,14 +172,20 @@ class FreshNoise:
             self._copied_twin += log_ratios_of_copies(first, again, log_q)
         self._paired = [queue[ready:] for queue in self._paired]
 
-    def observe_restart(self, first: Labels, again: Labels) -> None:
-        """Takes the labels of the first call of two lives of the target, on the fresh stream."""
+    def observe_restart(
+        self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
+    ) -> None:
+        """Takes labels of the fresh stream's histogram: of earlier lives of the target, and new.
+
+        kind: how the lives differ, a key of the words above; unseen: what this cannot show.
+        """
         log_q = self.plan.log_q[self.plan.first(FRESH)]
-        ratios = log_ratios_of_copies(first % log_q.size, again % log_q.size, log_q)
-        copied = float(logsumexp(ratios, b=1.0 / COPIED.size))
-        counts = count_outcomes(np.concatenate([first, again]), log_q.size)
-        self._restarted = copied - log_supremum_ratio(counts, log_q)
-        self._compared = True
+        replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
+        # fair given all labels before, so that each stakes half of what the last one left
+        self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
+        kind = "replayed" if kind == "restarted" and replay.window else kind
+        self._lives[kind] = replay.log_e_value
+        self._unseen = unseen
         self.queries += again.size
         self._highest = max(self._highest, self._average())
 
@@ -217,6 +241,8 @@ class FreshNoise:
             heaviest = self._drawn_once()
         elif heaviest in ("together", "single"):
             return self._copied(heaviest == "together")
+        if heaviest == "restarted":
+            heaviest = max(self._lives, key=lambda kind: self._lives[kind])
         message, diagnosis = _WORDS[heaviest]
         at = self._fresh if heaviest != "twins" else self._twins[1]
         if heaviest == "dependent":
@@ -264,16 +290,21 @@ class FreshNoise:
         # at the largest distance, as many labels of each segment have none before them
         compared = labels - distance * (1 + labels // SEGMENT)
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
-        restart = (
-            "; after a restart the labels were new"
-            if self._compared
-            else "; the target was not restarted, so a fixed seed would not show"
-        )
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{restart}"
+            f"probability 0.99{self._of_lives()}"
         )
+
+    def _of_lives(self) -> str:
+        """What comparing lives of the target has shown, and what it cannot."""
+        told = ""
+        if "compared" in self._lives:
+            told += "; the labels that the earlier report opens with were others"
+        if self._lives.keys() - {"compared"}:
+            told += "; after a restart the labels were new"
+            return told if self._unseen is None else f"{told} ({self._unseen})"
+        return told or "; the target was not restarted, so a fixed seed would not show"
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream must give."""

@@ -16,6 +16,7 @@ from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
 from .repetition import Repetition, log_ratios_of_copies
+from .replay import Replay
 from .same_law import SameLawEvidence
 from .scale import ScaleEvidence
 
@@ -26,6 +27,7 @@ __all__ = [
     "Periodic",
     "PointedEvidence",
     "Repetition",
+    "Replay",
     "SameLawEvidence",
     "ScaleEvidence",
     "count_outcomes",
