@@ -371,6 +371,7 @@ class Restarts(InProcessTarget):
         super().__init__(lambda votes, size: self.mechanism.sample(votes, size, self.rng))
 
     mechanism = NoisyArgmax(Gaussian(40.0))
+    no_restart = None
 
     def restart(self):
         self.rng = np.random.default_rng(self.seed)

@@ -14,6 +14,9 @@ from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, InputContract, NoiseScale
 from .claim import Claim
+from .earlier_report import Opening
+from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
+from .lives import QUERIES as OF_LIVES
 from .observers import Observers
 from .plan import FRESH, Batch, Plan
 from .planner import make_plan
@@ -23,7 +26,7 @@ from .report import CheckResult, Report, Verdict
 from .results import Ending, results
 from .schedule import LARGEST_BATCH, sweeps
 from .simplest import find_simplest
-from .targets import NotOffered, Refused, Target, TargetError, checked_labels
+from .targets import Refused, Target, TargetError
 
 LEAST_INFORMATION = 1e-6  # about the log of the scale, a label
 _LEAST_SEARCH = 300  # queries that the search for a simplest histogram may always take
@@ -57,17 +60,20 @@ def verify(
     listener: Listener | None = None,
     reproduce: str | None = None,
     name: str | None = None,
+    earlier: Opening | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
     seed: fixes the histograms asked (drawn when None); own: histograms of the deployment, each
     (classes,), looked at too; listener: told of progress; reproduce: the command that repeats the
-    run; name: of the target, for the report. A correct deployment gets `fail` with probability at
-    most `false_alarm`, whatever is looked at and whenever the run stops (Ville's inequality, and a
-    union over the shares of the checks).
+    run; name: of the target, for the report; earlier: the first call of an earlier run, to compare
+    this one's with. A correct deployment gets `fail` with probability at most `false_alarm`,
+    whatever is looked at and whenever the run stops (Ville's inequality, and a union over the
+    shares of the checks).
     """
     seed = secrets.randbits(32) if seed is None else seed
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
+    run.earlier = earlier
     return replace(run.report(), target=name)
 
 
@@ -95,6 +101,9 @@ class _Run:
         self.warnings: list[str] = []
         self.recorder = Recorder()
         self.interrupted = False
+        self.earlier: Opening | None = None
+        self.opened: list[Labels] = []  # of the histogram that opens the run, in order
+        self.restarted = False
 
     def report(self) -> Report:
         self._guarded(self._verify)
@@ -105,15 +114,19 @@ class _Run:
         lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking
         found = results(self._contract_result(), checks, lacking, self.ending)
         seconds = time.monotonic() - self.started
+        unseen, first = self._unseen(found), self.contract.first
+        opening = tuple(int(votes) for votes in self.contract.opening)
         return Report(
             self.claim,
             self.queries,
             seconds,
             self.seed,
             tuple(found),
-            tuple(self.warnings),
+            tuple(self.warnings if unseen is None else [unseen, *self.warnings]),
             self.recorder.figures(checks, found),
             self.interrupted,
+            unseen,
+            Opening(opening, tuple(first.tolist())) if first.size else None,
             started=self.began,
         )
 
@@ -167,6 +180,7 @@ class _Run:
             size = self.contract.first.size
             opening = Batch(self.plan.first(FRESH), size)
             self._observe(opening, self.contract.first, (size,))
+            self._compare_with_earlier()
             if self.observed.fresh is not None:
                 for total, labels in self.contract.others:
                     self.observed.fresh.pass_over(total, labels)
@@ -221,6 +235,8 @@ class _Run:
         return labels
 
     def _observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
+        if batch.stream == self._fresh:
+            self.opened.append(labels)
         self.observed.observe(batch, labels, calls)
         self.recorder.observe(self.observed.checks)
 
@@ -242,33 +258,62 @@ class _Run:
         except Refused as refusal:
             self.warnings.append(f"a simple histogram is refused: {refusal}")
 
+    def _compare_with_earlier(self) -> None:
+        """Compares the first call of this run with that of an earlier one."""
+        if self.earlier is not None and self.observed.fresh is not None:
+            earlier = self.earlier.as_labels
+            self.observed.fresh.observe_restart(earlier, self.contract.first, kind="compared")
+
     def _restart(self) -> None:
-        """Compares the first call of this life of the target with that of another."""
-        fresh = self.observed.fresh
+        """Compares this life of the target with others."""
         if self.claim.mechanism.caching:
             self._ask_again()
-        short = self._left < self.contract.first.size
-        if fresh is None or short or self.ending.stopped is not None:
             return
+        fresh = self.observed.fresh
+        if fresh is None or self.target.no_restart is not None or self.ending.stopped is not None:
+            return
+        if self._left < OF_LIVES:
+            return
+        if self._left >= LAST_CALLS * LAST_CALL + OF_LIVES:
+            self._tell("asking before a restart", self.queries)
+            # seen by all checks, as any label that is asked
+            last = Batch(self._fresh, LAST_CALLS * LAST_CALL, call=LAST_CALL)
+            if not self._ask_batch(last):
+                return
         self._tell("restarting the target", self.queries)
+        lives = Lives(self.target, self.claim, self.contract.opening)
         try:
-            self.target.restart()
-        except NotOffered:
-            return
-        histogram, first = self.contract.opening, self.contract.first
-        reply = self.target.ask(histogram, first.size)
-        again = checked_labels(reply, histogram, first.size, self.claim.mechanism.refuses)
-        self.queries += again.size
-        fresh.observe_restart(first, again)
+            lives.compare(fresh, self.opened)
+        finally:
+            self.queries += lives.queries
+        self.restarted = True
+
+    def _unseen(self, found: Sequence[CheckResult]) -> str | None:
+        """The warning of a run that compared no two lives of its target, and found no fault."""
+        fresh = next(result for result in found if result.id == CachedAnswers.id)
+        refuted = self.observers is None or self.observed.refuted or fresh.verdict is Verdict.FAIL
+        compared = self.restarted or self.earlier is not None
+        if refuted or compared or self.interrupted or self.ending.error is not None:
+            return None
+        return not_seen(self.target, self.claim, cut_short=self.target.no_restart is None)
 
     def _ask_again(self) -> None:
-        """Whether a deployment that claims to keep its answers does."""
+        """Whether a deployment that claims to keep its answers does, over a restart too."""
         cached = CachedAnswers(self.asking.kept)
         if self._left < cached.queries:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
             return
-        cached.run(self.target, self.claim.mechanism.refuses)
-        self.queries += cached.repeated
+        refuses = self.claim.mechanism.refuses
+        try:
+            cached.run(self.target, refuses)
+            again = self._left - cached.repeated >= cached.queries_after_restart
+            if cached.changed is None and self.target.no_restart is None and again:
+                self._tell("restarting the target", self.queries)
+                self.target.restart()
+                cached.run_after_restart(self.target, refuses)
+                self.restarted = True
+        finally:
+            self.queries += cached.repeated
         verdict = Verdict.PASS if cached.changed is None else Verdict.FAIL
         self._prove(cached.id, verdict, cached.finding(), cached.repeated)
 
@@ -326,6 +371,12 @@ class _Run:
         """The observers, once there is a plan."""
         assert self.observers is not None
         return self.observers
+
+    @property
+    def _fresh(self) -> int:
+        """The stream of the histogram that opens the run, once there is a plan."""
+        assert self.plan is not None
+        return self.plan.first(FRESH)
 
     @property
     def _left(self) -> int:

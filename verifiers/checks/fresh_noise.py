@@ -4,7 +4,6 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from ...reference.mechanisms import Labels
@@ -17,14 +16,13 @@ from ..evidence import (
     Periodic,
     Places,
     Repetition,
+    Replay,
     SharedNoise,
     count_outcomes,
     log_mixture_of,
-    log_ratios_of_copies,
     log_supremum_ratio,
 )
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
-from ..evidence.repetition import SHARES as COPIED
 from ..plan import FRESH, NEAR_TIE, PAIR, SINGLES, Plan
 from ..planner import FRESH_CALL
 from ..power import copies_to_see, half
@@ -91,7 +89,8 @@ class FreshNoise:
         self._partners = _partners(plan)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
         self._restarted = 0.0
-        self._compared = False
+        self._lives: dict[str, float] = {}
+        self._unseen: str | None = None
         self._together = np.zeros((WAGERS, LONGEST))
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
@@ -176,14 +175,20 @@ class FreshNoise:
         """Counts labels of a total of votes asked outside the plan: nothing is wagered on them."""
         self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
 
-    def observe_restart(self, first: Labels, again: Labels) -> None:
-        """Takes the labels of the first call of two lives of the target, on the fresh stream."""
+    def observe_restart(
+        self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
+    ) -> None:
+        """Takes labels of the fresh stream's histogram: of earlier lives of the target, and new.
+
+        kind: how the lives differ, a key of the words above; unseen: what this cannot show.
+        """
         log_q = self.plan.log_q[self.plan.first(FRESH)]
-        ratios = log_ratios_of_copies(first % log_q.size, again % log_q.size, log_q)
-        copied = float(logsumexp(ratios, b=1.0 / COPIED.size))
-        counts = count_outcomes(np.concatenate([first, again]), log_q.size)
-        self._restarted = copied - log_supremum_ratio(counts, log_q)
-        self._compared = True
+        replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
+        # fair given all labels before, so that each stakes half of what the last one left
+        self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
+        kind = "replayed" if kind == "restarted" and replay.window else kind
+        self._lives[kind] = replay.log_e_value
+        self._unseen = unseen
         self.queries += again.size
         self._highest = max(self._highest, self._average())
 
@@ -242,6 +247,8 @@ class FreshNoise:
         factor = self._dispersed[at].heaviest
         if heaviest == "dispersed":
             heaviest = "even" if factor < 1.0 else "uneven"
+        elif heaviest == "restarted":
+            heaviest = max(self._lives, key=lambda kind: self._lives[kind])
         message, diagnosis = WORDS[heaviest]
         size = SHORT_CALL if at != self._fresh else FRESH_CALL
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
@@ -280,16 +287,21 @@ class FreshNoise:
         # at the largest distance, as many labels of each segment have none before them
         compared = labels - distance * (1 + labels // SEGMENT)
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
-        restart = (
-            "; after a restart the labels were new"
-            if self._compared
-            else "; the target was not restarted, so a fixed seed would not show"
-        )
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{restart}"
+            f"probability 0.99{self._of_lives()}"
         )
+
+    def _of_lives(self) -> str:
+        """What comparing lives of the target has shown, and what it cannot."""
+        told = ""
+        if "compared" in self._lives:
+            told += "; the labels that the earlier report opens with were others"
+        if self._lives.keys() - {"compared"}:
+            told += "; after a restart the labels were new"
+            return told if self._unseen is None else f"{told} ({self._unseen})"
+        return told or "; the target was not restarted, so a fixed seed would not show"
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream must give."""

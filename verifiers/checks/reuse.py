@@ -23,7 +23,23 @@ WORDS = {
     ),
     "restarted": (
         "after a restart the target gives the labels of its first start again",
-        "a fixed seed: seed from the operating system's entropy, or not at all",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
+    ),
+    "replayed": (
+        "after a restart the target gives labels again that it gave before",
+        "its state is saved now and then, and taken up again: save it before an answer goes out, "
+        "or seed anew at every start from the operating system's entropy",
+    ),
+    "contained": (
+        "two processes of the same process id give the same labels",
+        "a seed made of the process id, which is the same at every start in a container: seed from "
+        "the operating system's entropy",
+    ),
+    "compared": (
+        "the target gives the labels again that an earlier report opens with",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
     ),
     "calls": (
         "a call of {size} answers gives the answers of an earlier call again",

@@ -18,6 +18,7 @@ from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
 from .repetition import Repetition, log_ratios_of_copies
+from .replay import Replay
 from .same_law import SameLawEvidence
 from .scale import ScaleEvidence
 from .shared_noise import Places, SharedNoise
@@ -31,6 +32,7 @@ __all__ = [
     "Places",
     "PointedEvidence",
     "Repetition",
+    "Replay",
     "SameLawEvidence",
     "ScaleEvidence",
     "SharedNoise",

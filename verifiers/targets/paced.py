@@ -57,9 +57,18 @@ class PacedTarget:
         """See `Target.spent`."""
         return self._target.spent(delta)
 
-    def restart(self) -> None:
+    @property
+    def no_restart(self) -> str | None:
+        """See `Target.no_restart`."""
+        return self._target.no_restart
+
+    def restart(self) -> str | None:
         """See `Target.restart`."""
-        self._target.restart()
+        return self._target.restart()
+
+    def restart_contained(self) -> None:
+        """See `Target.restart_contained`."""
+        self._target.restart_contained()
 
     def close(self) -> None:
         """See `Target.close`."""
