@@ -13,10 +13,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..reference.accounting.composition import Bracket, Repeated, epsilon_bracket
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
 from .claim import Claim
 from .figures import LABEL_CONFIDENCE, Figures, PrivacyCost
+from .misuse import missing_package
 from .printable import printable
 from .recorder import MOST_LABELS
 from .report import Report, Verdict
@@ -48,7 +48,7 @@ def page(report: Report, target: str, started: datetime) -> str:
             checks=checks,
             absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
             figures=figures,
-            bracket=None if figures.privacy is None else _exact(figures.privacy, report.claim),
+            exact="" if figures.privacy is None else _exact(figures.privacy, report.claim),
         )
     )
 
@@ -116,12 +116,17 @@ def _power(log10: float) -> str:
     return "beyond all bounds" if log10 >= 1e300 else f"10^{log10:.1f}"
 
 
-def _exact(cost: PrivacyCost, claim: Claim) -> Bracket | None:
-    """Epsilon of the pair, bracketed from both sides; None where it would take too long."""
+def _exact(cost: PrivacyCost, claim: Claim) -> str:
+    """Epsilon of the pair, bracketed from both sides, or why it is not here."""
     if cost.times > _MOST_COMPOSED:
-        return None
+        return "not computed: too many queries"
+    try:
+        from ..reference.accounting.composition import Repeated, epsilon_bracket
+    except ModuleNotFoundError as error:
+        return f"not computed: {missing_package(error)} is not installed"
     mechanism = claim.mechanism.mechanism()
     here, there = (
         mechanism.log_probabilities([float(v) for v in votes]) for votes in (cost.here, cost.there)
     )
-    return epsilon_bracket([Repeated(here, there, cost.times)], cost.delta)
+    bracket = epsilon_bracket([Repeated(here, there, cost.times)], cost.delta)
+    return f"{bracket.low:.4g} to {bracket.high:.4g}"
