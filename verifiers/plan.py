@@ -39,7 +39,7 @@ ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
 
 
-SHARE_OF_ANCHORS = {NEAR_TIE: 0.4, "informative": 0.2}
+SHARE_OF_ANCHORS = {NEAR_TIE: 0.5, "informative": 0.2}
 """What the costliest anchors have of that share: a nat saved there saves most queries."""
 
 
