@@ -13,15 +13,20 @@ from . import (
     late,
     output,
     relatives,
+    restarts,
     reuse,
     scale,
     screening,
 )
-from .entry import Entry
+from .entry import Deployed, Entry, opened
 
-_FAULTS = (scale, families, classes, inputs, reuse, late, output, screening, accounting)
+_FAULTS = (scale, families, classes, inputs, reuse, late, output, screening, accounting, restarts)
 
 BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
-CORRECT: tuple[Entry, ...] = (*correct.shelf.entries, *relatives.shelf.entries)
+CORRECT: tuple[Entry, ...] = (
+    *correct.shelf.entries,
+    *relatives.shelf.entries,
+    *restarts.correct.entries,
+)
 
-__all__ = ["BROKEN", "CORRECT", "Entry"]
+__all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]
