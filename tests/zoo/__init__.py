@@ -14,13 +14,14 @@ from . import (
     late,
     output,
     relatives,
+    restarts,
     reuse,
     scale,
     screening,
     seeds,
     shortcuts,
 )
-from .entry import Entry
+from .entry import Deployed, Entry, opened
 
 _FAULTS = (
     scale,
@@ -35,9 +36,14 @@ _FAULTS = (
     output,
     screening,
     accounting,
+    restarts,
 )
 
 BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
-CORRECT: tuple[Entry, ...] = (*correct.shelf.entries, *relatives.shelf.entries)
+CORRECT: tuple[Entry, ...] = (
+    *correct.shelf.entries,
+    *relatives.shelf.entries,
+    *restarts.correct.entries,
+)
 
-__all__ = ["BROKEN", "CORRECT", "Entry"]
+__all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]

@@ -178,7 +178,7 @@ class FreshNoise:
     def observe_restart(
         self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
     ) -> None:
-        """Takes labels of the fresh stream's histogram: of earlier lives of the target, and new.
+        """Takes labels of one histogram, the fresh stream's: of earlier lives, and a new one's.
 
         kind: how the lives differ, a key of the words above; unseen: what this cannot show.
         """
@@ -187,7 +187,7 @@ class FreshNoise:
         # fair given all labels before, so that each stakes half of what the last one left
         self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
         kind = "replayed" if kind == "restarted" and replay.window else kind
-        self._lives[kind] = replay.log_e_value
+        self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
         self._unseen = unseen
         self.queries += again.size
         self._highest = max(self._highest, self._average())

@@ -15,6 +15,9 @@ Vector = NDArray[np.float64]
 FIRST = 0.75
 """Prior weight of a copy of the very first labels: a fixed seed. The rest is spread evenly."""
 
+_LOG_SHARES = np.log([0.7, 0.1, 0.1, 0.1])[:, None]  # a generator that begins anew copies all
+assert len(_LOG_SHARES) == SHARES.size
+
 
 class Replay:
     """Ratio of "labels copy a window of earlier ones" against fresh draws of any one law.
@@ -36,7 +39,7 @@ class Replay:
         windows = self._ratios.shape[1]
         weights = np.full(windows, np.log((1.0 - FIRST) / max(windows - 1, 1)))
         weights[0] = np.log(FIRST) if windows > 1 else 0.0
-        return log_mixture_of(self._ratios, weights - np.log(SHARES.size)) - self._misfit
+        return log_mixture_of(self._ratios, weights + _LOG_SHARES) - self._misfit
 
     @property
     def window(self) -> int:
