@@ -131,6 +131,7 @@ class Gate(_Table):
     max_queries: int = Field(default=200_000, ge=1)
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
     timeout: float = Field(default=30.0, gt=0)
+    largest_call: int | None = Field(default=None, ge=1)
     restart: str | None = None
     budget_target: SpecText | None = None
 

@@ -26,7 +26,7 @@ from .report import CheckResult, Report, Verdict
 from .results import Ending, results
 from .schedule import LARGEST_BATCH, sweeps
 from .simplest import find_simplest
-from .targets import Refused, Target, TargetError
+from .targets import PacedTarget, Refused, Target, TargetError
 
 LEAST_INFORMATION = 1e-6  # about the log of the scale, a label
 _LEAST_SEARCH = 300  # queries that the search for a simplest histogram may always take
@@ -72,6 +72,8 @@ def verify(
     shares of the checks).
     """
     seed = secrets.randbits(32) if seed is None else seed
+    if claim.gate.largest_call is not None:
+        target = PacedTarget(target, claim.gate.timeout, claim.gate.largest_call)
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
     run.earlier = earlier
     return replace(run.report(), target=name)
