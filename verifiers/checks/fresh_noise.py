@@ -99,6 +99,7 @@ class FreshNoise:
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(plan.weights)
         self._highest = 0.0
+        self._heaviest = "together"  # of the e-processes, when their average was highest
         self.dropped: set[int] = set()
 
     def observe(
@@ -132,7 +133,7 @@ class FreshNoise:
             self._periodic.observe(outcomes, log_q)
         else:
             self._periodic.skip(outcomes.size)
-        self._highest = max(self._highest, self._average())
+        self._look()
 
     def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
         """Looks at the labels of each call by itself."""
@@ -190,7 +191,7 @@ class FreshNoise:
         self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
         self._unseen = unseen
         self.queries += again.size
-        self._highest = max(self._highest, self._average())
+        self._look()
 
     def _parts(self) -> dict[str, float]:
         """Log of each e-process, without its weight."""
@@ -212,9 +213,13 @@ class FreshNoise:
             "restarted": self._restarted,
         }
 
-    def _average(self) -> float:
-        logs = [np.log(_WEIGHTS[name]) + log for name, log in self._parts().items()]
-        return float(np.logaddexp.reduce(logs))
+    def _look(self) -> None:
+        """Keeps the highest average so far, and which e-process it owes most to."""
+        logs = {name: np.log(_WEIGHTS[name]) + log for name, log in self._parts().items()}
+        average = float(np.logaddexp.reduce(list(logs.values())))
+        if average > self._highest:
+            self._highest = average
+            self._heaviest = max(logs, key=lambda name: logs[name])
 
     @property
     def log_e_value(self) -> float:
@@ -237,8 +242,7 @@ class FreshNoise:
 
     def violation(self) -> Finding:
         """See `Check.violation`."""
-        parts = self._parts()
-        heaviest = max(parts, key=lambda name: parts[name])
+        heaviest = self._heaviest
         if self._frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
             heaviest = self._drawn_once()
         elif heaviest in ("together", "single"):
