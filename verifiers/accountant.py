@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from ..reference import REFUSAL, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, parse_noise
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
-from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
+from ..reference.accounting.conversions import (
+    ORDERS,
+    Epsilon,
+    best_epsilon,
+    most_repeats,
+    to_epsilon,
+)
 from .claim import MOST_VOTES
 from .histogram_file import Asked
 
@@ -157,22 +163,11 @@ def _total_cost(
 
 
 def _repeats_in(once: Callable[[Matrix], Matrix], delta: float, budget: float) -> int:
-    """How many passes fit: by halving, on the grid of orders, where cost rises with each."""
-    costs = once(ORDERS)
-
-    def spent(repeats: int) -> float:
-        return to_epsilon(ORDERS, repeats * costs, delta).epsilon
-
-    if spent(1) > budget:
-        raise ValueError(f"--epsilon {budget:g}: one pass already costs {spent(1):.4f}")
-    low, high = 1, 2
-    while spent(high) <= budget:
-        if high >= _MOST_REPEATS:
-            raise ValueError(
-                f"--epsilon {budget:g}: {high:,} repeats fit: expected a budget of use"
-            )
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if spent(middle) <= budget else (low, middle)
-    return low
+    """How many passes fit. Raises ValueError for none, and for more than anybody asks."""
+    repeats = most_repeats(once(ORDERS), delta, budget, _MOST_REPEATS)
+    if repeats == 0:
+        cost = to_epsilon(ORDERS, once(ORDERS), delta).epsilon
+        raise ValueError(f"--epsilon {budget:g}: one pass already costs {cost:.4f}")
+    if repeats == _MOST_REPEATS:
+        raise ValueError(f"--epsilon {budget:g}: {repeats:,} repeats fit: expected a budget of use")
+    return repeats

@@ -349,6 +349,8 @@ class _Run:
     def _prove(self, name: str, verdict: Verdict, finding: Finding, queries: int = 0) -> None:
         """The result of a check that gathers no e-value from labels; queries: that it looked at."""
         self.recorder.prove(finding)
+        if finding.warning is not None:
+            self.warnings.append(finding.warning)
         self.ending.proofs[name] = CheckResult(
             name,
             verdict,
