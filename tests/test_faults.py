@@ -35,7 +35,11 @@ def test_every_law_sums_to_one(plan):
 
 
 def test_every_factor_of_the_scale_is_a_law(plan):
-    assert np.allclose(np.exp(plan.scale_log_laws).sum(-1), 1.0, atol=1e-11)
+    for stream in range(plan.deep):
+        laws = plan.scale_log_laws(stream)
+        assert np.allclose(np.exp(laws).sum(-1), 1.0, atol=1e-11)
+        at = int(np.argmin(np.abs(plan.factors - 1.0)))
+        assert np.allclose(laws[at], plan.log_q[stream], atol=1e-9)
 
 
 def test_evidence_grows_under_each_fault_and_names_it(plan):

@@ -120,27 +120,37 @@ class Plan:
         """Factors of the noise scale whose likelihoods are followed."""
         return scale_factors(self.claim.gate.tolerance)
 
+    def scale_log_laws(self, stream: int) -> Matrix:
+        """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
+        histogram = self.streams[stream].histogram
+        if histogram not in self._scale_log_laws:  # one that is asked in two ways has one law
+            claim = self.claim.mechanism
+            votes = np.array(histogram, dtype=np.float64)
+            laws = [
+                claim.mechanism(claim.noise.times(float(factor))).log_probabilities(votes)
+                for factor in self.factors
+            ]
+            self._scale_log_laws[histogram] = np.stack(laws)
+        return self._scale_log_laws[histogram]
+
     @cached_property
-    def scale_log_laws(self) -> Matrix:
-        """Log-probabilities (deep streams, factors, o) at every factor of the claimed scale."""
-        claim = self.claim.mechanism
-        histograms = self.histograms[: self.deep]
-        laws = [
-            claim.mechanism(claim.noise.times(float(factor))).log_probabilities(histograms)
-            for factor in self.factors
-        ]
-        return np.stack(laws, 1)
+    def _scale_log_laws(self) -> dict[tuple[int, ...], Matrix]:
+        return {}
 
     @cached_property
     def information(self) -> NDArray[np.float64]:
         """Fisher information (deep streams,) of a label about the log scale; 0 on simple ones."""
         at = int(np.argmin(np.abs(self.factors - 1.0)))
-        laws = np.exp(self.scale_log_laws[:, at - 1 : at + 2])
-        step = np.log(self.factors[at + 1] / self.factors[at - 1])
-        slope = (laws[:, 2] - laws[:, 0]) / step
-        found = (np.square(slope) / np.maximum(laws[:, 1], 1e-12)).sum(-1)
-        asked = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
-        return np.asarray(np.where(asked, found, 0.0))
+        step = float(np.log(self.factors[at + 1] / self.factors[at - 1]))
+        claim, asked = self.claim.mechanism, self.histograms[: self.deep]
+        above, below = (
+            claim.mechanism(claim.noise.times(float(self.factors[i]))).log_probabilities(asked)
+            for i in (at + 1, at - 1)
+        )
+        slope = (np.exp(above) - np.exp(below)) / step
+        found = np.square(slope) / np.maximum(np.exp(self.log_q[: self.deep]), 1e-12)
+        planned = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
+        return np.asarray(np.where(planned, found.sum(-1), 0.0))
 
     @cached_property
     def deep(self) -> int:
