@@ -90,7 +90,13 @@ def exact_posterior(found, space):
     return np.exp(joint - logsumexp(joint))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if case == "gaussian" else pytest.param(case, marks=pytest.mark.slow("other cases"))
+        for case in CASES
+    ],
+)
 def test_the_chains_draw_from_the_exact_posterior(case):
     """Each histogram's frequency against enumeration, in total variation.
 

@@ -18,6 +18,7 @@ from .histogram_file import Asked
 
 Matrix = NDArray[np.float64]
 Mechanism = NoisyArgmax | ConfidentGNMax
+
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 _FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
 

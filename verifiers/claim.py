@@ -13,6 +13,7 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
@@ -26,6 +27,7 @@ from ..reference import (
 )
 from .histogram_file import read_histograms
 from .targets.replies import one_line, shown_repr, shown_spec
+from .targets.restart_command import command_words
 
 MOST_VOTES = 1e9
 """No threshold is further from 0."""
@@ -129,7 +131,16 @@ class Gate(_Table):
     max_queries: int = Field(default=200_000, ge=1)
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
     timeout: float = Field(default=30.0, gt=0)
+    largest_call: int | None = Field(default=None, ge=1)
+    restart: str | None = None
     budget_target: SpecText | None = None
+
+    @field_validator("restart")
+    @classmethod
+    def _command(cls, restart: str | None) -> str | None:
+        if restart is not None:
+            command_words(restart)
+        return restart
 
 
 class Claim(_Table):

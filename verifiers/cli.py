@@ -28,6 +28,7 @@ def commands() -> None:
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
+@click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
@@ -36,6 +37,7 @@ def verify(
     folder: str | None,
     max_queries: int | None,
     seed: int | None,
+    compare: str | None,
     as_json: bool,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
@@ -45,6 +47,7 @@ def verify(
     reference aggregator is verified.
     """
     from .claim import ClaimError, read_claim
+    from .earlier_report import EarlierReportError, read_opening
     from .embedded import REFERENCE, embedded_claim, embedded_histograms, reference_target
     from .gate import Progress
     from .gate import verify as run
@@ -57,24 +60,28 @@ def verify(
         fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        earlier = None if compare is None else read_opening(compare, claim)
         files = (
             None
             if folder is None
             else ReportFolder(folder, target and shown_spec(target), claim_file)
         )
-    except (ClaimError, ReportFileError) as error:
+    except (ClaimError, EarlierReportError, ReportFileError) as error:
         fail(str(error))
     if max_queries is not None:
         claim = claim.with_max_queries(max_queries)
     words = ["dpassay", "verify", *([shown_spec(target)] if target else [])]
     words += ["--claim", claim_file] if claim_file else []
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    words += ["--compare", compare] if compare is not None else []
     again = shlex.join(words)
     own = embedded_histograms() if claim_file is None else []
     name = REFERENCE if target is None else shown_spec(target)
     try:
         deployment: Target = (
-            reference_target(claim) if target is None else open_target(target, claim.gate.timeout)
+            reference_target(claim)
+            if target is None
+            else open_target(target, claim.gate.timeout, claim.gate.restart)
         )
     except TargetError as error:
         fail(str(error))
@@ -93,6 +100,7 @@ def verify(
                 listener=listener,
                 reproduce=again,
                 name=name,
+                earlier=earlier,
             )
     finally:
         deployment.close()

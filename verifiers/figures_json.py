@@ -3,11 +3,14 @@
 import math
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..reference.accounting.composition import Bracket, Repeated, epsilon_bracket
 from .claim import MechanismClaim
 from .figures import LABEL_CONFIDENCE, AskedHistogram, Figures, LabelShare, PrivacyCost, ScaleTrace
+from .misuse import missing_package
+
+if TYPE_CHECKING:
+    from ..reference.accounting.composition import Bracket
 
 _MOST_COMPOSED = 2000  # queries of which the exact cost takes three seconds
 
@@ -33,10 +36,14 @@ def figures_of(check: str, figures: Figures | None, claim: MechanismClaim) -> di
 
 
 @lru_cache(maxsize=8)
-def exact_epsilon(cost: PrivacyCost, claim: MechanismClaim) -> Bracket | None:
-    """Epsilon of the pair, bracketed from both sides; None where it would take too long."""
+def exact_epsilon(cost: PrivacyCost, claim: MechanismClaim) -> "Bracket | str":
+    """Epsilon of the pair, bracketed from both sides, or why it is not computed."""
     if cost.times > _MOST_COMPOSED:
-        return None
+        return "not computed: too many queries"
+    try:
+        from ..reference.accounting.composition import Repeated, epsilon_bracket
+    except ModuleNotFoundError as error:
+        return f"not computed: {missing_package(error)} is not installed"
     mechanism = claim.mechanism()
     here, there = (
         mechanism.log_probabilities([float(v) for v in votes]) for votes in (cost.here, cost.there)
@@ -73,7 +80,9 @@ def _scale(trace: ScaleTrace) -> dict[str, Any]:
 
 def _cost(cost: PrivacyCost, claim: MechanismClaim) -> dict[str, Any]:
     exact = exact_epsilon(cost, claim)
-    return asdict(cost) | {"exact_epsilon": None if exact is None else [exact.low, exact.high]}
+    return asdict(cost) | {
+        "exact_epsilon": None if isinstance(exact, str) else [exact.low, exact.high]
+    }
 
 
 def _finite(value: float) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference.accounting.conversions import ORDERS, to_epsilon
+from ..reference.accounting.conversions import ORDERS, most_repeats, to_epsilon
 
 Matrix = NDArray[np.float64]
 Row = tuple[tuple[int, ...], bool]
@@ -34,18 +34,12 @@ class Fitting:
             raise ValueError(
                 f"--epsilon {budget:g}: one pass already costs {once:.4f}; {self._told(few)}"
             )
-        low, high = 1, 2
-        while self._epsilon(high * self.whole) <= budget:
-            if high >= _MOST_REPEATS:
-                raise ValueError(
-                    f"--epsilon {budget:g}: {high:,} repeats fit: expected a budget of use"
-                )
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self._epsilon(middle * self.whole) <= budget
-            low, high = (middle, high) if fits else (low, middle)
-        return low
+        passes = most_repeats(self.whole, self.delta, budget, _MOST_REPEATS)
+        if passes == _MOST_REPEATS:
+            raise ValueError(
+                f"--epsilon {budget:g}: {passes:,} repeats fit: expected a budget of use"
+            )
+        return passes
 
     def rows_beyond(self, passes: int, budget: float) -> int:
         """How many rows, from the first on, still fit once after so many passes."""

@@ -12,12 +12,20 @@ import click
 from .printable import printable
 
 MISUSE = 2
+_PACKAGES = {"dp_accounting": "dp-accounting", "flint": "python-flint", "jaxlib": "jax"}
+"""What to install for a module of another name."""
 
 
 def fail(message: str, status: int = MISUSE) -> NoReturn:
     """Ends the program with the status of misuse, or another; whoever wrote the message."""
     click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
+
+
+def missing_package(error: ModuleNotFoundError) -> str:
+    """What to install for the module that was not found; empty for one of dpassay's own."""
+    module = (error.name or "").partition(".")[0]
+    return "" if module == "dpassay" else _PACKAGES.get(module, module)
 
 
 @contextmanager
@@ -52,5 +60,7 @@ def run_commands(commands: click.Command) -> NoReturn:
         _forget_stdout()
         sys.exit(MISUSE)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (package := missing_package(error)):
+            fail(f"this needs {package}, which is not installed: pip install {package}")
         traceback.print_exc()
         fail(f"a fault of dpassay itself, please report it: {type(error).__name__}: {error}")

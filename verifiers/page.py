@@ -15,7 +15,8 @@ from markupsafe import Markup
 
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
 from .checks.noise_scale import told_apart
-from .figures import LABEL_CONFIDENCE, Figures
+from .claim import Claim
+from .figures import LABEL_CONFIDENCE, Figures, PrivacyCost
 from .figures_json import exact_epsilon
 from .printable import printable
 from .recorder import MOST_LABELS
@@ -47,7 +48,7 @@ def page(report: Report, target: str, started: datetime) -> str:
             checks=checks,
             absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
             figures=figures,
-            bracket=figures.privacy and exact_epsilon(figures.privacy, report.claim.mechanism),
+            exact="" if figures.privacy is None else _exact(figures.privacy, report.claim),
         )
     )
 
@@ -117,3 +118,9 @@ def _votes(histogram: tuple[int, ...]) -> str:
 
 def _power(log10: float) -> str:
     return "beyond all bounds" if log10 >= 1e300 else f"10^{log10:.1f}"
+
+
+def _exact(cost: PrivacyCost, claim: Claim) -> str:
+    """Epsilon of the pair, bracketed from both sides, or why it is not here."""
+    bracket = exact_epsilon(cost, claim.mechanism)
+    return bracket if isinstance(bracket, str) else f"{bracket.low:.4g} to {bracket.high:.4g}"

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .claim import Claim
+from .earlier_report import Opening
 from .figures import Figures
 from .figures_json import figures_of
 
@@ -78,7 +79,9 @@ class CheckResult:
 class Report:
     """One run; figures: what its page draws; interrupted: by the user.
 
-    target: as the user named it, None for an object handed over in Python; started: in UTC.
+    unseen: the warning, one of `warnings`, of what the run could not look at; opening: its first
+    call, if that was answered; target: as the user named it, None for an object handed over in
+    Python; started: in UTC.
     """
 
     claim: Claim
@@ -89,6 +92,8 @@ class Report:
     warnings: tuple[str, ...] = field(default=())
     figures: Figures | None = None
     interrupted: bool = False
+    unseen: str | None = None
+    opening: Opening | None = None
     target: str | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -111,6 +116,7 @@ class Report:
             "claim": self.claim.model_dump(mode="json", exclude_none=True),
             "versions": versions(),
             "warnings": list(self.warnings),
+            "opening": None if self.opening is None else self.opening.as_json(),
             "checks": [check.as_json() | self._drawn(check) for check in self.checks],
         }
 

@@ -41,7 +41,7 @@ class SharedRun:
             self._opened = (
                 reference_target(self.claim)
                 if self.target is None
-                else open_target(self.target, self.claim.gate.timeout)
+                else open_target(self.target, self.claim.gate.timeout, self.claim.gate.restart)
             )
 
     def close(self) -> None:

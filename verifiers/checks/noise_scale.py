@@ -28,7 +28,7 @@ class NoiseScale:
         if stream < self.plan.deep:
             self.queries += labels.size
             counts = count_outcomes(labels, self.plan.log_q.shape[1])
-            self.evidence.observe(counts, self.plan.scale_log_laws[stream])
+            self.evidence.observe(counts, self.plan.scale_log_laws(stream))
 
     @property
     def log_e_value(self) -> float:
