@@ -1,6 +1,7 @@
 """Which checks a plan can run on labels, and why not the others."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from .checks import (
     Abstention,
@@ -15,24 +16,29 @@ from .checks import (
 )
 from .claim import ANY_QUERIES, Claim
 from .plan import PAIR, Plan
+from .selection import Selection
 
 Lacking = tuple[str, str]
 
 _SYMMETRIES = ("shift-invariance", "permutation-equivariance")
 
 
-def checks_of(plan: Plan) -> tuple[list[Check], dict[str, str]]:
-    """The checks that follow a run's labels, and the reason for each one that cannot."""
+def checks_of(plan: Plan, selection: Selection) -> tuple[list[Check], dict[str, str]]:
+    """The checks that follow a run's labels, and the reason for each one that does not."""
     mechanism = plan.claim.mechanism
-    checks: list[Check] = [ClassProbabilities(plan), NoiseScale(plan)]
+    made: dict[str, Callable[[Plan], Check]] = {
+        ClassProbabilities.id: ClassProbabilities,
+        NoiseScale.id: NoiseScale,
+    }
     if mechanism.refuses:
-        checks.append(Abstention(plan))
+        made[Abstention.id] = Abstention
     if not mechanism.caching:
-        checks += [Symmetry(name, plan) for name in _SYMMETRIES if name in plan.twins]
-        checks.append(FreshNoise(plan))
+        made |= {name: partial(Symmetry, name) for name in _SYMMETRIES if name in plan.twins}
+        made[FreshNoise.id] = FreshNoise
     if VoteMonotonicity.id in plan.twins:
-        checks.append(VoteMonotonicity(plan))
-    return checks, dict(_lacking(plan))
+        made[VoteMonotonicity.id] = VoteMonotonicity
+    checks = [make(plan) for name, make in made.items() if selection.keeps(name)]
+    return checks, {**dict(_lacking(plan)), **selection.left_out}
 
 
 def has_pair(plan: Plan) -> bool:

@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import click
@@ -29,6 +30,16 @@ def commands() -> None:
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
+@click.option(
+    "--check", "checks", multiple=True, metavar="ID", help="Only this; may be given again."
+)
+@click.option(
+    "--skip", "skipped", multiple=True, metavar="ID", help="All but this; may be given again."
+)
+@click.option(
+    "--histogram", "typed", multiple=True, metavar="H", help="Your own, 12,7,6; may be given again."
+)
+@click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one a row.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
@@ -38,6 +49,10 @@ def verify(
     max_queries: int | None,
     seed: int | None,
     compare: str | None,
+    checks: tuple[str, ...],
+    skipped: tuple[str, ...],
+    typed: tuple[str, ...],
+    file: str | None,
     as_json: bool,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
@@ -52,30 +67,41 @@ def verify(
     from .gate import Progress
     from .gate import verify as run
     from .interrupts import remembered_interrupts
+    from .own_histograms import own_histograms
     from .report_files import ReportFileError, ReportFolder
+    from .selection import select
     from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
 
     if target is not None and claim_file is None:
         fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
+        selection = select(checks, skipped)
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        own = own_histograms(typed, file, claim.mechanism)
         earlier = None if compare is None else read_opening(compare, claim)
         files = (
             None
             if folder is None
             else ReportFolder(folder, target and shown_spec(target), claim_file)
         )
-    except (ClaimError, EarlierReportError, ReportFileError) as error:
+    except (ClaimError, EarlierReportError, ReportFileError, ValueError) as error:
         fail(str(error))
     if max_queries is not None:
         claim = claim.with_max_queries(max_queries)
-    words = ["dpassay", "verify", *([shown_spec(target)] if target else [])]
-    words += ["--claim", claim_file] if claim_file else []
-    words += ["--max-queries", str(max_queries)] if max_queries is not None else []
-    words += ["--compare", compare] if compare is not None else []
-    again = shlex.join(words)
-    own = embedded_histograms() if claim_file is None else []
+    again = _as_typed(
+        ["dpassay", "verify", *([shown_spec(target)] if target else [])],
+        {
+            "--claim": claim_file,
+            "--max-queries": max_queries,
+            "--compare": compare,
+            "--check": checks,
+            "--skip": skipped,
+            "--histogram": typed,
+            "--histograms": file,
+        },
+    )
+    own += embedded_histograms() if claim_file is None else []
     name = REFERENCE if target is None else shown_spec(target)
     try:
         deployment: Target = (
@@ -101,6 +127,7 @@ def verify(
                 reproduce=again,
                 name=name,
                 earlier=earlier,
+                selection=selection,
             )
     finally:
         deployment.close()
@@ -110,6 +137,15 @@ def verify(
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
+
+
+def _as_typed(words: Sequence[str], options: Mapping[str, object]) -> str:
+    """A command with the options that were given, those given again as often."""
+    line = list(words)
+    for name, given in options.items():
+        values = given if isinstance(given, tuple) else (given,)
+        line += [word for value in values if value is not None for word in (name, str(value))]
+    return shlex.join(line)
 
 
 @commands.command()

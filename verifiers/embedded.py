@@ -34,6 +34,6 @@ def reference_target(claim: Claim) -> InProcessTarget:
     return InProcessTarget(claim.mechanism.mechanism(), again=claim.mechanism.mechanism)
 
 
-def embedded_histograms() -> list[list[int]]:
+def embedded_histograms() -> list[tuple[int, ...]]:
     """Vote histograms of the embedded ensemble on its first test images."""
-    return [[int(v) for v in row] for row in digit_histograms()[:_SHOWN]]
+    return [tuple(int(v) for v in row) for row in digit_histograms()[:_SHOWN]]

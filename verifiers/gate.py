@@ -12,7 +12,7 @@ from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
-from .checks import CachedAnswers, Finding, InputContract, NoiseScale
+from .checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyClaimCheck
 from .claim import Claim
 from .earlier_report import Opening
 from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
@@ -25,6 +25,7 @@ from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
 from .results import Ending, results
 from .schedule import LARGEST_BATCH, sweeps
+from .selection import Selection
 from .simplest import find_simplest
 from .targets import PacedTarget, Refused, Target, TargetError
 
@@ -61,21 +62,23 @@ def verify(
     reproduce: str | None = None,
     name: str | None = None,
     earlier: Opening | None = None,
+    selection: Selection | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
     seed: fixes the histograms asked (drawn when None); own: histograms of the deployment, each
     (classes,), looked at too; listener: told of progress; reproduce: the command that repeats the
     run; name: of the target, for the report; earlier: the first call of an earlier run, to compare
-    this one's with. A correct deployment gets `fail` with probability at most `false_alarm`,
-    whatever is looked at and whenever the run stops (Ville's inequality, and a union over the
-    shares of the checks).
+    this one's with; selection: which checks it has, all when None. A correct deployment gets `fail`
+    with probability at most `false_alarm`, whatever is looked at and whenever the run stops
+    (Ville's inequality, and a union over the shares of the checks).
     """
     seed = secrets.randbits(32) if seed is None else seed
     if claim.gate.largest_call is not None:
         target = PacedTarget(target, claim.gate.timeout, claim.gate.largest_call)
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
     run.earlier = earlier
+    run.selection = selection or Selection()
     return replace(run.report(), target=name)
 
 
@@ -104,6 +107,7 @@ class _Run:
         self.recorder = Recorder()
         self.interrupted = False
         self.earlier: Opening | None = None
+        self.selection = Selection()
         self.opened: list[Labels] = []  # of the histogram that opens the run, in order
         self.restarted = False
 
@@ -114,9 +118,12 @@ class _Run:
         checks = [] if self.observers is None else self.observers.checks
         unplanned = self.observers is None
         lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking
+        lacking = {**lacking, **self.selection.left_out}
         found = results(self._contract_result(), checks, lacking, self.ending)
         seconds = time.monotonic() - self.started
         unseen, first = self._unseen(found), self.contract.first
+        absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
+        caveats = (self.selection.warning, self.selection.nothing_applies(absent), unseen)
         opening = tuple(int(votes) for votes in self.contract.opening)
         return Report(
             self.claim,
@@ -124,12 +131,13 @@ class _Run:
             seconds,
             self.seed,
             tuple(found),
-            tuple(self.warnings if unseen is None else [unseen, *self.warnings]),
+            (*filter(None, caveats), *self.warnings),
             self.recorder.figures(checks, found),
             self.interrupted,
             unseen,
             Opening(opening, tuple(first.tolist())) if first.size else None,
             started=self.began,
+            left_out=self.selection.warning,
         )
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -162,8 +170,9 @@ class _Run:
 
     def _judge_claim(self) -> None:
         """What can be proved of the claim, whatever became of the target."""
-        self._tell("judging the claim", self.queries)
-        self._prove(*privacy(self.claim))
+        if self.selection.keeps(PrivacyClaimCheck.id):
+            self._tell("judging the claim", self.queries)
+            self._prove(*privacy(self.claim))
 
     def _prepare(self) -> None:
         self._tell("choosing histograms", 0)
@@ -171,7 +180,8 @@ class _Run:
         other_totals = self.contract.serves_other_totals
         self.plan = make_plan(self.claim, self.seed, other_totals, self.own)
         self.asking = Asking(self.target, self.plan, other_totals, self.seed)
-        self.observers = Observers(self.plan, self.seed)
+        self.observers = Observers(self.plan, self.seed, self.selection)
+        self.asked = self.selection.asks(self.plan, self.observers.lacking)
 
     # -- spending the budget ---------------------------------------------------------------------
 
@@ -186,15 +196,16 @@ class _Run:
             if self.observed.fresh is not None:
                 for total, labels in self.contract.others:
                     self.observed.fresh.pass_over(total, labels)
-        if self._telling() is None:
-            self.ending.hopeless[NoiseScale.id] = _UNTOLD
+        scale = self.observed.scale
+        if scale is not None and self._telling() is None:
+            self.ending.hopeless[scale.id] = _UNTOLD
         for batch in sweeps(self.plan):
-            if not self._ask_batch(batch):
+            if self.asked[batch.stream] and not self._ask_batch(batch):
                 return
-        while (missing := self.observed.scale.shortfall()) > 0:
+        while scale is not None and (missing := scale.shortfall()) > 0:
             telling = self._telling()
             if telling is None:
-                self.ending.hopeless[NoiseScale.id] = _UNTOLD
+                self.ending.hopeless[scale.id] = _UNTOLD
                 self.ending.stopped = self.ending.stopped or _UNTOLD
                 return
             if not self._ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
@@ -216,15 +227,15 @@ class _Run:
             try:
                 self._ask(replace(batch, size=min(size, left)))
             except Refused as refusal:
-                answered = self.observed.labels.counts[stream].any()
-                if answered and not self.claim.mechanism.caching:
+                if self.observed.answered[stream] and not self.claim.mechanism.caching:
                     votes = list(self.plan.streams[stream].histogram)
                     raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
                 self._drop(stream, str(refusal))
             except UsedUp:
                 self.unaskable.add(stream)
                 self.ending.stopped = "an answer is kept, and no more histograms have this law"
-        self._tell("asking", self.plan.queries)
+        wanted = zip(self.plan.streams, self.asked, strict=True)
+        self._tell("asking", sum(stream.queries for stream, asked in wanted if asked))
         if size > left:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
         return size <= left and not self.observed.refuted
@@ -245,7 +256,8 @@ class _Run:
     def _simplify(self) -> None:
         """Once the labels are refuted, looks for the simplest histogram that shows it."""
         assert self.plan is not None
-        fault = self.observed.labels.likeliest_fault()
+        labels = self.observed.labels
+        fault = None if labels is None else labels.likeliest_fault()
         if not self.observed.law_refuted or fault is None or self.claim.mechanism.caching:
             return
         budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
@@ -268,6 +280,8 @@ class _Run:
 
     def _restart(self) -> None:
         """Compares this life of the target with others."""
+        if not self.selection.keeps(FreshNoise.id):
+            return
         if self.claim.mechanism.caching:
             self._ask_again()
             return
@@ -294,7 +308,7 @@ class _Run:
         """The warning of a run that compared no two lives of its target, and found no fault."""
         fresh = next(result for result in found if result.id == CachedAnswers.id)
         refuted = self.observers is None or self.observed.refuted or fresh.verdict is Verdict.FAIL
-        compared = self.restarted or self.earlier is not None
+        compared = self.restarted or self.earlier is not None or not self.selection.keeps(fresh.id)
         if refuted or compared or self.interrupted or self.ending.error is not None:
             return None
         return not_seen(self.target, self.claim, cut_short=self.target.no_restart is None)
@@ -321,10 +335,10 @@ class _Run:
 
     def _attack(self) -> None:
         """Says what the claimed law leaks, unless the labels turned out to have another."""
-        if self.observed.refuted:
+        leakage = self.observed.leakage
+        if self.observed.refuted or leakage is None:
             return
         self._tell("attacking", self.queries)
-        leakage = self.observed.leakage
         leakage.run()
         self._prove(leakage.id, leakage.verdict, leakage.finding(), leakage.queries)
         if leakage.warning is not None:
@@ -343,7 +357,7 @@ class _Run:
         """What can be proved of the target's accounting without a label."""
         assert self.plan is not None
         self._tell("accounting", self.queries)
-        for outcome in accounting(self.target, self.plan):
+        for outcome in accounting(self.target, self.plan, self.selection):
             self._prove(*outcome)
 
     def _prove(self, name: str, verdict: Verdict, finding: Finding, queries: int = 0) -> None:

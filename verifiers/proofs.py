@@ -6,17 +6,21 @@ from .checks import AccountantSoundness, BudgetEnforcement, Finding, PrivacyClai
 from .claim import Claim
 from .plan import Plan
 from .report import Verdict
+from .selection import Selection
 from .targets import Refused, Target, open_target
 
 Outcome = tuple[str, Verdict, Finding]
 
 
-def accounting(target: Target, plan: Plan) -> Iterator[Outcome]:
+def accounting(target: Target, plan: Plan, selection: Selection) -> Iterator[Outcome]:
     """What the target's accountant and its budget are worth, check by check.
 
     Raises TargetError for a broken charge.
     """
-    yield _soundness(target, plan)
+    if selection.keeps(AccountantSoundness.id):
+        yield _soundness(target, plan)
+    if not selection.keeps(BudgetEnforcement.id):
+        return
     if plan.claim.privacy is not None and not plan.claim.mechanism.caching:
         yield _budget(target, plan)
 

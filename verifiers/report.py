@@ -79,9 +79,9 @@ class CheckResult:
 class Report:
     """One run; figures: what its page draws; interrupted: by the user.
 
-    unseen: the warning, one of `warnings`, of what the run could not look at; opening: its first
-    call, if that was answered; target: as the user named it, None for an object handed over in
-    Python; started: in UTC.
+    unseen: the warning, one of `warnings`, of what the run could not look at; left_out: that of
+    checks that were not to run; opening: its first call, if that was answered; target: as the user
+    named it, None for an object handed over in Python; started: in UTC.
     """
 
     claim: Claim
@@ -95,6 +95,7 @@ class Report:
     unseen: str | None = None
     opening: Opening | None = None
     target: str | None = None
+    left_out: str | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property

@@ -80,13 +80,19 @@ class ClassProbabilities:
         return float(np.logaddexp.reduce([each, *pooled]))
 
     def shortfall(self) -> int:
-        """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs."""
-        left = [
-            stream.queries - int(self.counts[i].sum())
+        """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs.
+
+        A deployment's own histograms come before the last of them, and count until then.
+        """
+        left = {
+            i: max(0, stream.queries - int(self.counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if stream.is_anchor and not self._dropped[i]
-        ]
-        return sum(max(0, missing) for missing in left) if left else self.plan.queries
+            if (stream.is_anchor or stream.kind == "own") and not self._dropped[i]
+        }
+        anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
+        if not anchors:
+            return self.plan.queries
+        return sum(left.values()) if any(anchors) else 0
 
     def drop(self, stream: int) -> str | None:
         """See `Check.drop`."""

@@ -1,0 +1,252 @@
+"""`--check`, `--skip` and own histograms: what is left out is not asked for, and is told."""
+
+import json
+
+import numpy as np
+import pytest
+from small import drawing, small_claim
+from typed import typed
+
+from dpassay.verifiers.checks import ClassProbabilities
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.own_histograms import own_histograms
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.selection import Selection, select
+from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.targets import InProcessTarget
+
+PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}
+OWN = (20, 10, 6, 4)
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:10"
+classes = 4
+teachers = 40
+
+[gate]
+tolerance = 0.2
+smallest_effect = 0.1
+false_alarm = 1e-3
+"""
+
+
+def run(claim, selection, **how):
+    return verify(drawing(claim, **how), claim, seed=0, selection=selection)
+
+
+def verdicts(report):
+    return {check.id: check.verdict for check in report.checks}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """Queries of a run with all checks."""
+    return run(small_claim(), None).queries
+
+
+@pytest.mark.parametrize(
+    ("check", "claim", "share"),
+    [
+        ("class-probabilities", small_claim(), 1.0),
+        ("noise-scale", small_claim(), 0.5),
+        ("shift-invariance", small_claim(), 0.5),
+        ("permutation-equivariance", small_claim(), 0.5),
+        ("vote-monotonicity", small_claim(), 0.5),
+        ("fresh-noise", small_claim(), 1.0),
+        ("abstention", small_claim("confident-gnmax"), None),
+        ("privacy-claim", small_claim(privacy=PRIVACY), 0.02),
+        ("privacy-audit", small_claim(privacy=PRIVACY), 0.5),
+        ("histogram-leakage", small_claim(), 0.5),
+        ("vote-monotonicity", small_claim("confident-gnmax"), None),
+    ],
+)
+def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole):
+    """What it needs is asked for, and little else: catches streams forgotten or asked in vain."""
+    report = run(claim, select([check]))
+    found = verdicts(report)
+    assert {found.pop(check), found.pop("input-contract")} == {Verdict.PASS}
+    assert set(found.values()) == {Verdict.NOT_APPLICABLE}
+    assert {c.message for c in report.checks if c.id in found} == {"left out by --check"}
+    assert report.verdict is Verdict.PASS
+    assert share is None or report.queries <= share * whole
+
+
+def test_kept_answers_are_asked_again_alone():
+    """Of a caching deployment: a few hundred histograms, and those of them again."""
+    claim = small_claim()
+    claim = claim.model_copy(
+        update={"mechanism": claim.mechanism.model_copy(update={"caching": True})}
+    )
+    kept, inner = {}, drawing(claim)
+
+    def cached(histogram, size):
+        label = kept.setdefault(tuple(histogram), inner.ask(histogram, 1)[0])
+        return np.full(size, label)
+
+    found = verify(InProcessTarget(cached), claim, seed=0, selection=select(["fresh-noise"]))
+    assert verdicts(found)["fresh-noise"] is Verdict.PASS
+    assert found.queries < 2000
+    report = verify(drawing(claim), claim, seed=0, selection=select(["fresh-noise"]))
+    assert verdicts(report)["fresh-noise"] is Verdict.FAIL
+
+
+def test_a_fault_of_what_is_left_out_is_not_reported():
+    """Half the noise shows in labels and scale; the symmetries hold all the same."""
+    report = run(small_claim(), select(skip=["class-probabilities", "noise-scale"]), scale=0.5)
+    assert report.verdict is Verdict.PASS
+    assert report.warnings[0].startswith(
+        "left out by --skip: class-probabilities, noise-scale; the verdict says nothing"
+    )
+    assert run(small_claim(), select(["noise-scale"]), scale=0.5).verdict is Verdict.FAIL
+
+
+def test_what_a_check_finds_needs_no_other():
+    """Reused noise without the checks of the labels' law."""
+    claim = small_claim()
+    mechanism = claim.mechanism.mechanism()
+
+    def repeating(histogram, size):
+        return mechanism.sample(histogram, size, np.random.default_rng(3))
+
+    report = verify(InProcessTarget(repeating), claim, seed=0, selection=select(["fresh-noise"]))
+    assert verdicts(report)["fresh-noise"] is Verdict.FAIL
+    assert report.figures.histograms == ()
+
+
+def test_nothing_is_restarted_for_a_check_that_is_left_out():
+    """Nor is it a warning that it was not."""
+
+    class Restartable(InProcessTarget):
+        no_restart = None
+
+        def restart(self):
+            pytest.fail("restarted")
+
+    claim = small_claim()
+    target = Restartable(drawing(claim).ask)
+    report = verify(target, claim, seed=0, selection=select(skip=["fresh-noise"]))
+    assert report.verdict is Verdict.PASS
+    assert not any("restarted" in warning for warning in report.warnings)
+
+
+def test_thresholds_do_not_depend_on_what_is_left_out():
+    """The share of the error budget stays: catches shares given to the rest."""
+    report = run(small_claim(), select(["noise-scale"]))
+    found = next(check for check in report.checks if check.id == "noise-scale")
+    wanted = -np.log(SHARES["noise-scale"] * 1e-3)
+    assert found.log_threshold == pytest.approx(wanted)
+
+
+def test_a_choice_that_applies_to_nothing_is_told():
+    report = run(small_claim(), select(["abstention", "accountant-soundness"]))
+    assert report.queries < 100
+    told = "none of the checks that were chosen applies: abstention, accountant-soundness"
+    assert told in report.warnings
+    assert (
+        told
+        not in run(small_claim(), select(["abstention", "privacy-claim", "noise-scale"])).warnings
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "skip", "words"),
+    [
+        (["nope"], [], f"--check 'nope': expected one of {', '.join(SHARES)}"),
+        ([], ["noise-scale", ""], f"--skip '': expected one of {', '.join(SHARES)}"),
+        ([], ["input-contract"], "--skip input-contract: it cannot be left out"),
+        (["noise-scale"], ["fresh-noise"], "--check and --skip: give one or the other"),
+    ],
+)
+def test_bad_choices_are_one_line(check, skip, words):
+    with pytest.raises(ValueError, match=r"^--") as error:
+        select(check, skip)
+    assert str(error.value).startswith(words)
+    assert "\n" not in str(error.value)
+
+
+def test_choosing_all_is_choosing_nothing():
+    assert select(list(SHARES)).left_out == {} == select().left_out
+    assert Selection().warning is None
+
+
+def test_own_histograms_are_typed_or_read(tmp_path):
+    """Each once, and a column of labels is no class."""
+    path = tmp_path / "own.csv"
+    path.write_text("a,b,c,d,label\n20,10,6,4,1\n40,0,0,0,0\n")
+    claim = small_claim().mechanism
+    found = own_histograms(["20,10,6,4", "10,10,10,10"], str(path), claim)
+    assert found == [OWN, (10, 10, 10, 10), (40, 0, 0, 0)]
+    report = verify(drawing(small_claim()), small_claim(), seed=0, own=found)
+    without = verify(drawing(small_claim()), small_claim(), seed=0)
+    looked = [
+        int(check.message.split("; ")[-1].split()[0])
+        for made in (report, without)
+        for check in made.checks
+        if check.id == "class-probabilities"
+    ]
+    assert looked[0] == looked[1] + 3
+
+
+@pytest.mark.parametrize(
+    ("typed_ones", "text", "words"),
+    [
+        (["20,10,10"], None, "--histogram 20,10,10: 3 classes and 40 votes, but the claim has 4"),
+        (["20,10,6,5"], None, "--histogram 20,10,6,5: 4 classes and 41 votes, but the claim has 4"),
+        (["20,10,x,5"], None, "--histogram: histogram '20,10,x,5': 'x' is not a whole number"),
+        (["20,-1,20,1"], None, "--histogram: "),
+        ([], "20,10,6,4\n20,10,6,5\n", "own.csv, histogram 2: 4 classes and 41 votes"),
+        ([], "20,10,6,x\n", "own.csv, line 1: 'x' is not a whole number of votes"),
+        ([], None, "nowhere.csv: No such file"),
+    ],
+)
+def test_bad_histograms_are_one_line(typed_ones, text, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / "own.csv").write_text(text)
+    file = None if typed_ones else "own.csv" if text is not None else "nowhere.csv"
+    with pytest.raises(ValueError, match=r"^[-no]") as error:
+        own_histograms(typed_ones, file, small_claim().mechanism)
+    assert str(error.value).startswith(words)
+    assert "\n" not in str(error.value)
+
+
+def test_there_is_a_limit_to_own_histograms(tmp_path):
+    claim = small_claim(gate={}).mechanism.model_copy(update={"classes": 2, "teachers": 2000})
+    rows = tmp_path / "own.csv"
+    rows.write_text("".join(f"{k},{2000 - k}\n" for k in range(1001)))
+    with pytest.raises(ValueError, match=r"own.csv: 1,001 histograms: expected at most 1,000$"):
+        own_histograms([], str(rows), claim)
+    rows.write_text("".join(f"{k},{2000 - k}\n" for k in range(1000)))
+    assert len(own_histograms([], str(rows), claim)) == 1000
+
+
+def test_own_histograms_count_in_what_is_still_to_ask():
+    """They come before the last anchors, so a budget that ends before them must hold them too."""
+    more = [make_plan(small_claim(), 0, own=own) for own in ((), (OWN, (40, 0, 0, 0)))]
+    short = [ClassProbabilities(plan).shortfall() for plan in more]
+    assert short[1] == short[0] + 200
+
+
+def test_the_command_takes_them_all(tmp_path):
+    """And says them again in `reproduce`, so that the run can be repeated."""
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    (tmp_path / "own.csv").write_text("40,0,0,0\n")
+    target = tmp_path / "half.py"
+    target.write_text(
+        "import numpy as np\nrng = np.random.default_rng()\n"
+        "def half(votes, size):\n    return (votes + rng.normal(0, 5, (size, 4))).argmax(1)\n"
+    )
+    options = ["--check", "class-probabilities", "--check", "noise-scale"]
+    options += ["--histogram", "20,10,6,4", "--histograms", str(tmp_path / "own.csv")]
+    found = typed(
+        *("verify", f"{target}:half", "--claim", str(tmp_path / "claim.toml")), *options, "--json"
+    )
+    assert found.returncode == 1
+    report = json.loads(found.stdout)
+    assert report["warnings"][0].startswith("left out by --check: all but class-probabilities, ")
+    again = next(check["reproduce"] for check in report["checks"] if check["verdict"] == "fail")
+    assert " ".join(options) in again
+    wrong = typed("verify", "--skip", "input-contract")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
