@@ -87,6 +87,8 @@ class FreshNoise:
         self._neighbours = SharedNoise(plan.log_q, joint)
         self._totals = SharedNoise(plan.log_q, joint)
         self._partners = _partners(plan)
+        histograms = [s.histogram for s in plan.streams]
+        self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
         self._restarted = 0.0
         self._lives: dict[str, float] = {}
@@ -154,10 +156,11 @@ class FreshNoise:
         if total != claimed and followed:
             known = self._by_total.at(claimed, places)
             self._wager(self._totals, stream, outcomes, known)
-        if not turn and stream in self._partners:
-            places = self._by_histogram.add(stream, stream, outcomes)
-            known = self._by_histogram.at(self._partners[stream], places)
-            self._wager(self._neighbours, stream, outcomes, known)
+        same = self._same[stream]
+        if not turn and same in self._partners:
+            places = self._by_histogram.add(same, same, outcomes)
+            known = self._by_histogram.at(self._partners[same], places)
+            self._wager(self._neighbours, same, outcomes, known)
 
     @staticmethod
     def _wager(
