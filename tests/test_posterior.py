@@ -270,6 +270,7 @@ def test_intervals_cover_under_a_wrong_prior():
     assert binom.cdf(held, classes, 0.94) > 1e-6
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
     """One class leads, the rest are about even: a prior that must be learned from the batch."""
     rng = np.random.default_rng(2)
@@ -285,6 +286,7 @@ def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
     assert gain.mean() > 4.9 * gain.std() / np.sqrt(gain.size)
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_the_stated_error_is_the_error():
     """The posterior's own mean of misplaced votes against the truth, over the prior."""
     rng = np.random.default_rng(3)
