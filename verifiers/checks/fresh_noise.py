@@ -86,9 +86,9 @@ class FreshNoise:
         joint = CommonNoise(plan).counts
         self._neighbours = SharedNoise(plan.log_q, joint)
         self._totals = SharedNoise(plan.log_q, joint)
-        self._partners = _partners(plan)
         histograms = [s.histogram for s in plan.streams]
         self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
+        self._partners = _partners(plan, self._same)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
         self._restarted = 0.0
         self._lives: dict[str, float] = {}
@@ -317,13 +317,19 @@ class FreshNoise:
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _partners(plan: Plan) -> dict[int, int]:
-    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors."""
+def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
+    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
+
+    same: the first stream of each one's histogram. Each has one partner, since a label can be
+    wagered on once.
+    """
     neighbours = [i for i, stream in enumerate(plan.streams) if stream.kind == PAIR]
     pairs = [neighbours, [plan.first("informative"), plan.first(NEAR_TIE)]]
     pairs.append(list(plan.twins.get("shift-invariance", ())[:2]))
     found: dict[int, int] = {}
     for pair in pairs:
-        if len(pair) == 2:
-            found |= {pair[0]: pair[1], pair[1]: pair[0]}
+        both = {same[i] for i in pair}
+        if len(both) == 2 and not both & found.keys():
+            one, other = both
+            found |= {one: other, other: one}
     return found
