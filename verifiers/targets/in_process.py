@@ -28,7 +28,7 @@ class InProcessTarget:
 
     def _bind(self, target: Any) -> None:
         sample = getattr(target, "sample", None)
-        if isinstance(target, type) and callable(sample):
+        if isinstance(target, type):  # calling it would make an instance, not labels
             raise ValueError(f"{target.__name__} is a class: expected an instance of it")
         if not callable(sample) and not callable(target):
             raise ValueError(

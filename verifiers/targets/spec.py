@@ -75,6 +75,13 @@ def load(spec: str) -> Any:
         if not hasattr(found, part):
             raise TargetError(f"{spec}: {module_name} has no attribute {attribute!r}")
         found = getattr(found, part)
+    if isinstance(found, type):
+        name = found.__name__.lower()
+        name = "instance" if name == found.__name__ else name
+        raise TargetError(
+            f"{spec}: {attribute} is a class: name an instance of it, {module_name}:{name} where "
+            f"{name} = {attribute}(...)"
+        )
     return found
 
 
