@@ -38,6 +38,9 @@ _WEIGHTS = {
 
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 
+_LIVES = ("restarted", "replayed", "contained", "compared")
+"""Ways in which lives of the target may give the same labels, of which the first is told."""
+
 _WORDS = {
     "frozen": (
         "answers to one histogram never change",
@@ -67,8 +70,8 @@ _WORDS = {
     ),
     "contained": (
         "two processes of the same process id give the same labels",
-        "a seed made of the process id, which is the same at every start in a container: seed from "
-        "the operating system's entropy",
+        "a seed made of the process id, which is the same at every start in a container (or state "
+        "that is saved now and then, and taken up again): seed from the operating system's entropy",
     ),
     "compared": (
         "the target gives the labels again that an earlier report opens with",
@@ -242,7 +245,7 @@ class FreshNoise:
         elif heaviest in ("together", "single"):
             return self._copied(heaviest == "together")
         if heaviest == "restarted":
-            heaviest = max(self._lives, key=lambda kind: self._lives[kind])
+            heaviest = self._again()
         message, diagnosis = _WORDS[heaviest]
         at = self._fresh if heaviest != "twins" else self._twins[1]
         if heaviest == "dependent":
@@ -295,6 +298,15 @@ class FreshNoise:
             f"or more, at a distance of up to {distance:,}, would have been caught with "
             f"probability 0.99{self._of_lives()}"
         )
+
+    def _again(self) -> str:
+        """Which words tell of lives that gave the same labels.
+
+        State that is taken up again makes contained lives alike too: the narrower cause comes
+        last.
+        """
+        sure = [kind for kind in _LIVES if self._lives.get(kind, 0.0) > _SURE]
+        return sure[0] if sure else max(self._lives, key=lambda kind: self._lives[kind])
 
     def _of_lives(self) -> str:
         """What comparing lives of the target has shown, and what it cannot."""
