@@ -47,6 +47,9 @@ _WEIGHTS = {
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
+_LIVES = ("restarted", "replayed", "contained", "compared")
+"""Ways in which lives of the target may give the same labels, of which the first is told."""
+
 
 class FreshNoise:
     """A weighted average of e-processes, each betting on the next label given the past ones.
@@ -255,7 +258,7 @@ class FreshNoise:
         if heaviest == "dispersed":
             heaviest = "even" if factor < 1.0 else "uneven"
         elif heaviest == "restarted":
-            heaviest = max(self._lives, key=lambda kind: self._lives[kind])
+            heaviest = self._again()
         message, diagnosis = WORDS[heaviest]
         size = SHORT_CALL if at != self._fresh else FRESH_CALL
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
@@ -299,6 +302,15 @@ class FreshNoise:
             f"or more, at a distance of up to {distance:,}, would have been caught with "
             f"probability 0.99{self._of_lives()}"
         )
+
+    def _again(self) -> str:
+        """Which words tell of lives that gave the same labels.
+
+        State that is taken up again makes contained lives alike too: the narrower cause comes
+        last.
+        """
+        sure = [kind for kind in _LIVES if self._lives.get(kind, 0.0) > _SURE]
+        return sure[0] if sure else max(self._lives, key=lambda kind: self._lives[kind])
 
     def _of_lives(self) -> str:
         """What comparing lives of the target has shown, and what it cannot."""
