@@ -34,6 +34,7 @@ LATER = {
         charges-at-variance charges-one-order last-class-for-all votes-for-shares unsorted-votes
         gamma-for-two-gamma-at-20 gap-at-double-gamma refusals-uncharged threshold-without-root-two
         charges-calls account-of-last-call fresh-budget-every-third refusal-renews-budget
+        charges-nothing labels-for-votes spends-an-eighth spends-nothing
     """,
     "correct, and a whole pass; others are": """
         float32-noise box-muller inverse-cdf-noise scipy-noise chacha global-numpy-random
@@ -41,7 +42,7 @@ LATER = {
         discrete-gaussian ten-servers common-offset noise-subtracted inverse-cdf-of-labels in-chunks
         lists bytes one-total laplace-as-difference laplace-of-gammas gumbel-noise
         exponential-noise confident-in-turn data-dependent-accountant lnmax-accountant
-        confident-accountant
+        confident-accountant softmax shuffled-in-a-call
     """,
 }
 """Runs left to `make test-all`, by reason; a new entry is not among them, whatever it takes."""
