@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from ...reference import BudgetExhausted, Histogram
+from ..clock import check_clock, seconds_left
 from .replies import (
     REPLY_BYTES,
     NotOffered,
@@ -99,11 +100,14 @@ class HttpTarget:
 
     def _reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
         """Status and body; raises TargetError where there is none."""
-        exchange = self._exchange(call, method, path, content)
+        check_clock()
+        seconds = min(self._timeout, seconds_left())
+        exchange = self._exchange(call, method, path, content, seconds)
         future = asyncio.run_coroutine_threadsafe(exchange, self._loop)
         try:
             return future.result()
         except TimeoutError:
+            check_clock()  # where it is the run's time that is over, the target is not to blame
             raise TargetError(
                 f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
             ) from None
@@ -119,8 +123,10 @@ class HttpTarget:
         finally:
             future.cancel()  # nothing is left behind by Ctrl-C
 
-    async def _exchange(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
-        async with asyncio.timeout(self._timeout):
+    async def _exchange(
+        self, call: str, method: str, path: str, content: Any, seconds: float
+    ) -> tuple[int, bytes]:
+        async with asyncio.timeout(seconds):
             for pause in _PAUSES:
                 try:
                     return await self._once(call, method, path, content)
