@@ -5,13 +5,17 @@ WORKERS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: verify test bench lint wheel clean runtime develop
+.PHONY: verify test test-all bench lint wheel clean runtime develop
 
 verify: runtime
 	$(BIN)/dpassay verify
 
+# three minutes on two cores: what is marked slow is left to test-all, and said at the end
 test: develop
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs -m "not slow" tests
+
+test-all: develop
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs tests
 
 bench: develop
 	$(BIN)/python -m benchmarks

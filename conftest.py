@@ -1,7 +1,10 @@
 """Settings of the whole suite: the installed package is tested, never the folders beside it."""
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,3 +39,35 @@ def published_data() -> Path:
     if not (folder / "wang2022_histograms.csv").is_file():
         pytest.skip("published data absent: set DPASSAY_DATA to its folder")
     return folder
+
+
+LEFT: Counter[tuple[str, str]] = Counter()
+"""Tests marked slow that were deselected, by file and reason."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Notes what a quick run leaves out. Under xdist this happens in the workers alone."""
+    for item in items:
+        if (marker := item.get_closest_marker("slow")) is not None:
+            LEFT[item.path.name, marker.args[0]] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells the session; the key is one of ours, the values are what xdist can send."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = [[*key, count] for key, count in LEFT.items()]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects all tests, so that they say the same."""
+    for file, why, count in getattr(node, "workeroutput", {}).get("left", []):
+        LEFT[file, why] = count
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Nothing is left out in silence."""
+    if LEFT:
+        terminalreporter.section(f"{sum(LEFT.values())} slow tests left to `make test-all`")
+        for (file, why), count in sorted(LEFT.items()):
+            terminalreporter.write_line(f"{count:4} {file}: {why}")

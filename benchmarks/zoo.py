@@ -13,12 +13,11 @@ from pathlib import Path
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.report import Report
-from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from zoo import BROKEN, CORRECT, Entry  # noqa: E402 - its folder has to be on the path
+from zoo import BROKEN, CORRECT, Entry, opened  # noqa: E402 - its folder has to be on the path
 
 CORRECT_SHARE = 4
 """Correct ones are run in a quarter of the runs."""
@@ -49,7 +48,8 @@ def main() -> None:
 
 def assay(entry: Entry, seed: int, noise: int) -> Report:
     table = entry.claim | {"gate": GATE | entry.claim.get("gate", {})}
-    return verify(InProcessTarget(entry.make(noise)), parse_claim(table), seed=seed)
+    with opened(entry, noise) as target:
+        return verify(target, parse_claim(table), seed=seed)
 
 
 def detected(entry: Entry, report: Report) -> bool:

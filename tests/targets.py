@@ -12,6 +12,11 @@ def correct(histogram, size):
     return (histogram + rng.normal(0, 40, (size, len(histogram)))).argmax(1)
 
 
+def quarter_noise(histogram, size):
+    """Right for gaussian:10."""
+    return (histogram + rng.normal(0, 10, (size, len(histogram)))).argmax(1)
+
+
 def half_noise(histogram, size):
     return (histogram + rng.normal(0, 20, (size, len(histogram)))).argmax(1)
 

@@ -1,6 +1,7 @@
 """`dpassay account`: what it reads, charges and refuses."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -43,7 +44,7 @@ def test_json_holds_what_the_contract_says(tmp_path):
     found = charged(ROW + "\n", *GNMAX, "--delta", "1e-5", "--repeat", "10", folder=tmp_path)
     assert set(found) == {
         *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging"),
-        "note",
+        *("note", "repeats", "rows_beyond"),
     }
     assert found["note"] is None  # nothing is refused, so every query is charged in full
     assert (found["analysis"], found["charging"]) == ("data-dependent", "expected")
@@ -63,6 +64,42 @@ def test_a_published_budget_is_met_from_the_shell(tmp_path):
         folder=tmp_path,
     )
     assert more["epsilon"] > 1.97 - 1e-4
+
+
+def epsilon_of(answers):
+    """Of so many data-independent answers of GNMax with sigma 40, on a fine grid."""
+    return best_epsilon(lambda orders: answers * orders / 1600, 1e-5).epsilon
+
+
+def test_a_budget_fits_rows_and_not_passes_alone(tmp_path):
+    """Data-independent, where each answer costs the same, so that n of them can be counted."""
+    options = [*GNMAX, "--delta", "1e-5", "--analysis", "data-independent"]
+    others = [f"{k},{250 - k},0,0,0,0,0,0,0,0\n" for k in range(70)]
+    text = ROW + "\n" + "".join(others[1:]) + ROW + "\n"  # 71 rows, the last one the first again
+    budget = epsilon_of(200) + 1e-3
+    assert epsilon_of(201) > budget
+    found = charged(text, *options, "--epsilon", str(budget), folder=tmp_path)
+    assert (found["repeats"], found["rows_beyond"], found["queries"]) == (2, 58, 142)
+    assert found["epsilon"] == pytest.approx(epsilon_of(142))
+    shown = run(text, *options, "--epsilon", str(budget), folder=tmp_path).stdout
+    assert "142 queries: 2 passes over 71 rows, and once more the first 58, the most" in shown
+    whole = charged(text, *options, "--epsilon", str(epsilon_of(71) + 1e-3), folder=tmp_path)
+    assert (whole["repeats"], whole["rows_beyond"]) == (1, 0)
+    assert charged(text, *options, folder=tmp_path)["rows_beyond"] is None
+
+
+def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path):
+    options = [*GNMAX, "--delta", "1e-5", "--analysis", "data-independent"]
+    budget = epsilon_of(30) + 1e-3
+    done = run(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    told = re.search(
+        r"pass already costs (.*); the first 30 of its 71 rows fit, at (.*)", done.stderr
+    )
+    costs = [float(text) for text in told.groups()]
+    assert costs == pytest.approx([epsilon_of(71), epsilon_of(30)], abs=2e-4)  # on coarser orders
+    done = run(f"{ROW}\n" * 2, *options, "--epsilon", "1e-3", folder=tmp_path)
+    assert "; the first row alone costs 0." in done.stderr
 
 
 def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path):
@@ -198,6 +235,9 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
         (ROW, [*GNMAX, "--threshold", "4"], "--threshold belongs to confident-gnmax"),
         (ROW, CONFIDENT[:4], "needs --threshold and --threshold-noise"),
         (ROW, [*CONFIDENT, "--charging", "realised"], "needs a column 'label'"),
+        ("a,b,label\n9,1,cat\n", GNMAX, "line 2: label 'cat' is not a whole number: expected a"),
+        ("label,a,b\n0.0,9,1\n", GNMAX, "line 2: label '0.0' is not a whole number: expected a"),
+        ("a,b,label\n9,,0\n", GNMAX, "line 2: '' is not a whole number of votes"),
         ("a,b,label\n9,1,0\n9,1,-1\n", GNMAX, "label -1 of histogram 2: a refusal, but"),
         (
             *("a,b,label\n9,1,-1\n", ["--mechanism", "lnmax", "--noise", "laplace:4"]),

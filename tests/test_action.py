@@ -1,10 +1,14 @@
-"""The GitHub Action: its inputs are declared, reach the shell as variables, and its step works."""
+"""The GitHub Action: its steps are run as the runner would, with its files and commands faked."""
 
 import os
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 ACTION = (ROOT / "action.yml").read_text()
@@ -16,41 +20,176 @@ noise = "gaussian:40"
 classes = 10
 teachers = 250
 """
+HOSTILE = "50% ::error::gone|<b>`x`</b>"
+TARGETS = f"""
+import os
+import numpy as np
+rng = np.random.default_rng()
+
+def half_noise(histogram, size):
+    return (histogram + rng.normal(0, 20, (size, len(histogram)))).argmax(1)
+
+def raises(histogram, size):
+    with open(f"/proc/{{os.getppid()}}/fd/1", "w") as log:
+        log.write("::add-mask::a\\n")
+    raise RuntimeError({HOSTILE!r})
+"""
+
+
+def blocks(text, indent):
+    """The items of a YAML list at `indent`."""
+    return re.split(rf"^ {{{indent}}}- ", text, flags=re.MULTILINE)[1:]
+
+
+def parsed(step):
+    """Name, condition, variables and script of a step: as much of YAML as action.yml uses."""
+
+    def value(key):
+        found = re.search(rf"^ *{key}: (.*)$", step, re.MULTILINE)
+        return found and found[1]
+
+    script = re.search(r"^ +run: \|\n((?: {8}.*\n?)+)", step, re.MULTILINE)
+    given = re.search(r"^ +(?:env|with):\n((?: {8}.*\n)+)", step, re.MULTILINE)
+    pairs = re.findall(r"^ {8}([\w-]+): (.*)$", given[1], re.MULTILINE) if given else []
+    lines = script and "\n".join(line[8:] for line in script[1].splitlines())
+    return SimpleNamespace(
+        name=value("name"), uses=value("uses"), condition=value("if"), given=dict(pairs), run=lines
+    )
+
+
+STEPS = [parsed(step) for step in blocks(ACTION.split("  steps:\n")[1], 4)]
+DEFAULTS = dict(re.findall(r"^  ([\w-]+):\n    desc.*\n    default: (.*)$", ACTION, re.MULTILINE))
+
+
+@pytest.fixture
+def runner(tmp_path):
+    """Runs every step that has a script, in order, with inputs; `pip install` is only recorded."""
+    (tmp_path / "bin").mkdir()
+    shim = tmp_path / "bin" / "python"
+    shim.write_text(
+        '#!/bin/bash\nif [ "$1 $2 $3" = "-m pip install" ]; then\n'
+        f'  printf "%s\\n" "${{@:4}}" > "{tmp_path}/installed"; exit 0\nfi\n'
+        f'exec "{sys.executable}" "$@"\n'
+    )
+    shim.chmod(0o755)
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    path = [str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    own = {"PATH": os.pathsep.join(path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+
+    def run(**inputs):
+        inputs = {name: value.strip('"') for name, value in DEFAULTS.items()} | inputs
+        known = {f"${{{{ inputs.{name} }}}}": value for name, value in inputs.items()}
+        known["${{ github.action_path }}"] = str(ROOT)
+        done = {}
+        for step in STEPS:
+            if step.run is not None:
+                given = {k: known.get(v, v.strip('"')) for k, v in step.given.items()}
+                done[step.name] = subprocess.run(
+                    ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.run],
+                    cwd=tmp_path,
+                    env=os.environ | own | given,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=300,
+                )
+        return done
+
+    return run
+
+
+def commands(step):
+    """What the runner obeys of a step's output: lines that begin with `::`, unless stopped."""
+    obeyed, token = [], None
+    for line in (step.stdout + "\n" + step.stderr).splitlines():
+        text = line.strip()
+        if token is not None:
+            token = None if text == f"::{token}::" else token
+        elif text.startswith("::stop-commands::"):
+            token = text.removeprefix("::stop-commands::")
+        elif text.startswith("::"):
+            obeyed.append(text)
+    assert token is None, "commands stay stopped"
+    return obeyed
 
 
 def test_inputs_are_declared_and_never_pasted_into_a_script():
-    declared = set(re.findall(r"^  (\w[\w-]*):\n    description", ACTION, re.MULTILINE))
-    used = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", ACTION))
-    assert used <= declared
-    assert used == {"target", "claim", "report", "python-version"}
-    for script in re.findall(r"^ +run: (.*)$", ACTION, re.MULTILINE):
-        assert "${{" not in script
+    inputs = ACTION.split("\ninputs:")[1].split("\noutputs:")[0]
+    declared = set(re.findall(r"^  (\w[\w-]*):$", inputs, re.MULTILINE))
+    used = set(re.findall(r"inputs\.([\w-]+)", ACTION))
+    assert used == declared
+    wanted = {"requirements", "python-version", "artifact-name", "target", "claim", "report"}
+    assert declared == wanted
+    for step in STEPS:
+        assert step.run is None or "${{" not in step.run
 
 
-def test_the_step_fails_for_half_the_noise_and_keeps_the_report(tmp_path):
-    """A hostile name of the folder stays a name."""
-    (tmp_path / "claim.toml").write_text(CLAIM)
-    step = next(s for s in re.findall(r"^ +run: (.*)$", ACTION, re.MULTILINE) if "verify" in s)
+def test_the_python_that_is_there_is_kept_unless_another_is_asked_for():
+    """setup-python would hide what the steps before installed."""
+    (setup,) = (step for step in STEPS if step.uses and "setup-python" in step.uses)
+    assert setup.condition == "inputs.python-version != ''"
+    assert DEFAULTS["python-version"] == '""'
+
+
+def test_the_jobs_of_a_matrix_can_name_their_artifacts():
+    (upload,) = (step for step in STEPS if step.uses and "upload-artifact" in step.uses)
+    assert upload.given["name"] == "${{ inputs.artifact-name }}"
+    assert upload.condition.startswith("always()")
+
+
+def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path):
+    """Hostile names of files stay names, in the shell, in Markdown and in what the runner obeys."""
+    (tmp_path / "a|b %0A<b>.py").write_text(TARGETS)
     folder = "report; touch broken"
-    values = {
-        "TARGET": f"{ROOT}/tests/targets.py:half_noise",
-        "CLAIM": "claim.toml",
-        "REPORT": folder,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    found = subprocess.run(
-        ["bash", "-e", "-c", step],
-        cwd=tmp_path,
-        env=os.environ | values,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
+    done = runner(
+        target="a|b %0A<b>.py:half_noise",
+        claim="claim.toml",
+        report=folder,
+        requirements="of mine.txt",
     )
-    assert found.returncode == 1, found.stderr
+    installed = (tmp_path / "installed").read_text().splitlines()
+    assert installed == ["--quiet", str(ROOT), "--requirement", "of mine.txt"]
+    assert done["Verify"].returncode == 1, done["Verify"].stderr
     assert {file.name for file in (tmp_path / folder).iterdir()} == {
         "index.html",
         "junit.xml",
         "report.json",
     }
     assert not (tmp_path / "broken").exists()
+    assert done["Summarise"].returncode == 0, done["Summarise"].stderr
+    shown = commands(done["Summarise"])
+    assert any(line.startswith("::error title=dpassay%3A class-prob") for line in shown)
+    text = (tmp_path / "summary.md").read_text()
+    assert text.startswith("### dpassay: fail\n")
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + 13
+    assert all(line.count("|") == 4 for line in table)
+    assert "<b>" not in text
+    assert "| fail | class-probabilities |" in unescape(table[2])
+
+
+def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path):
+    (tmp_path / "raises.py").write_text(TARGETS)
+    done = runner(target="raises.py:raises", claim="claim.toml")
+    assert (tmp_path / "installed").read_text().splitlines() == ["--quiet", str(ROOT)]
+    assert done["Verify"].returncode == 2
+    assert "::add-mask::a" in done["Verify"].stdout.splitlines()
+    assert commands(done["Verify"]) == []
+    (shown,) = commands(done["Summarise"])
+    assert shown.startswith("::error title=dpassay%3A input-contract%3A error::")
+    assert "50%25 ::error::gone" in shown
+    text = (tmp_path / "summary.md").read_text()
+    assert "50% ::error::gone|<b>`x`</b>" in unescape(text)
+    assert not re.search(r"^\s*::|<b>|`|gone\|", text, re.MULTILINE)
+
+
+def test_without_a_report_the_summary_says_so_and_an_older_one_is_gone(runner, tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "report.json").write_text("{}")
+    done = runner(target="nowhere.py:attr", claim="absent.toml", report="old")
+    assert done["Verify"].returncode == 2
+    assert done["Summarise"].returncode == 2
+    assert commands(done["Summarise"]) == [
+        "::error title=dpassay::there is no report: the log of the run says why"
+    ]
+    assert (tmp_path / "summary.md").read_text().startswith("### dpassay: no report\n")

@@ -1,12 +1,11 @@
 """`dpassay audit`: lower bounds from labels, their coverage and their power."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from scipy.stats import binom
+from typed import typed
 
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
@@ -130,7 +129,8 @@ def test_intervals_hold_at_any_confidence(alpha):
         assert 0.0 <= low <= successes / trials <= high <= 1.0
 
 
-def test_the_command_prints_what_the_contract_says(tmp_path):
+def test_the_command_prints_what_the_contract_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "aggregator.py").write_text(
         "import numpy as np\nrng = np.random.default_rng(0)\n"
         "def aggregate(h, n):\n    return (h + rng.normal(0, 2, (n, len(h)))).argmax(1)\n".replace(
@@ -144,20 +144,7 @@ def test_the_command_prints_what_the_contract_says(tmp_path):
     )
 
     def run(*arguments):
-        command = [
-            sys.executable,
-            "-m",
-            "dpassay.verifiers.cli",
-            "audit",
-            "aggregator.py:aggregate",
-        ]
-        return subprocess.run(
-            [*command, "--claim", "claim.toml", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-        )
+        return typed("audit", "aggregator.py:aggregate", "--claim", "claim.toml", *arguments)
 
     done = run("--pair", "5,5,0", "4,6,0", "--json")
     assert done.returncode == 0, done.stderr

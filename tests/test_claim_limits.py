@@ -16,6 +16,8 @@ from dpassay.verifiers.targets import InProcessTarget
 
 SCREEN = {"name": "confident-gnmax", "threshold": 0.0, "threshold_noise": "gaussian:1"}
 
+MORE = pytest.mark.slow("other families at the same limit")
+
 
 def mechanism(noise="gaussian:40", name="gnmax", classes=3, teachers=10, **rest):
     return {"name": name, "noise": noise, "classes": classes, "teachers": teachers, **rest}
@@ -26,11 +28,11 @@ def mechanism(noise="gaussian:40", name="gnmax", classes=3, teachers=10, **rest)
     [
         mechanism("gaussian:1e-3", teachers=10**7),
         mechanism("gaussian:1e9", teachers=1),
-        mechanism("laplace:1e-3", "lnmax", teachers=10**7),
-        mechanism("exponential:1e-3", "report-noisy-max", teachers=10**7),
-        mechanism("exponential:1e9", "report-noisy-max", teachers=1),
+        pytest.param(mechanism("laplace:1e-3", "lnmax", teachers=10**7), marks=MORE),
+        pytest.param(mechanism("exponential:1e-3", "report-noisy-max", teachers=10**7), marks=MORE),
+        pytest.param(mechanism("exponential:1e9", "report-noisy-max", teachers=1), marks=MORE),
         mechanism("gumbel:1e-3", "report-noisy-max", teachers=10**7),
-        mechanism(**SCREEN | {"threshold": 1e9}),
+        pytest.param(mechanism(**SCREEN | {"threshold": 1e9}), marks=MORE),
         mechanism(**SCREEN | {"threshold": -1e9, "threshold_noise": "gaussian:1e-3"}),
         mechanism(**SCREEN | {"threshold_noise": "gaussian:1e9"}),
     ],

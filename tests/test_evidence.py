@@ -155,7 +155,13 @@ def rate_of_crossing(paths, alpha, runs=4000):
     return crossed, binom.ppf(1.0 - 1e-9, runs, alpha)
 
 
-def test_optional_stopping_one_sample():
+LOOKED_AT = pytest.mark.parametrize(
+    "runs", [200, pytest.param(2000, marks=pytest.mark.slow("error rates over many runs"))]
+)
+
+
+@LOOKED_AT
+def test_optional_stopping_one_sample(runs):
     """Looking after every few labels for as long as one likes keeps P(ever >= 1/alpha) <= alpha."""
     q = np.array([0.7, 0.2, 0.1])
 
@@ -165,11 +171,12 @@ def test_optional_stopping_one_sample():
             counts += rng.multinomial(5, q)
             yield dirichlet_log_e_value(counts, np.log(q), 0.1)
 
-    crossed, limit = rate_of_crossing(paths, 0.05, runs=2000)
+    crossed, limit = rate_of_crossing(paths, 0.05, runs)
     assert crossed <= limit
 
 
-def test_optional_stopping_two_samples():
+@LOOKED_AT
+def test_optional_stopping_two_samples(runs):
     """The same for two streams; the ratio of marginals would cross in a quarter of the runs."""
     q = np.array([0.9, 0.05, 0.05])
 
@@ -179,11 +186,12 @@ def test_optional_stopping_two_samples():
             evidence.observe(rng.choice(3, 10, p=q), rng.choice(3, 10, p=q))
             yield evidence.log_e_value
 
-    crossed, limit = rate_of_crossing(paths, 0.05, runs=2000)
+    crossed, limit = rate_of_crossing(paths, 0.05, runs)
     assert crossed <= limit
 
 
-def test_optional_stopping_of_the_scale_interval():
+@LOOKED_AT
+def test_optional_stopping_of_the_scale_interval(runs):
     """The interval covers the true factor at all looks together with probability 1 - alpha."""
     factors = np.array([0.5, 0.8, 1.0, 1.25, 2.0])
     laws = np.log([[0.95, 0.05], [0.85, 0.15], [0.8, 0.2], [0.75, 0.25], [0.6, 0.4]])
@@ -194,7 +202,7 @@ def test_optional_stopping_of_the_scale_interval():
             evidence.observe(rng.multinomial(10, np.exp(laws[2])).astype(float), laws)
             yield evidence.log_e_value
 
-    crossed, limit = rate_of_crossing(paths, 0.05, runs=2000)
+    crossed, limit = rate_of_crossing(paths, 0.05, runs)
     assert crossed <= limit
 
 

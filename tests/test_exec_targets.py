@@ -357,6 +357,7 @@ def shell_target(tmp_path):
     return write
 
 
+@pytest.mark.slow("a pass of an aggregator that starts awk for every call")
 def test_an_aggregator_in_shell_and_awk_exits_0(shell_target, tmp_path):
     """The protocol is of no language: no Python runs in this deployment."""
     (tmp_path / "claim.toml").write_text(CLAIM)

@@ -5,6 +5,7 @@ import pytest
 
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.faults import fault_laws, turned_rows
 from dpassay.verifiers.planner import make_plan
 
 CLAIMS = {
@@ -34,7 +35,11 @@ def test_every_law_sums_to_one(plan):
 
 
 def test_every_factor_of_the_scale_is_a_law(plan):
-    assert np.allclose(np.exp(plan.scale_log_laws).sum(-1), 1.0, atol=1e-11)
+    for stream in range(plan.deep):
+        laws = plan.scale_log_laws(stream)
+        assert np.allclose(np.exp(laws).sum(-1), 1.0, atol=1e-11)
+        at = int(np.argmin(np.abs(plan.factors - 1.0)))
+        assert np.allclose(laws[at], plan.log_q[stream], atol=1e-9)
 
 
 def test_evidence_grows_under_each_fault_and_names_it(plan):
@@ -54,3 +59,41 @@ def test_evidence_grows_under_each_fault_and_names_it(plan):
             evidence.observe(counts, plan.fault_log_ratios[stream])
         assert evidence.log_e_value > np.log(1e6), fault.wording
         assert evidence.log_ratios[at] >= evidence.log_ratios.max() - 8.0, fault.wording
+
+
+def test_faults_of_a_class_follow_it_to_another_number(plan):
+    """On turned classes each fault has the law that it has on the turned histogram itself.
+
+    Catches numbers turned the wrong way: a class that is favoured would then seem another one.
+    """
+    stream, classes = plan.first("informative"), plan.claim.mechanism.classes
+    votes = np.array([plan.streams[stream].histogram], dtype=np.float64)
+    claimed = plan.log_q[[stream]]
+    for turn in (1, classes - 1):
+        order = np.r_[np.roll(np.arange(classes), turn), np.arange(classes, claimed.shape[1])]
+        laws = fault_laws(plan.faults, claimed[:, order], np.roll(votes, turn, axis=1))[0]
+        back = np.argsort(order)
+        expected = laws[:, back] - plan.log_q[stream]
+        found = plan.turned_ratios(stream, turn)
+        rows = turned_rows(plan.faults, turn, classes)
+        assert (rows < 0).sum() == (classes > 10)  # classes from 10 on: nothing is wagered on it
+        same = ~np.isnan(expected) & (rows >= 0)[:, None]
+        assert np.allclose(found[same], expected[same], atol=1e-6)
+
+
+def test_favoured_classes_have_nearly_their_law(plan):
+    """First order in the votes will do: within a tenth of the change, in total variation."""
+    stream = plan.first("near-tie")
+    votes = np.array(plan.streams[stream].histogram, dtype=np.float64)
+    mechanism = plan.claim.mechanism
+    if mechanism.refuses:
+        pytest.skip("its screen is not moved by these faults")
+    for fault in plan.faults:
+        if fault.of_class and fault.of_class[0] == "favour 0.1":
+            more = votes + 0.1 * mechanism.noise.scale * (
+                np.arange(votes.size) == fault.of_class[1]
+            )
+            exact = np.exp(mechanism.mechanism().log_probabilities(more))
+            law = fault.law(votes[None])[0]
+            change = np.abs(exact - np.exp(plan.log_q[stream])).sum()
+            assert np.abs(law - exact).sum() < 0.1 * change

@@ -1,16 +1,20 @@
 """What a report draws agrees with what it says in numbers."""
 
 import math
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small import drawing, small_claim
 
 from dpassay.attacks import misplaced
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.page import page
 from dpassay.verifiers.planner import make_plan
 from dpassay.verifiers.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
 from dpassay.verifiers.report import Verdict
@@ -146,3 +150,63 @@ def test_an_interrupted_run_keeps_its_figures(reports):
     report = reports["interrupted"]
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.figures.trace("class-probabilities").points[-1][0] > 0
+
+
+def figures(report, check):
+    return next(found["figures"] for found in report.as_json()["checks"] if found["id"] == check)
+
+
+@pytest.mark.parametrize("kind", ["pass", "fail", "inconclusive", "refusing"])
+def test_the_json_has_what_the_page_draws(reports, kind):
+    """Counts, expectations and curves: catches shares in place of counts, and a lost refusal."""
+    report = reports[kind]
+    drawn = report.figures
+    public = figures(report, "class-probabilities")
+    for asked, found in zip(drawn.histograms, public["histograms"], strict=True):
+        assert found["histogram"] == list(asked.histogram)
+        assert sum(label["count"] for label in found["labels"]) == asked.queries
+        law = report.claim.mechanism.mechanism().log_probabilities([*map(float, asked.histogram)])
+        expected = [label["expected_count"] for label in found["labels"]]
+        assert expected == pytest.approx(list(asked.queries * np.exp(law)))
+        refused = [label["label"] for label in found["labels"]].count(-1)
+        assert refused == (kind == "refusing")
+    for trace in drawn.traces:
+        points = figures(report, trace.check)["evidence"]
+        assert [tuple(point) for point in points] == list(trace.points)
+    assert figures(report, "input-contract") is None
+
+
+def test_a_scale_without_bounds_is_null_in_json(reports):
+    """Early on no scale is too large, and JSON has no infinity."""
+    points = figures(reports["far"], "noise-scale")["scale"]["points"]
+    drawn = reports["far"].figures.scale.points
+    assert any(math.isinf(high) for _, _, high in drawn)
+    assert [point[2] for point in points] == [
+        None if math.isinf(high) else high for _, _, high in drawn
+    ]
+
+
+def test_what_leaks_and_costs_is_in_the_json_too(reports):
+    """The bracket of the exact cost is the page's own."""
+    found = figures(reports["pass"], "histogram-leakage")["leakage"]
+    assert found["reading"] == reports["pass"].figures.leakage.reading
+    assert found["recovered"] == pytest.approx(1.0 - found["misplaced"])
+    cost = figures(reports["costly"], "privacy-claim")["cost"]
+    low, high = cost["exact_epsilon"]
+    assert cost["epsilon"] < low <= high
+    shown = page(reports["costly"], "a.py:b", reports["costly"].started)
+    assert f"{low:.4g} to {high:.4g}" in shown
+
+
+def test_a_report_names_its_target_and_its_times():
+    claim = small_claim(gate={"max_queries": 100})
+    before = datetime.now(UTC)
+    report = verify(drawing(claim), claim, seed=0, name="a.py:b")
+    public = report.as_json()
+    started, ended = (datetime.fromisoformat(public[key]) for key in ("started", "ended"))
+    assert public["target"] == "a.py:b"
+    assert started.utcoffset() == timedelta(0)
+    moment = timedelta(milliseconds=2)  # times are cut to a millisecond
+    assert before - moment <= started <= ended <= datetime.now(UTC) + moment
+    assert abs((ended - started).total_seconds() - public["seconds"]) < 0.003
+    assert verify(drawing(claim), claim, seed=0).as_json()["target"] is None

@@ -9,11 +9,12 @@ from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 
+MORE = pytest.mark.slow("other families of the same library")
 LIBRARIES = [
     ("opendp", "exponential"),
     ("diffprivlib", "gumbel"),
-    ("diffprivlib", "exponential"),
-    ("diffprivlib", "laplace"),
+    pytest.param("diffprivlib", "exponential", marks=MORE),
+    pytest.param("diffprivlib", "laplace", marks=MORE),
 ]
 
 

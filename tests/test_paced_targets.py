@@ -37,6 +37,15 @@ def test_a_fast_target_is_soon_asked_for_all_at_once(monkeypatch):
     assert fast.calls == sizes
 
 
+def test_no_call_is_larger_than_allowed(monkeypatch):
+    """Where the deployment serves no more at a time, however fast it is."""
+    fast = Clocked(monkeypatch, overhead=0.002, each=1e-6)
+    target = PacedTarget(fast, TIMEOUT, largest=5)
+    assert target.ask(HISTOGRAM, 1000).tolist() == list(range(1000))
+    assert max(fast.calls) == 5
+    assert set(target.parts[1:-1]) == {5}
+
+
 def test_parts_are_joined_in_order(monkeypatch):
     target = PacedTarget(Clocked(monkeypatch), TIMEOUT)
     assert target.ask(HISTOGRAM, 10_000).tolist() == list(range(10_000))

@@ -90,7 +90,13 @@ def exact_posterior(found, space):
     return np.exp(joint - logsumexp(joint))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if case == "gaussian" else pytest.param(case, marks=pytest.mark.slow("other cases"))
+        for case in CASES
+    ],
+)
 def test_the_chains_draw_from_the_exact_posterior(case):
     """Each histogram's frequency against enumeration, in total variation.
 
@@ -114,7 +120,11 @@ def test_the_chains_draw_from_the_exact_posterior(case):
 
 
 @pytest.mark.parametrize(
-    ("counts", "sigma", "teachers"), [([4966, 5034, 0], 2.0, 120), ([9217, 783, 0], 5.0, 250)]
+    ("counts", "sigma", "teachers"),
+    [
+        ([4966, 5034, 0], 2.0, 120),
+        pytest.param([9217, 783, 0], 5.0, 250, marks=pytest.mark.slow("more teachers")),
+    ],
 )
 def test_the_chains_move_along_what_labels_leave_open(counts, sigma, teachers):
     """Two classes pinned to each other, the third unseen: only both together can gain and lose.
@@ -232,7 +242,12 @@ def coverage(draw_votes, teachers, classes, rows=60, sigma=25.0, queries=3000):
     return int(held.sum()), held.size, float((found[..., 1] - found[..., 0]).mean())
 
 
-@pytest.mark.parametrize("concentration", [0.05, 0.5, 5.0])
+COVERAGE = pytest.mark.slow("coverage over other priors")
+
+
+@pytest.mark.parametrize(
+    "concentration", [0.5, *(pytest.param(c, marks=COVERAGE) for c in (0.05, 5.0))]
+)
 def test_intervals_cover_over_the_prior(concentration):
     """Null: 94 % at least; fails if so few held that chance is below 1e-6. Power: 88 % fails."""
 
@@ -244,6 +259,7 @@ def test_intervals_cover_over_the_prior(concentration):
     assert width < 40
 
 
+@COVERAGE
 def test_intervals_cover_under_a_wrong_prior():
     """Histograms that the prior does not draw: one class always leads, one is never chosen."""
 
@@ -254,6 +270,7 @@ def test_intervals_cover_under_a_wrong_prior():
     assert binom.cdf(held, classes, 0.94) > 1e-6
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
     """One class leads, the rest are about even: a prior that must be learned from the batch."""
     rng = np.random.default_rng(2)
@@ -269,6 +286,7 @@ def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
     assert gain.mean() > 4.9 * gain.std() / np.sqrt(gain.size)
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_the_stated_error_is_the_error():
     """The posterior's own mean of misplaced votes against the truth, over the prior."""
     rng = np.random.default_rng(3)

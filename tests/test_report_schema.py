@@ -25,10 +25,11 @@ def test_it_is_a_schema():
 
 
 @pytest.mark.parametrize(
-    "kind", ["pass", "fail", "error", "inconclusive", "interrupted", "refusing", "costly"]
+    "kind", ["pass", "fail", "far", "error", "inconclusive", "interrupted", "refusing", "costly"]
 )
 def test_real_reports_are_valid(reports, kind):
-    assert complaints(json.loads(json.dumps(reports[kind].as_json()))) == []
+    """And JSON: no NaN and no infinity, which an interval without an upper end would give."""
+    assert complaints(json.loads(json.dumps(reports[kind].as_json(), allow_nan=False))) == []
 
 
 def test_every_key_of_a_report_is_required(failed):
@@ -41,6 +42,31 @@ def test_every_key_of_a_report_is_required(failed):
         less = copy.deepcopy(failed)
         del less["checks"][1][key]
         assert complaints(less)
+
+
+@pytest.mark.parametrize(
+    ("kind", "check", "way", "name"),
+    [
+        ("fail", "class-probabilities", ("histograms", 0), "asked"),
+        ("fail", "class-probabilities", ("histograms", 0, "labels", 0), "label"),
+        ("pass", "noise-scale", ("scale",), "scale"),
+        ("pass", "histogram-leakage", ("leakage",), "leakage"),
+        ("costly", "privacy-claim", ("cost",), "cost"),
+    ],
+)
+def test_every_key_of_a_figure_is_required(reports, kind, check, way, name):
+    """Catches a figure that the schema has forgotten, or does not demand."""
+    public = json.loads(json.dumps(reports[kind].as_json()))
+    held = next(found for found in public["checks"] if found["id"] == check)["figures"]
+    for key in way:
+        held = held[key]
+    assert set(SCHEMA["$defs"][name]["required"]) == set(held)
+    assert set(SCHEMA["$defs"][name]["properties"]) == set(held)
+    for key in list(held):
+        kept = held.pop(key)
+        assert complaints(public)
+        held[key] = kept
+    assert not complaints(public)
 
 
 def test_later_versions_may_add_keys_and_checks(failed):
@@ -63,6 +89,10 @@ def test_later_versions_may_add_keys_and_checks(failed):
         (("false_alarm",), 0),
         (("warnings",), "none"),
         (("versions",), {"dpassay": "1"}),
+        (("opening",), [0, 1]),
+        (("opening", "labels"), []),
+        (("opening", "labels"), [-2]),
+        (("opening", "histogram"), [1, -1]),
         (("claim", "mechanism"), None),
         (("claim", "mechanism", "noise"), "40"),
         (("checks",), []),
@@ -74,6 +104,19 @@ def test_later_versions_may_add_keys_and_checks(failed):
         (("checks", 1, "threshold_log10"), 0),
         (("checks", 1, "message"), ""),
         (("checks", 1, "diagnosis"), 3),
+        (("target",), 3),
+        (("started",), "2026-07-28 12:00:00"),
+        (("ended",), None),
+        (("checks", 1, "figures"), {}),
+        (("checks", 1, "figures"), []),
+        (("checks", 1, "figures", "evidence", 0), [1]),
+        (("checks", 1, "figures", "evidence", 0, 1), "beyond"),
+        (("checks", 1, "figures", "histograms", 0, "labels", 0, "label"), -2),
+        (("checks", 1, "figures", "histograms", 0, "labels", 0, "count"), 0.5),
+        (("checks", 1, "figures", "histograms", 0, "labels", 0, "interval"), [0.1]),
+        (("checks", 1, "figures", "histograms", 0, "labels", 0, "expected"), 1.5),
+        (("checks", 2, "figures", "scale", "points", 0), [1, 2.0]),
+        (("checks", 2, "figures", "scale", "claimed"), None),
     ],
 )
 def test_wrong_reports_are_refused(failed, place, wrong):

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.plan import FRESH, LATE
+from dpassay.verifiers.plan import FRESH, LADDER, LATE, NEAR_TIE
 from dpassay.verifiers.planner import FRESH_CALL, make_plan
-from dpassay.verifiers.schedule import LARGEST_BATCH, sweeps
+from dpassay.verifiers.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 SCREENED = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:150"}
@@ -21,40 +21,72 @@ def plan(mechanism=GNMAX, effect=0.02, other_totals=True, own=0, **tables):
     return make_plan(made, 7, other_totals, histograms)
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        plan(),
-        plan(privacy=PRIVACY),
-        plan(other_totals=False),
-        plan(GNMAX | {"caching": True}),
-        plan(GNMAX | SCREENED),
-        plan(effect=0.9, own=60),  # few sweeps, many histograms
-        plan({"name": "gnmax", "noise": "gaussian:1", "classes": 2, "teachers": 1}, 0.5),
-    ],
-    ids=["default", "privacy", "one-total", "caching", "screened", "coarse", "tiny"],
-)
-def test_each_stream_is_asked_as_often_as_planned(made):
+TINY = {"name": "gnmax", "noise": "gaussian:1", "classes": 2, "teachers": 1}
+PLANS = {
+    "default": {},
+    "privacy": {"privacy": PRIVACY},
+    "one-total": {"other_totals": False},
+    "caching": {"mechanism": GNMAX | {"caching": True}},
+    "screened": {"mechanism": GNMAX | SCREENED},
+    "coarse": {"effect": 0.9, "own": 60},  # few sweeps, many histograms
+    "tiny": {"mechanism": TINY, "effect": 0.5},
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_each_stream_is_asked_as_often_as_planned(name):
     """Catches a part kept for the end and forgotten, or asked twice."""
-    asked = Counter()
-    for stream, size in sweeps(made):
-        assert 0 < size <= LARGEST_BATCH
-        asked[stream] += size
+    made, asked, turned = plan(**PLANS[name]), Counter(), Counter()
+    for batch in sweeps(made):
+        large = batch.size > LARGEST_BATCH
+        assert batch.size > 0
+        assert not large or made.streams[batch.stream].kind == NEAR_TIE
+        asked[batch.stream] += batch.size
+        turned[batch.stream] += batch.size * (batch.turn > 0)
     for i, stream in enumerate(made.streams):
         opening = FRESH_CALL if stream.kind == FRESH else 0  # the run's first call
         assert asked[i] == stream.queries - opening, stream.kind
+        assert turned[i] == stream.turned, stream.kind
+
+
+def test_every_class_contends_under_some_numbering():
+    """Half of an anchor is asked under other numbers, each of them; not those that are compared."""
+    made = plan()
+    for kind in ("informative", NEAR_TIE, "smaller-total", LADDER):
+        stream = max(i for i, s in enumerate(made.streams) if s.kind == kind)
+        turns = {batch.turn for batch in sweeps(made) if batch.stream == stream}
+        assert turns == set(range(10)), kind
+    for kind in ("other-total", "shifted", "permuted", "raised"):
+        assert made.streams[made.first(kind)].turned == 0
+    assert all(stream.turned == 0 for stream in plan(GNMAX | {"caching": True}).streams)
+
+
+def test_calls_of_every_kind_are_made():
+    """Production asks for one label at a time: what it asks must have been looked at."""
+    made = plan()
+    batches = list(sweeps(made))
+    singles = Counter()
+    for batch in batches:
+        singles[made.streams[batch.stream].histogram] += batch.size * (batch.call == 1)
+    near_tie = made.streams[made.first(NEAR_TIE)].histogram
+    assert singles[near_tie] == 2048
+    deep = {s.histogram for s in made.streams if s.is_anchor or s.kind == LADDER}
+    assert all(singles[histogram] >= 128 for histogram in deep)
+    short = [b for b in batches if b.call == SHORT_CALL]
+    assert sum(b.size for b in short) == SHORT_CALLS * SHORT_CALL
+    assert max(b.size for b in batches if b.call is None) > 15_000
 
 
 def test_the_end_of_a_run_tells_the_noise_scale():
     """A clear winner alone would not: the last tenth has a quarter of the telling anchors."""
     made = plan()
     batches = list(sweeps(made))
-    late = made.first(LATE)
-    first = batches.index(next(batch for batch in batches if batch[0] == late))
+    at_the_end = {"informative", NEAR_TIE, LATE}
+    last = max(i for i, b in enumerate(batches) if made.streams[b.stream].kind not in at_the_end)
     kinds = Counter()
-    for stream, size in batches[first:]:
-        kinds[made.streams[stream].kind] += size
+    for batch in batches[last + 1 :]:
+        kinds[made.streams[batch.stream].kind] += batch.size
     for kind in ("informative", "near-tie"):
         planned = made.streams[made.first(kind)].queries
         assert kinds[kind] >= planned // 4 - planned // 16
-    assert set(kinds) == {"informative", "near-tie", "late"}
+    assert kinds[LATE] == made.streams[made.first(LATE)].queries

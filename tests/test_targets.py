@@ -49,13 +49,25 @@ def test_callables_and_objects_answer(name, capfd):
         ("in_place", f"{CALL} raised ValueError: output array is read-only"),
         ("dies", f"{CALL}: the target's process ended with status 3"),
         ("missing", "has no attribute 'missing'"),
-        ("Aggregator", "Aggregator is a class: expected an instance"),
+        ("Aggregator", "is a class: name an instance of it, .*targets.py:aggregator where aggreg"),
     ],
 )
 def test_broken_targets_are_one_line(name, words):
     with pytest.raises(TargetError, match=words) as raised:
         ask(name)
     assert "\n" not in str(raised.value)
+
+
+def test_a_class_is_no_target_though_it_can_be_called():
+    """Calling it makes an instance: its first reply would be a TypeError."""
+
+    class Service:
+        def __call__(self, histogram, size):
+            return np.zeros(size, dtype=int)
+
+    with pytest.raises(ValueError, match="Service is a class: expected an instance of it"):
+        InProcessTarget(Service)
+    InProcessTarget(Service())
 
 
 def test_a_target_that_hangs_is_ended():

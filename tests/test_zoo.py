@@ -14,16 +14,50 @@ from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.shares import SHARES
 from dpassay.verifiers.targets import InProcessTarget
-from zoo import BROKEN, CORRECT
+from zoo import BROKEN, CORRECT, opened
+from zoo import restarts as of_restarts
 from zoo.claims import SIGMA
 
 ZOO = BROKEN + CORRECT
 
 
+LATER = {
+    "a claim of its own, whose plan takes longer than the run": """
+        eight-bit-mantissa high-consensus-shortcut negative-counts-clamped ten-classes-hard-coded
+        labels-in-order-of-text plain-many-classes
+    """,
+    "found after a long run": """
+        half-after-60000 tenth-less-after-140000 none-after-500-calls first-of-call-bare
+        single-answers-bare one-in-twenty-bare every-512th-repeats
+    """,
+    "accounting, judged at the end of a run; others are": """
+        charges-at-variance charges-one-order last-class-for-all votes-for-shares unsorted-votes
+        gamma-for-two-gamma-at-20 gap-at-double-gamma refusals-uncharged threshold-without-root-two
+        charges-calls account-of-last-call fresh-budget-every-third refusal-renews-budget
+    """,
+    "correct, and a whole pass; others are": """
+        float32-noise box-muller inverse-cdf-noise scipy-noise chacha global-numpy-random
+        global-random-module reseeded-in-between counts-then-shuffled rounded-ties-at-random
+        discrete-gaussian ten-servers common-offset noise-subtracted inverse-cdf-of-labels in-chunks
+        lists bytes one-total laplace-as-difference laplace-of-gammas gumbel-noise
+        exponential-noise confident-in-turn data-dependent-accountant lnmax-accountant
+        confident-accountant
+    """,
+}
+"""Runs left to `make test-all`, by reason; a new entry is not among them, whatever it takes."""
+
+WHY = {name: why for why, names in LATER.items() for name in names.split()}
+
+
 def runs(entries):
     """Each entry with the seed of its noise."""
     return [
-        pytest.param(entry, place, id=entry.id)
+        pytest.param(
+            entry,
+            place,
+            id=entry.id,
+            marks=[pytest.mark.slow(WHY[entry.id])] if entry.id in WHY else [],
+        )
         for place, entry in enumerate(ZOO)
         if entry in entries
     ]
@@ -34,10 +68,11 @@ COARSE = {"smallest_effect": 0.1, "tolerance": 0.2}
 
 
 def run(entry, seed):
-    to_the_end = entry in CORRECT or entry.fault == "accounting"
+    to_the_end = entry in CORRECT or entry.fault in ("accounting", "restarts")
     gate = entry.claim.get("gate", {}) | (COARSE if to_the_end else {})
     made = parse_claim(entry.claim | {"gate": gate})
-    return verify(InProcessTarget(entry.make(seed)), made, seed=0)
+    with opened(entry, seed) as target:
+        return verify(target, made, seed=0)
 
 
 @pytest.mark.parametrize(("entry", "seed"), runs(BROKEN))
@@ -66,9 +101,28 @@ def test_every_entry_is_told_apart_and_expects_a_known_check():
         assert bool(entry.checks) is (entry in BROKEN), entry.id
 
 
+def test_what_is_not_left_for_later_has_every_class_of_fault_check_and_mechanism():
+    now = [entry for entry in ZOO if entry.id not in WHY]
+    assert {entry.id for entry in ZOO} >= set(WHY)
+    assert {entry.fault for entry in now} == {entry.fault for entry in ZOO}
+    for part in (BROKEN, CORRECT):
+        names, all_names = (
+            {entry.claim["mechanism"]["name"] for entry in part if entry in entries}
+            for entries in (now, ZOO)
+        )
+        assert names == all_names
+    assert {check for entry in now for check in entry.checks} == {
+        check for entry in ZOO for check in entry.checks
+    }
+
+
 def test_every_make_begins_afresh():
-    """Nothing is left over from a run before: catches state kept in a module or a class."""
-    for entry in ZOO:
+    """Nothing is left over from a run before: catches state kept in a module or a class.
+
+    Processes of their own keep neither, and most are seeded by the system.
+    """
+    deployed = (*of_restarts.shelf.entries, *of_restarts.correct.entries)
+    for entry in (entry for entry in ZOO if entry not in deployed):
         first, second = (calls(entry.make(5), entry.claim["mechanism"]) for _ in range(2))
         assert np.array_equal(first, second), entry.id
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from ..reference import REFUSAL, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, parse_noise
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
-from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon, to_epsilon
+from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from .claim import MOST_VOTES
+from .fitting import Fitting
 from .histogram_file import Asked
 
 Matrix = NDArray[np.float64]
 Mechanism = NoisyArgmax | ConfidentGNMax
 
-_MOST_REPEATS = 10**12
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 _FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
 
@@ -28,7 +28,8 @@ class Account:
     """What was charged, on what grounds.
 
     expected_answered: queries that are answered on average; that were answered, where charging is
-    `realised`.
+    `realised`; repeats: how often each row is asked; rows_beyond: with a budget, how many rows,
+    from the first on, fit once more after these.
     """
 
     epsilon: Epsilon
@@ -39,6 +40,8 @@ class Account:
     charging: Charging
     mechanism: Mechanism
     budget: float | None
+    repeats: int
+    rows_beyond: int | None
 
     def as_json(self) -> dict[str, Any]:
         """The public form."""
@@ -51,6 +54,8 @@ class Account:
             "analysis": self.analysis,
             "charging": self.charging,
             "note": self.note,
+            "repeats": self.repeats,
+            "rows_beyond": self.rows_beyond,
         }
 
     @property
@@ -62,13 +67,12 @@ class Account:
 
     def as_text(self) -> str:
         """For people: the figure, what it is of, and what it is not."""
-        fits = "" if self.budget is None else f", the most that fit epsilon {self.budget:g}"
         known = self.charging == "realised"
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
             f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
             f"(Rényi order {self.epsilon.order:.4g})",
-            f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{fits}; "
+            f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
         ]
@@ -80,6 +84,19 @@ class Account:
             }[self.charging]
             lines.append(f"charging {self.charging}: {meaning}")
         return "\n".join(lines)
+
+    @property
+    def _fits(self) -> str:
+        """How often the rows fit the budget, and how many of them once more."""
+        if self.budget is None:
+            return ""
+        most = f"the most that fit epsilon {self.budget:g}"
+        rows = self.queries // self.repeats
+        if rows == 1:
+            return f", {most}"
+        passes = f"{self.repeats:,} {'pass' if self.repeats == 1 else 'passes'}"
+        more = f", and once more the first {self.rows_beyond:,}" if self.rows_beyond else ""
+        return f": {passes} over {rows:,} rows{more}, {most}"
 
 
 def accounted_mechanism(
@@ -127,16 +144,21 @@ def account(
         )
     if charging == "realised" and any(row.label is None for row in rows):
         raise ValueError("--charging realised needs a column 'label' of what was released")
-    once = _total_cost(rows, mechanism, analysis, charging)
+    beyond = None
     if budget is not None:
-        repeat = _repeats_in(once, delta, budget)
+        fitting = _fitting(rows, mechanism, delta, analysis, charging)
+        repeat = fitting.passes(budget)
+        beyond = fitting.rows_beyond(repeat, budget)
+    once = _total_cost(rows, mechanism, analysis, charging)
     found = best_epsilon(lambda orders: repeat * once(orders), delta)
     if charging == "realised":
         answered = float(repeat * sum(row.label != REFUSAL for row in rows))
     else:
         answered = repeat * sum(answered_share(row.histogram, mechanism) for row in rows)
     queries = repeat * len(rows)
-    return Account(found, delta, queries, answered, analysis, charging, mechanism, budget)
+    return Account(
+        found, delta, queries, answered, analysis, charging, mechanism, budget, repeat, beyond
+    )
 
 
 def _total_cost(
@@ -156,23 +178,15 @@ def _total_cost(
     return total
 
 
-def _repeats_in(once: Callable[[Matrix], Matrix], delta: float, budget: float) -> int:
-    """How many passes fit: by halving, on the grid of orders, where cost rises with each."""
-    costs = once(ORDERS)
-
-    def spent(repeats: int) -> float:
-        return to_epsilon(ORDERS, repeats * costs, delta).epsilon
-
-    if spent(1) > budget:
-        raise ValueError(f"--epsilon {budget:g}: one pass already costs {spent(1):.4f}")
-    low, high = 1, 2
-    while spent(high) <= budget:
-        if high >= _MOST_REPEATS:
-            raise ValueError(
-                f"--epsilon {budget:g}: {high:,} repeats fit: expected a budget of use"
-            )
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if spent(middle) <= budget else (low, middle)
-    return low
+def _fitting(
+    rows: list[Asked], mechanism: Mechanism, delta: float, analysis: Analysis, charging: Charging
+) -> Fitting:
+    """What of the rows fits a budget; equal rows cost the same."""
+    keys = [(row.histogram, row.label == REFUSAL) for row in rows]
+    costs = {
+        (votes, refused): query_cost(
+            votes, mechanism, ORDERS, analysis, charging=charging, refused=refused
+        )
+        for votes, refused in dict.fromkeys(keys)
+    }
+    return Fitting(keys, costs, delta)

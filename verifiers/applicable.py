@@ -37,7 +37,9 @@ def checks_of(plan: Plan) -> tuple[list[Check], dict[str, str]]:
 
 def has_pair(plan: Plan) -> bool:
     """Whether two neighbours are asked so that their labels can be audited."""
-    return any(stream.kind == PAIR for stream in plan.streams)
+    privacy = plan.claim.privacy
+    claimed = privacy is not None and privacy.scope == ANY_QUERIES
+    return claimed and any(stream.kind == PAIR for stream in plan.streams)
 
 
 def lacking_by_claim(claim: Claim) -> Iterator[Lacking]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..reference import Histogram
 from ..reference.mechanisms import Labels
-from .plan import Plan
+from .plan import Batch, Plan
 from .targets import Target, checked_labels
 
 _TRIES = 200
@@ -30,15 +30,27 @@ class Asking:
         self.rng = np.random.default_rng(seed)
         self.kept: dict[tuple[int, ...], int] = {}
 
-    def labels(self, stream: int, size: int) -> Labels:
-        """`size` labels (size,) of a stream; fewer where a caching deployment has no more.
+    def labels(self, batch: Batch) -> tuple[Labels, tuple[int, ...]]:
+        """The labels (size,) of a batch, classes numbered back, and the sizes of the calls made.
 
-        Raises as the target does, TargetError for a reply that breaks the rules, and UsedUp where
-        there is none at all.
+        Fewer where a caching deployment has no more. Raises as the target does, TargetError for a
+        reply that breaks the rules, and UsedUp where there is none at all.
         """
-        histogram = np.array(self.plan.streams[stream].histogram, dtype=np.int64)
-        if not self.mechanism.caching:
-            return self._call(histogram, size)
+        histogram = np.array(self.plan.streams[batch.stream].histogram, dtype=np.int64)
+        if self.mechanism.caching:
+            return self._first_labels(histogram, batch.size), (1,) * batch.size
+        votes, call = np.roll(histogram, batch.turn), batch.call or batch.size
+        labels: list[Labels] = []
+        calls: list[int] = []
+        for start in range(0, batch.size, call):
+            size = min(call, batch.size - start)
+            labels.append(self._call(votes, size))
+            calls += getattr(self.target, "parts", (size,))
+        found = np.concatenate(labels)
+        back = (found - batch.turn) % histogram.size
+        return np.where(found < 0, found, back), tuple(calls)
+
+    def _first_labels(self, histogram: Histogram, size: int) -> Labels:
         found: list[int] = []
         try:
             while len(found) < size:

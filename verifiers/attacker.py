@@ -11,6 +11,7 @@ from ..attacks import Answers, Method, Reconstruction, reconstruct
 from ..reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
 from .claim import MOST_VOTES
 from .label_log import read_labels
+from .other_scales import better_scale, log_supremum
 from .reading import ReadingError, read_bytes
 
 MOST_CLASSES = 1000
@@ -83,10 +84,11 @@ def reconstruct_votes(
         raise ValueError("no labels were counted: nothing to read")
     _check_scales(attacked, teachers)
     found = reconstruct(answers, teachers, method)
-    if method == "mle" and not _fits(answers, found):
+    misfit = _misfit(answers, found if method == "mle" else reconstruct(answers, teachers))
+    if misfit is not None:
         warnings.append(
-            f"no votes of {teachers:,} teachers fit these labels well under {attacked.noise}: "
-            "check --noise and --teachers"
+            f"no votes of {teachers:,} teachers fit these labels well under {attacked.noise}"
+            f"{misfit}: check --noise and --teachers"
         )
     if not found.converged:
         warnings.append(f"{method} did not converge")
@@ -121,16 +123,24 @@ def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> Non
             )
 
 
-def _fits(answers: Answers, found: Reconstruction) -> bool:
-    """Whether the likeliest votes explain the labels: a likelihood-ratio test, once in 10^6.
+def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
+    """What to say of labels that the likeliest votes do not explain; None where they do.
 
-    Votes that are all free explain any labels; what is tested is the bound at zero votes.
+    Votes that are all free explain any labels; what is tested is the bound at zero votes. Another
+    scale is named where one does far better; else the likelihood-ratio test errs once in 10^6.
     """
-    counts = answers.counts
-    seen = counts[counts > 0]
-    best = float((seen * np.log(seen / seen.sum())).sum())
-    deviance = 2.0 * (best - float(found.log_likelihood))
-    return bool(chi2.sf(deviance, counts.size - 1) > ALARM)
+    assert likeliest.teachers is not None
+    best_known = float(likeliest.log_likelihood) + float(likeliest.gap)
+    better = better_scale(answers, likeliest.teachers, best_known)
+    if better is not None:
+        noise, odds = better
+        less = "" if answers.refuses else " or less"
+        return (
+            f", but some do under about {noise.family}:{noise.scale:.2g}{less} "
+            f"(odds 10^{odds / math.log(10):.1f} to 1)"
+        )
+    deviance = 2.0 * (log_supremum(answers) - best_known)
+    return None if chi2.sf(deviance, answers.counts.size - 1) > ALARM else ""
 
 
 def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> Answers:

@@ -13,6 +13,7 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
@@ -27,6 +28,7 @@ from ..reference import (
 from .histogram_file import read_histograms
 from .reading import ReadingError, read_bytes
 from .targets.replies import one_line, shown_repr, shown_spec
+from .targets.restart_command import command_words
 
 MOST_VOTES = 1e9
 """No threshold is further from 0."""
@@ -137,7 +139,16 @@ class Gate(_Table):
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
     timeout: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
     run_timeout: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS)
+    largest_call: int | None = Field(default=None, ge=1)
+    restart: str | None = None
     budget_target: SpecText | None = None
+
+    @field_validator("restart")
+    @classmethod
+    def _command(cls, restart: str | None) -> str | None:
+        if restart is not None:
+            command_words(restart)
+        return restart
 
 
 class Claim(_Table):
@@ -149,13 +160,12 @@ class Claim(_Table):
 
     def with_max_queries(self, max_queries: int) -> "Claim":
         """The same claim under another query budget."""
-        return self._with_gate(max_queries=max_queries)
+        return self.with_limits(max_queries, None)
 
-    def with_run_timeout(self, seconds: float) -> "Claim":
-        """The same claim under another limit for the whole run."""
-        return self._with_gate(run_timeout=seconds)
-
-    def _with_gate(self, **changed: float) -> "Claim":
+    def with_limits(self, max_queries: int | None, run_timeout: float | None) -> "Claim":
+        """The same claim under other limits of a run, where they are given."""
+        given = {"max_queries": max_queries, "run_timeout": run_timeout}
+        changed = {key: value for key, value in given.items() if value is not None}
         return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
 
 

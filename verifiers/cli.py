@@ -29,6 +29,7 @@ def commands() -> None:
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
 @click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
+@click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
@@ -38,6 +39,7 @@ def verify(
     max_queries: int | None,
     max_seconds: float | None,
     seed: int | None,
+    compare: str | None,
     as_json: bool,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
@@ -48,7 +50,8 @@ def verify(
     """
     from .claim import ClaimError, read_claim
     from .clock import OutOfTime, run_clock
-    from .embedded import embedded_claim, embedded_histograms, reference_target
+    from .earlier_report import EarlierReportError, read_opening
+    from .embedded import REFERENCE, embedded_claim, embedded_histograms, reference_target
     from .gate import Progress
     from .gate import verify as run
     from .interrupts import remembered_interrupts
@@ -61,26 +64,25 @@ def verify(
         fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        claim = claim.with_limits(max_queries, max_seconds)
+        earlier = None if compare is None else read_opening(compare, claim)
         files = (
             None
             if folder is None
             else ReportFolder(folder, target and shown_spec(target), claim_file)
         )
-    except (ClaimError, ReportFileError) as error:
+    except (ClaimError, EarlierReportError, ReportFileError) as error:
         fail(str(error))
-    if max_queries is not None:
-        claim = claim.with_max_queries(max_queries)
-    if max_seconds is not None:
-        claim = claim.with_run_timeout(max_seconds)
-    again = _reproduce(None if target is None else shown_spec(target), claim_file, max_queries)
+    spec = None if target is None else shown_spec(target)
+    again = _reproduce(spec, claim_file, max_queries, compare)
     own = embedded_histograms() if claim_file is None else []
-    name = "dpassay's own reference" if target is None else shown_spec(target)
+    name = REFERENCE if spec is None else spec
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         try:
             deployment: Target = (
                 reference_target(claim)
                 if target is None
-                else open_target(target, claim.gate.timeout)
+                else open_target(target, claim.gate.timeout, claim.gate.restart)
             )
         except TargetError as error:
             fail(str(error))
@@ -94,7 +96,14 @@ def verify(
                     show(progress)
 
                 report = run(
-                    deployment, claim, seed=seed, own=own, listener=listener, reproduce=again
+                    deployment,
+                    claim,
+                    seed=seed,
+                    own=own,
+                    listener=listener,
+                    reproduce=again,
+                    name=name,
+                    earlier=earlier,
                 )
         finally:
             deployment.close()
@@ -108,11 +117,14 @@ def verify(
     sys.exit(report.verdict.exit_status)
 
 
-def _reproduce(target: str | None, claim_file: str | None, max_queries: int | None) -> str:
+def _reproduce(
+    target: str | None, claim_file: str | None, max_queries: int | None, compare: str | None
+) -> str:
     """The command that repeats a run but for its seed; without --max-seconds, to see it end."""
     words = ["dpassay", "verify", *([target] if target else [])]
     words += ["--claim", claim_file] if claim_file else []
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    words += ["--compare", compare] if compare is not None else []
     return shlex.join(words)
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+_ROUNDING = 0.02  # seconds: a call that may take what is left ends this much too soon
+
 
 class OutOfTime(Exception):  # noqa: N818 - an end, not an error
     """The run's time is used up; the message names the limit."""
@@ -56,7 +58,7 @@ def seconds_left() -> float:
 def check_clock() -> None:
     """Raises OutOfTime where nothing is left."""
     clock = _RUNNING.get()
-    if clock is not None and time.monotonic() >= clock.ends:
+    if clock is not None and time.monotonic() >= clock.ends - _ROUNDING:
         raise OutOfTime(clock.limit)
 
 

@@ -5,11 +5,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .claim import Claim, ClaimError, parse_claim, read_claim
+from .claim import Claim, ClaimError, Gate, parse_claim, read_claim
 from .explained import explained
 from .gate import verify
 from .report import Report, Verdict
-from .targets import InProcessTarget, Target, TargetError, open_target, shown_spec
+from .targets import (
+    InProcessTarget,
+    RestartCommand,
+    Target,
+    TargetError,
+    open_target,
+    shown_spec,
+)
 
 
 class Inconclusive(Exception):  # noqa: N818 - a verdict's name
@@ -45,21 +52,27 @@ def assert_conforms(
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
         held = held.with_max_queries(max_queries)
     try:
-        deployment: Target = (
-            open_target(target, held.gate.timeout)
-            if isinstance(target, str)
-            else InProcessTarget(target)
-        )
+        deployment = _opened(target, held.gate)
     except (TargetError, ValueError) as error:
         raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
         report = verify(
-            deployment, held, seed=seed, reproduce=_reproduce(target, claim, max_queries)
+            deployment,
+            held,
+            seed=seed,
+            reproduce=_reproduce(target, claim, max_queries),
+            name=shown_spec(target) if isinstance(target, str) else None,
         )
     finally:
         deployment.close()
     _judge(report)
     return report
+
+
+def _opened(target: Any, gate: Gate) -> Target:
+    if isinstance(target, str):
+        return open_target(target, gate.timeout, gate.restart)
+    return InProcessTarget(target, None if gate.restart is None else RestartCommand(gate.restart))
 
 
 def _judge(report: Report) -> None:

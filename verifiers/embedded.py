@@ -16,6 +16,9 @@ teachers = 250
 
 _SHOWN = 24
 
+REFERENCE = "dpassay's own reference"
+"""What reports call the target where none is given."""
+
 
 def embedded_claim() -> Claim:
     """GNMax at sigma 40 over the 250 embedded teachers."""
@@ -23,8 +26,12 @@ def embedded_claim() -> Claim:
 
 
 def reference_target(claim: Claim) -> InProcessTarget:
-    """The reference implementation of the claimed mechanism, with secure noise."""
-    return InProcessTarget(claim.mechanism.mechanism())
+    """The reference implementation of the claimed mechanism, with secure noise.
+
+    It keeps nothing from call to call: making it anew is all that a restart of it is, whatever
+    command the claim names for another deployment.
+    """
+    return InProcessTarget(claim.mechanism.mechanism(), again=claim.mechanism.mechanism)
 
 
 def embedded_histograms() -> list[list[int]]:

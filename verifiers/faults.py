@@ -7,37 +7,63 @@ distribution fixed beforehand makes a fair wager, a close one a good wager.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference import ConfidentGNMax, Mechanism, Noise, probabilities
+from ..reference import ConfidentGNMax, Mechanism, Noise, log_probabilities, probabilities
 from ..reference.noise import FAMILIES
+from ..reference.probabilities import log_derivatives
 from .claim import MechanismClaim
+from .ladder import ladder
 
 Matrix = NDArray[np.float64]
 
 _FEW_CLASSES = 12
-_LEAK = 1e-3
+LEAK = 1e-3
 """Share of the claimed law in every alternative, so that none is ruled out by a single label."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: what it is, in words that follow "labels fit", and its law (b, o)."""
+    """One fault: what it is, in words that follow "labels fit", and its law (b, o).
+
+    weight: of the wager on it, in proportion; of_class: (what, k) where it treats class k unlike
+    the others, None for a fault that does not depend on how the classes are numbered.
+    """
 
     wording: str
     law: Callable[[Matrix], Matrix]
+    weight: float = 1.0
+    of_class: tuple[str, int] | None = None
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
     """Log-laws (b, a, o) of faults on histograms (b, c), each with a leak of the claimed law."""
     with np.errstate(divide="ignore"):  # where a fault and the claim both give a label no chance
         laws = [
-            np.logaddexp(np.log1p(-_LEAK) + np.log(fault.law(histograms)), np.log(_LEAK) + claimed)
+            np.logaddexp(np.log1p(-LEAK) + np.log(fault.law(histograms)), np.log(LEAK) + claimed)
             for fault in faults
         ]
     return np.stack(laws, 1)
+
+
+def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.int64]:
+    """The place (a,) of the fault that acts on labels numbered back as each does on turned ones.
+
+    A histogram whose classes are numbered on by `turn` has its class k - turn at k. -1 where that
+    class's fault is not among `faults`.
+    """
+    known = {fault.of_class: at for at, fault in enumerate(faults) if fault.of_class is not None}
+    rows = []
+    for at, fault in enumerate(faults):
+        if fault.of_class is None:
+            rows.append(at)
+        else:
+            what, k = fault.of_class
+            rows.append(known.get((what, (k - turn) % classes), -1))
+    return np.array(rows, dtype=np.int64)
 
 
 def short(noise: Noise) -> str:
@@ -59,9 +85,12 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         Fault(f"{short(noise)} clipped at twice its scale", _clipped(claim, 2.0)),
         *_scale_faults(claim),
         *_family_faults(claim),
+        *_shortcuts(claim),
+        *_favoured_classes(claim),
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
-        faults.append(Fault("noise missing on classes from 10 on", _noiseless(claim, _from_ten)))
+        law = _noiseless(claim, _from_ten)
+        faults.append(Fault("noise missing on classes from 10 on", law, of_class=("from ten", 0)))
     mechanism = claim.mechanism()
     if isinstance(mechanism, ConfidentGNMax):
         faults += _screening_faults(mechanism)
@@ -194,17 +223,102 @@ def _empty(histogram: Matrix) -> NDArray[np.bool_]:
 
 def _bare_classes(claim: MechanismClaim) -> list[Fault]:
     """Noise missing on a single class: on the first and the last, and on any of few."""
-    last = claim.classes - 1
-    named = {last: "the last class", 0: "the first class"}
-    if claim.classes <= _FEW_CLASSES:
-        named |= {k: f"class {k}" for k in range(1, last)}
     return [
         Fault(
             f"noise missing on {wording}",
             _noiseless(claim, lambda histogram, k=k: np.arange(histogram.size) == k),  # type: ignore[misc]
+            of_class=("bare", k),
         )
-        for k, wording in named.items()
+        for k, wording in _named_classes(claim).items()
     ]
+
+
+def _named_classes(claim: MechanismClaim) -> dict[int, str]:
+    """The first and the last class, and any of few, in words."""
+    last = claim.classes - 1
+    named = {last: "the last class", 0: "the first class"}
+    if claim.classes <= _FEW_CLASSES:
+        named |= {k: f"class {k}" for k in range(1, last)}
+    return named
+
+
+_FAVOURS = (0.1, -0.1, 0.35, -0.35)  # scales of the noise
+_STEP = 1e-3  # scales of the noise
+_FAVOUR_WEIGHT = 0.25  # of the wager on each: there are four a class
+
+
+def _favoured_classes(claim: MechanismClaim) -> list[Fault]:
+    """A class that has so many votes more, or fewer, than were cast for it."""
+    faults = []
+    for favour in _FAVOURS:
+        votes = favour * claim.noise.scale
+        more = f"{abs(votes):.3g} votes {'more' if votes > 0 else 'fewer'} than were cast"
+        for k, wording in _named_classes(claim).items():
+            law = _favoured(claim, k, votes)
+            what = (f"favour {favour:g}", k)
+            faults.append(Fault(f"{wording} given {more}", law, _FAVOUR_WEIGHT, what))
+    return faults
+
+
+def _favoured(claim: MechanismClaim, k: int, votes: float) -> Callable[[Matrix], Matrix]:
+    """To first order in log Q, which is close enough for a wager and costs one evaluation."""
+
+    def law(histograms: Matrix) -> Matrix:
+        shape = histograms.shape
+        log_q, slopes = _log_derivatives(claim.noise, histograms.tobytes(), shape)
+        tilted = log_q + votes * slopes[k]
+        return np.asarray(np.exp(tilted - np.logaddexp.reduce(tilted, -1, keepdims=True)))
+
+    return _finish(claim, law)
+
+
+@lru_cache(maxsize=4)
+def _log_derivatives(
+    noise: Noise, votes: bytes, shape: tuple[int, int]
+) -> tuple[Matrix, dict[int, Matrix]]:
+    """Log Q (b, o), and by class its derivatives (b, o) by that class's votes.
+
+    votes: of the histograms, (b, c), as the bytes of an array. Of many classes the first and the
+    last alone are looked at, by a difference each.
+    """
+    histograms, classes = np.frombuffer(votes).reshape(shape), shape[-1]
+    if classes <= _FEW_CLASSES:
+        log_q, slopes = log_derivatives(histograms, noise)
+        return np.asarray(log_q), {k: slopes[..., k] for k in range(classes)}
+    log_q, step = np.asarray(log_probabilities(histograms, noise)), _STEP * noise.scale
+    found = {}
+    for k in (0, classes - 1):
+        moved = np.asarray(log_probabilities(histograms + step * (np.arange(classes) == k), noise))
+        found[k] = (moved - log_q) / step
+    return log_q, found
+
+
+_LEADS = (0.5, 1.0, 2.0, 3.0)  # scales of the noise, beside those of the ladder
+_SHORTCUT_WEIGHT = 6.0  # their evidence grows slowly, and costs most queries
+
+
+def _shortcuts(claim: MechanismClaim) -> list[Fault]:
+    """The winner told without noise once it is far ahead."""
+    leads = [lead * claim.noise.scale for lead in _LEADS]
+    leads += [rung.lead - 0.5 for rung in ladder(claim)]
+    return [
+        Fault(
+            f"no noise where the leader is more than {lead:.4g} votes ahead",
+            _bare_beyond(claim, lead),
+            _SHORTCUT_WEIGHT,
+        )
+        for lead in leads
+        if 0.0 < lead < claim.teachers
+    ]
+
+
+def _bare_beyond(claim: MechanismClaim, lead: float) -> Callable[[Matrix], Matrix]:
+    def law(histograms: Matrix) -> Matrix:
+        ranked = np.sort(histograms, -1)
+        ahead = ranked[:, -1:] - ranked[:, -2:-1] > lead
+        return np.where(ahead, _plurality(histograms), probabilities(histograms, claim.noise))
+
+    return _finish(claim, law)
 
 
 def _now_and_then(

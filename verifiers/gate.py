@@ -3,7 +3,8 @@
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -11,12 +12,15 @@ from ..reference import BudgetExhausted
 from ..reference.mechanisms import Labels
 from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
-from .checks import CachedAnswers, Finding, InputContract
+from .checks import CachedAnswers, Finding, InputContract, NoiseScale
 from .claim import Claim
 from .clock import OutOfTime, run_clock
 from .clock import step as clock_step
+from .earlier_report import Opening
+from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
+from .lives import QUERIES as OF_LIVES
 from .observers import Observers
-from .plan import FRESH, Plan
+from .plan import FRESH, Batch, Plan
 from .planner import make_plan
 from .proofs import accounting, privacy
 from .recorder import Recorder
@@ -24,7 +28,7 @@ from .report import CheckResult, Report, Verdict
 from .results import Ending, results
 from .schedule import LARGEST_BATCH, sweeps
 from .simplest import find_simplest
-from .targets import NotOffered, Refused, Target, TargetError, checked_labels
+from .targets import PacedTarget, Refused, Target, TargetError
 
 LEAST_INFORMATION = 1e-6  # about the log of the scale, a label
 _LEAST_SEARCH = 300  # queries that the search for a simplest histogram may always take
@@ -46,6 +50,8 @@ _EXHAUSTED = (
     "has it as budget_target in [gate]"
 )
 
+_UNTOLD = "no histogram that the target serves tells the noise scale"
+
 Listener = Callable[[Progress], None]
 
 
@@ -57,19 +63,25 @@ def verify(
     own: Sequence[Sequence[int]] = (),
     listener: Listener | None = None,
     reproduce: str | None = None,
+    name: str | None = None,
+    earlier: Opening | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
     seed: fixes the histograms asked (drawn when None); own: histograms of the deployment, each
     (classes,), looked at too; listener: told of progress; reproduce: the command that repeats the
-    run. A correct deployment gets `fail` with probability at most `false_alarm`, whatever is
-    looked at and whenever the run stops (Ville's inequality, and a union over the shares of the
-    checks).
+    run; name: of the target, for the report; earlier: the first call of an earlier run, to compare
+    this one's with. A correct deployment gets `fail` with probability at most `false_alarm`,
+    whatever is looked at and whenever the run stops (Ville's inequality, and a union over the
+    shares of the checks).
     """
     seed = secrets.randbits(32) if seed is None else seed
+    if claim.gate.largest_call is not None:
+        target = PacedTarget(target, claim.gate.timeout, claim.gate.largest_call)
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
+    run.earlier = earlier
     with run_clock(claim.gate.run_timeout, run.step):
-        return run.report()
+        return replace(run.report(), target=name)
 
 
 class _Run:
@@ -87,7 +99,7 @@ class _Run:
         self.own = tuple(tuple(int(v) for v in histogram) for histogram in own)
         self.listener = listener
         self.queries = 0
-        self.started = time.monotonic()
+        self.began, self.started = datetime.now(UTC), time.monotonic()
         self.contract = InputContract(claim)
         self.plan: Plan | None = None
         self.observers: Observers | None = None
@@ -97,6 +109,9 @@ class _Run:
         self.recorder = Recorder()
         self.interrupted = self.timed_out = False
         self.planned, self.part, self.doing = 0, "", "before the first call"
+        self.earlier: Opening | None = None
+        self.opened: list[Labels] = []  # of the histogram that opens the run, in order
+        self.restarted = False
 
     def report(self) -> Report:
         self._guarded(self._verify)
@@ -108,15 +123,20 @@ class _Run:
         lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking
         found = results(self._contract_result(), checks, lacking, self.ending)
         seconds = time.monotonic() - self.started
+        unseen, first = self._unseen(found), self.contract.first
+        opening = tuple(int(votes) for votes in self.contract.opening)
         return Report(
             self.claim,
             self.queries,
             seconds,
             self.seed,
             tuple(found),
-            tuple(self.warnings),
+            tuple(self.warnings if unseen is None else [unseen, *self.warnings]),
             self.recorder.figures(checks, found),
             self.interrupted,
+            unseen,
+            Opening(opening, tuple(first.tolist())) if first.size else None,
+            started=self.began,
         )
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -168,27 +188,42 @@ class _Run:
         """Sweeps over all streams in growing batches, then on where a check is not yet sure."""
         assert self.plan is not None
         if not self.claim.mechanism.caching:
-            self._observe(self.plan.first(FRESH), self.contract.first)
-        for stream, size in sweeps(self.plan):
-            if not self._ask_stream(stream, size):
+            size = self.contract.first.size
+            opening = Batch(self.plan.first(FRESH), size)
+            self._observe(opening, self.contract.first, (size,))
+            self._compare_with_earlier()
+            if self.observed.fresh is not None:
+                for total, labels in self.contract.others:
+                    self.observed.fresh.pass_over(total, labels)
+        if self._telling() is None:
+            self.ending.hopeless[NoiseScale.id] = _UNTOLD
+        for batch in sweeps(self.plan):
+            if not self._ask_batch(batch):
                 return
-        order = np.argsort(-self.plan.information)
         while (missing := self.observed.scale.shortfall()) > 0:
-            telling = [int(i) for i in order if i not in self.unaskable]
-            if not telling or self.plan.information[telling[0]] < LEAST_INFORMATION:
-                why = "no histogram that the target serves tells the noise scale"
-                self.ending.stopped = self.ending.stopped or why
+            telling = self._telling()
+            if telling is None:
+                self.ending.hopeless[NoiseScale.id] = _UNTOLD
+                self.ending.stopped = self.ending.stopped or _UNTOLD
                 return
-            if not self._ask_stream(telling[0], min(LARGEST_BATCH, max(1000, missing))):
+            if not self._ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
                 return
 
-    def _ask_stream(self, stream: int, size: int) -> bool:
+    def _telling(self) -> int | None:
+        """The stream whose labels tell most of the noise scale, if those of any do."""
+        assert self.plan is not None
+        order = (int(i) for i in np.argsort(-self.plan.information))
+        best = next((i for i in order if i not in self.unaskable), None)
+        tells = best is not None and self.plan.information[best] >= LEAST_INFORMATION
+        return best if tells else None
+
+    def _ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        left = self._left
+        left, stream, size = self._left, batch.stream, batch.size
         if left > 0 and stream not in self.unaskable:
             try:
-                self._ask(stream, min(size, left))
+                self._ask(replace(batch, size=min(size, left)))
             except Refused as refusal:
                 answered = self.observed.labels.counts[stream].any()
                 if answered and not self.claim.mechanism.caching:
@@ -203,15 +238,17 @@ class _Run:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
         return size <= left and not self.observed.refuted
 
-    def _ask(self, stream: int, size: int) -> Labels:
+    def _ask(self, batch: Batch) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
-        labels = self.asking.labels(stream, size)
+        labels, calls = self.asking.labels(batch)
         self.queries += labels.size
-        self._observe(stream, labels)
+        self._observe(batch, labels, calls)
         return labels
 
-    def _observe(self, stream: int, labels: Labels) -> None:
-        self.observed.observe(stream, labels)
+    def _observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
+        if batch.stream == self._fresh:
+            self.opened.append(labels)
+        self.observed.observe(batch, labels, calls)
         self.recorder.observe(self.observed.checks)
 
     def _simplify(self) -> None:
@@ -223,37 +260,71 @@ class _Run:
         budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
         self._tell("looking for the simplest histogram", self.queries + budget)
         try:
-            self.ending.simplest = find_simplest(self.plan, fault[0], self._ask, budget)
+            self.ending.simplest = find_simplest(
+                self.plan,
+                fault[0],
+                lambda stream, size: self._ask(Batch(stream, size)),
+                budget,
+            )
         except Refused as refusal:
             self.warnings.append(f"a simple histogram is refused: {refusal}")
 
+    def _compare_with_earlier(self) -> None:
+        """Compares the first call of this run with that of an earlier one."""
+        if self.earlier is not None and self.observed.fresh is not None:
+            earlier = self.earlier.as_labels
+            self.observed.fresh.observe_restart(earlier, self.contract.first, kind="compared")
+
     def _restart(self) -> None:
-        """Compares the first call of this life of the target with that of another."""
-        fresh = self.observed.fresh
+        """Compares this life of the target with others."""
         if self.claim.mechanism.caching:
             self._ask_again()
-        short = self._left < self.contract.first.size
-        if fresh is None or short or self.ending.stopped is not None:
             return
+        fresh = self.observed.fresh
+        if fresh is None or self.target.no_restart is not None or self.ending.stopped is not None:
+            return
+        if self._left < OF_LIVES:
+            return
+        if self._left >= LAST_CALLS * LAST_CALL + OF_LIVES:
+            self._tell("asking before a restart", self.queries)
+            # seen by all checks, as any label that is asked
+            last = Batch(self._fresh, LAST_CALLS * LAST_CALL, call=LAST_CALL)
+            if not self._ask_batch(last):
+                return
         self._tell("restarting the target", self.queries)
+        lives = Lives(self.target, self.claim, self.contract.opening)
         try:
-            self.target.restart()
-        except NotOffered:
-            return
-        histogram, first = self.contract.opening, self.contract.first
-        reply = self.target.ask(histogram, first.size)
-        again = checked_labels(reply, histogram, first.size, self.claim.mechanism.refuses)
-        self.queries += again.size
-        fresh.observe_restart(first, again)
+            lives.compare(fresh, self.opened)
+        finally:
+            self.queries += lives.queries
+        self.restarted = True
+
+    def _unseen(self, found: Sequence[CheckResult]) -> str | None:
+        """The warning of a run that compared no two lives of its target, and found no fault."""
+        fresh = next(result for result in found if result.id == CachedAnswers.id)
+        refuted = self.observers is None or self.observed.refuted or fresh.verdict is Verdict.FAIL
+        compared = self.restarted or self.earlier is not None
+        if refuted or compared or self.interrupted or self.ending.error is not None:
+            return None
+        return not_seen(self.target, self.claim, cut_short=self.target.no_restart is None)
 
     def _ask_again(self) -> None:
-        """Whether a deployment that claims to keep its answers does."""
+        """Whether a deployment that claims to keep its answers does, over a restart too."""
         cached = CachedAnswers(self.asking.kept)
         if self._left < cached.queries:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
             return
-        cached.run(self.target, self.claim.mechanism.refuses)
-        self.queries += cached.repeated
+        refuses = self.claim.mechanism.refuses
+        try:
+            cached.run(self.target, refuses)
+            again = self._left - cached.repeated >= cached.queries_after_restart
+            if cached.changed is None and self.target.no_restart is None and again:
+                self._tell("restarting the target", self.queries)
+                self.target.restart()
+                cached.run_after_restart(self.target, refuses)
+                self.restarted = True
+        finally:
+            self.queries += cached.repeated
         verdict = Verdict.PASS if cached.changed is None else Verdict.FAIL
         self._prove(cached.id, verdict, cached.finding(), cached.repeated)
 
@@ -287,6 +358,8 @@ class _Run:
     def _prove(self, name: str, verdict: Verdict, finding: Finding, queries: int = 0) -> None:
         """The result of a check that gathers no e-value from labels; queries: that it looked at."""
         self.recorder.prove(finding)
+        if finding.warning is not None:
+            self.warnings.append(finding.warning)
         self.ending.proofs[name] = CheckResult(
             name,
             verdict,
@@ -311,6 +384,12 @@ class _Run:
         """The observers, once there is a plan."""
         assert self.observers is not None
         return self.observers
+
+    @property
+    def _fresh(self) -> int:
+        """The stream of the histogram that opens the run, once there is a plan."""
+        assert self.plan is not None
+        return self.plan.first(FRESH)
 
     @property
     def _left(self) -> int:

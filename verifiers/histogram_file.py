@@ -51,7 +51,12 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
 def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
     if len(row) != columns:
         raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
-    for cell in row:
+    for column, cell in enumerate(row):
+        if not _is_whole(cell) and column == label_column:
+            raise ValueError(
+                f"{place}: label {cell[:60]!r} is not a whole number: expected a class from 0 to "
+                f"{columns - 2}, or {REFUSAL} for a refusal"
+            )
         if not _is_whole(cell):
             raise ValueError(
                 f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "

@@ -13,6 +13,8 @@ import click
 from .printable import printable
 
 MISUSE = 2
+_PACKAGES = {"dp_accounting": "dp-accounting", "flint": "python-flint", "jaxlib": "jax"}
+"""What to install for a module of another name."""
 
 
 def fail(message: str, status: int = MISUSE) -> NoReturn:
@@ -20,6 +22,12 @@ def fail(message: str, status: int = MISUSE) -> NoReturn:
     with contextlib.suppress(OSError):  # stderr is broken too: the status is what is left
         click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
+
+
+def missing_package(error: ModuleNotFoundError) -> str:
+    """What to install for the module that was not found; empty for one of dpassay's own."""
+    module = (error.name or "").partition(".")[0]
+    return "" if module == "dpassay" else _PACKAGES.get(module, module)
 
 
 @contextmanager
@@ -88,6 +96,8 @@ def run_commands(commands: click.Command) -> NoReturn:
         _forget_stdout()
         sys.exit(MISUSE)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (package := missing_package(error)):
+            fail(f"this needs {package}, which is not installed: pip install {package}")
         if isinstance(error, OSError) and error.filename is None and _stdout_is_broken():
             with on_stdout():
                 raise error

@@ -3,7 +3,7 @@
 from ..reference.mechanisms import Labels
 from .applicable import checks_of, has_pair
 from .checks import ClassProbabilities, FreshNoise, HistogramLeakage, NoiseScale, PrivacyAudit
-from .plan import Plan
+from .plan import Batch, Plan
 from .results import is_refuted
 
 
@@ -32,10 +32,16 @@ class Observers:
         """Whether the labels turned out to have another law, so that a simplest case exists."""
         return is_refuted(self.labels) or is_refuted(self.scale)
 
-    def observe(self, stream: int, labels: Labels) -> None:
-        """Shows fresh labels of a stream to all."""
+    def observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
+        """Shows the fresh labels of a batch to all; calls: sizes of the calls that gave them."""
+        stream = batch.stream
         for check in self.checks:
-            check.observe(stream, labels)
+            if isinstance(check, ClassProbabilities):
+                check.observe(stream, labels, batch.turn, single=max(calls) == 1)
+            elif isinstance(check, FreshNoise):
+                check.observe(stream, labels, batch.turn, calls)
+            else:
+                check.observe(stream, labels)
         self.leakage.observe(stream, labels)
         if self.audited is not None:
             self.audited.observe(stream, labels)

@@ -13,13 +13,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..reference.accounting.composition import Bracket, Repeated, epsilon_bracket
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
+from .checks.noise_scale import told_apart
 from .claim import Claim
 from .figures import LABEL_CONFIDENCE, Figures, PrivacyCost
+from .figures_json import exact_epsilon
 from .printable import printable
 from .recorder import MOST_LABELS
-from .report import Report, Verdict
+from .report import Report, Verdict, versions
 
 _SYMBOLS = {
     Verdict.PASS: "✓",
@@ -29,7 +30,6 @@ _SYMBOLS = {
     Verdict.NOT_APPLICABLE: "\N{EN DASH}",
 }
 _WORST_FIRST = list(Verdict)
-_MOST_COMPOSED = 2000  # queries of which the exact cost takes three seconds
 
 
 def page(report: Report, target: str, started: datetime) -> str:
@@ -44,11 +44,11 @@ def page(report: Report, target: str, started: datetime) -> str:
             target=target,
             started=started.strftime("%Y-%m-%d %H:%M"),
             claim=report.claim.mechanism,
-            versions=report.as_json()["versions"],
+            versions=versions(),
             checks=checks,
             absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
             figures=figures,
-            bracket=None if figures.privacy is None else _exact(figures.privacy, report.claim),
+            exact="" if figures.privacy is None else _exact(figures.privacy, report.claim),
         )
     )
 
@@ -98,11 +98,15 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def _scales(point: tuple[int, float, float]) -> str:
-    _, low, high = point
-    if math.isinf(high):
-        return f"scales of {_number(low)} or more" if low > 0 else "any scale"
-    return f"scales from {_number(low)} to {_number(high)}"
+def _scales(point: tuple[int, float, float], claimed: float) -> str:
+    """The scales of an interval; each end is refuted itself, as is seen where it is the claim."""
+    ends = point[1:]
+    low, high = (told_apart(end, claimed, 3) for end in ends)
+    outside = claimed in ends
+    if math.isinf(ends[1]):
+        bound = f"scales above {low}" if outside else f"scales of {low} or more"
+        return bound if ends[0] > 0 else "any scale"
+    return f"scales above {low} and below {high}" if outside else f"scales from {low} to {high}"
 
 
 def _votes(histogram: tuple[int, ...]) -> str:
@@ -116,12 +120,7 @@ def _power(log10: float) -> str:
     return "beyond all bounds" if log10 >= 1e300 else f"10^{log10:.1f}"
 
 
-def _exact(cost: PrivacyCost, claim: Claim) -> Bracket | None:
-    """Epsilon of the pair, bracketed from both sides; None where it would take too long."""
-    if cost.times > _MOST_COMPOSED:
-        return None
-    mechanism = claim.mechanism.mechanism()
-    here, there = (
-        mechanism.log_probabilities([float(v) for v in votes]) for votes in (cost.here, cost.there)
-    )
-    return epsilon_bracket([Repeated(here, there, cost.times)], cost.delta)
+def _exact(cost: PrivacyCost, claim: Claim) -> str:
+    """Epsilon of the pair, bracketed from both sides, or why it is not here."""
+    bracket = exact_epsilon(cost, claim.mechanism)
+    return bracket if isinstance(bracket, str) else f"{bracket.low:.4g} to {bracket.high:.4g}"

@@ -1,5 +1,6 @@
 """What a run asks: streams of queries, each on one histogram, and the laws they are judged by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from .claim import Claim
 from .evidence.scale import scale_factors
-from .faults import Fault, fault_laws
+from .faults import Fault, fault_laws, turned_rows
 
 Matrix = NDArray[np.float64]
 
@@ -18,36 +19,71 @@ SIMPLE = "simple"
 FRESH, SINGLES = "fresh", "one-by-one"
 """Kinds of the streams asked in calls of one size, and in calls of one label."""
 
+NEAR_TIE = "near-tie"
+"""Kind of the anchor on which calls themselves are compared: its labels are hard to predict."""
+
+LADDER = "clear-lead"
+"""Kind of the streams whose leader is so far ahead that a shortcut may leave out the noise."""
+
 LATE = "late"
 """Kind of the anchor that is asked at the end alone, in turns with what others keep for it."""
 
 PAIR = "pair"
 """Kind of two neighbouring histograms whose labels are audited."""
 
-POOLED, GENERAL, POINTED = 0.25, 0.5, 0.25
-"""Weights of the known faults on all streams at once, of deviations of any kind on one stream, and
-of the known faults on one stream."""
+POOLED, POOLED_SINGLES, GENERAL, POINTED = 0.25, 0.05, 0.48, 0.22
+"""Weights of the known faults on all streams at once, on all calls for one label at once, of
+deviations of any kind on one stream, and of the known faults on one stream."""
 
 ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
+
+
+SHARE_OF_ANCHORS = {NEAR_TIE: 0.5, "informative": 0.2}
+"""What the costliest anchors have of that share: a nat saved there saves most queries."""
 
 
 @dataclass(frozen=True)
 class Stream:
     """Queries of one histogram: (c,) as asked, of a kind, `queries` of them planned.
 
-    relabel: for a permuted histogram, the original class of each of its classes.
+    relabel: for a permuted histogram, the original class of each of its classes; turned: how many
+    of the queries are asked with the classes numbered otherwise, so that a class that is treated
+    unlike the others contends somewhere.
     """
 
     kind: str
     histogram: tuple[int, ...]
     queries: int
     relabel: tuple[int, ...] | None = None
+    turned: int = 0
 
     @property
     def is_anchor(self) -> bool:
         """Whether it is asked often enough to see the smallest effect."""
-        return self.kind not in ("probe", SIMPLE, FRESH, SINGLES, PAIR, "explorer", "own")
+        return self.kind not in (
+            "probe",
+            SIMPLE,
+            FRESH,
+            SINGLES,
+            PAIR,
+            LADDER,
+            "explorer",
+            "own",
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`size` labels of a stream, asked in calls for `call` labels each (in one where it is None).
+
+    turn: by how many places the classes are numbered on, 0 for the histogram as it stands.
+    """
+
+    stream: int
+    size: int
+    turn: int = 0
+    call: int | None = None
 
 
 @dataclass(frozen=True)
@@ -84,27 +120,37 @@ class Plan:
         """Factors of the noise scale whose likelihoods are followed."""
         return scale_factors(self.claim.gate.tolerance)
 
+    def scale_log_laws(self, stream: int) -> Matrix:
+        """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
+        histogram = self.streams[stream].histogram
+        if histogram not in self._scale_log_laws:  # one that is asked in two ways has one law
+            claim = self.claim.mechanism
+            votes = np.array(histogram, dtype=np.float64)
+            laws = [
+                claim.mechanism(claim.noise.times(float(factor))).log_probabilities(votes)
+                for factor in self.factors
+            ]
+            self._scale_log_laws[histogram] = np.stack(laws)
+        return self._scale_log_laws[histogram]
+
     @cached_property
-    def scale_log_laws(self) -> Matrix:
-        """Log-probabilities (deep streams, factors, o) at every factor of the claimed scale."""
-        claim = self.claim.mechanism
-        histograms = self.histograms[: self.deep]
-        laws = [
-            claim.mechanism(claim.noise.times(float(factor))).log_probabilities(histograms)
-            for factor in self.factors
-        ]
-        return np.stack(laws, 1)
+    def _scale_log_laws(self) -> dict[tuple[int, ...], Matrix]:
+        return {}
 
     @cached_property
     def information(self) -> NDArray[np.float64]:
         """Fisher information (deep streams,) of a label about the log scale; 0 on simple ones."""
         at = int(np.argmin(np.abs(self.factors - 1.0)))
-        laws = np.exp(self.scale_log_laws[:, at - 1 : at + 2])
-        step = np.log(self.factors[at + 1] / self.factors[at - 1])
-        slope = (laws[:, 2] - laws[:, 0]) / step
-        found = (np.square(slope) / np.maximum(laws[:, 1], 1e-12)).sum(-1)
-        asked = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
-        return np.asarray(np.where(asked, found, 0.0))
+        step = float(np.log(self.factors[at + 1] / self.factors[at - 1]))
+        claim, asked = self.claim.mechanism, self.histograms[: self.deep]
+        above, below = (
+            claim.mechanism(claim.noise.times(float(self.factors[i]))).log_probabilities(asked)
+            for i in (at + 1, at - 1)
+        )
+        slope = (np.exp(above) - np.exp(below)) / step
+        found = np.square(slope) / np.maximum(np.exp(self.log_q[: self.deep]), 1e-12)
+        planned = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
+        return np.asarray(np.where(planned, found.sum(-1), 0.0))
 
     @cached_property
     def deep(self) -> int:
@@ -115,7 +161,9 @@ class Plan:
     def weights(self) -> NDArray[np.float64]:
         """Prior weights (streams,), summing to 1, of a deviation on each; none on simple ones."""
         anchors = np.array([stream.is_anchor for stream in self.streams])
-        shares = np.where(anchors, ANCHOR_SHARE / anchors.sum(), 0.0)
+        share = anchor_shares([stream.kind for stream in self.streams if stream.is_anchor])
+        shares = np.zeros(anchors.size)
+        shares[anchors] = ANCHOR_SHARE * share
         others = ~anchors & np.array([stream.kind != SIMPLE for stream in self.streams])
         if others.any():
             shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
@@ -129,3 +177,30 @@ class Plan:
     def queries(self) -> int:
         """Queries of the whole plan."""
         return sum(stream.queries for stream in self.streams)
+
+    @cached_property
+    def fault_weights(self) -> NDArray[np.float64]:
+        """Prior weights (faults,) of the known faults, summing to 1."""
+        weights = np.array([fault.weight for fault in self.faults])
+        return np.asarray(weights / weights.sum())
+
+    def turned_ratios(self, stream: int, turn: int) -> Matrix:
+        """`fault_log_ratios` (faults, o) of a stream whose classes are numbered on by `turn`.
+
+        Of labels numbered back: a fault on class k acts there as it would on class k - turn here.
+        Faults of classes whose law here is not among the known ones are not wagered on: ratio 1.
+        """
+        ratios: Matrix = self.fault_log_ratios[stream]
+        if turn == 0:
+            return ratios
+        rows = turned_rows(self.faults, turn, self.claim.mechanism.classes)
+        return np.asarray(np.where(rows[:, None] < 0, 0.0, ratios[rows]))
+
+
+def anchor_shares(kinds: Sequence[str]) -> NDArray[np.float64]:
+    """Shares (anchors,) of the anchors' prior weight, summing to 1; kinds: of each anchor."""
+    wanted = np.array([SHARE_OF_ANCHORS.get(kind, 0.0) for kind in kinds])
+    even = wanted == 0.0
+    if even.any():
+        wanted[even] = (1.0 - wanted.sum()) / even.sum()
+    return np.asarray(wanted / wanted.sum())

@@ -7,6 +7,7 @@ first: the histograms on which the commonest faults show soonest. One anchor is 
 a fault that starts late has its own.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -16,22 +17,47 @@ from numpy.typing import NDArray
 from ..reference import Histogram
 from .claim import ANY_QUERIES, Claim, MechanismClaim
 from .clock import step
-from .faults import known_faults
-from .plan import ANCHOR_SHARE, FRESH, GENERAL, LATE, PAIR, SIMPLE, SINGLES, Plan, Stream
+from .evidence.pointed import FROM_THE_START
+from .faults import Fault, known_faults
+from .ladder import ladder
+from .plan import (
+    ANCHOR_SHARE,
+    FRESH,
+    GENERAL,
+    LADDER,
+    LATE,
+    NEAR_TIE,
+    PAIR,
+    POOLED,
+    SHARE_OF_ANCHORS,
+    SIMPLE,
+    SINGLES,
+    Plan,
+    Stream,
+)
 from .pool import candidate_pool
-from .power import pairs_to_see, queries_to_see, rises_to_see
+from .power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
 from .shares import SHARES, log_threshold
 from .strategies import examples, histograms
 
 PROBE_QUERIES = 256
 EXPLORER_QUERIES = 100
 EXPLORERS = 30
-FRESH_CALL, FRESH_CALLS = 32, 48
-SINGLE_CALLS = 512
-PAIR_QUERIES = 2048
+FRESH_CALL, FRESH_CALLS = 32, 4
+SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
+PAIR_QUERIES, PAIR_QUERIES_AUDITED = 256, 2048
 
 OTHER_TOTALS = (3, 9)
 """Factors of the claimed teachers at which other totals are tried."""
+
+_TURNED = {NEAR_TIE: 0.4, "informative": 0.5, "smaller-total": 0.5, LATE: 0.5, LADDER: 0.5}
+"""Shares of the queries that are asked with the classes numbered otherwise. Of the near-tie, more
+than half keeps one numbering: calls, copies and one large call are compared there."""
+
+_KEPT_FREE = 6_000
+"""Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
+
+_FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
 
 _CLEAR = 0.97  # probability of the winner from which a histogram counts as clear
 
@@ -55,20 +81,25 @@ def make_plan(
         planner.add("probe", histogram, PROBE_QUERIES)
     planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
     planner.add_anchor("informative", pool.most_informative())
-    planner.add_anchor("near-tie", pool.near_tie())
-    planner.add(SINGLES, np.array(planner.streams[-1].histogram), SINGLE_CALLS, shuffle=False)
+    planner.add_anchor(NEAR_TIE, pool.near_tie())
     planner.add_clear_anchor("high-consensus", _unanimous(mechanism.classes, mechanism.teachers))
     if other_totals:
         planner.add_clear_anchor("smaller-total", _smaller_total(mechanism))
         planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
     else:
         planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
-    if claim.privacy is not None and claim.privacy.scope == ANY_QUERIES and not mechanism.caching:
+    if not mechanism.caching:
+        audited = claim.privacy is not None and claim.privacy.scope == ANY_QUERIES
         for histogram in _tied_pair(mechanism):
-            planner.add(PAIR, histogram, PAIR_QUERIES, shuffle=False)
+            queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
+            planner.add(PAIR, histogram, queries, shuffle=False)
+    explorers = _explorers(claim, seed, other_totals)
+    planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explorers) + len(own)))
+    if not mechanism.caching:
+        planner.add_singles()
     for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
         planner.add(SIMPLE, histogram, 0, shuffle=False)
-    for histogram in _explorers(claim, seed, other_totals):
+    for histogram in explorers:
         planner.add("explorer", histogram, EXPLORER_QUERIES, shuffle=False)
     for votes in own:
         planner.add("own", np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
@@ -189,7 +220,9 @@ class _Planner:
         """A stream; shuffled, so that no class is the leader everywhere."""
         if shuffle:
             histogram = histogram[self.rng.permutation(histogram.size)]
-        self.streams.append(Stream(kind, tuple(int(v) for v in histogram), queries))
+        share = 0.0 if self.claim.mechanism.caching else _TURNED.get(kind, 0.0)
+        votes = tuple(int(v) for v in histogram)
+        self.streams.append(Stream(kind, votes, queries, turned=int(share * queries)))
 
     def add_anchor(
         self, kind: str, histogram: Histogram, queries: int = 0, shuffle: bool = True
@@ -200,9 +233,44 @@ class _Planner:
         if self.claim.mechanism.caching:
             histogram = _told_apart(histogram)
         wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
-        wanted += np.log(self.anchors / ANCHOR_SHARE) + np.log(1.0 / GENERAL)
+        wanted -= np.log(ANCHOR_SHARE * self._anchor_share(kind)) + np.log(GENERAL)
         needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
         self.add(kind, histogram, max(needed, queries), shuffle)
+
+    def _anchor_share(self, kind: str) -> float:
+        """Of the anchors' prior weight, at least."""
+        even = (1.0 - sum(SHARE_OF_ANCHORS.values())) / (self.anchors - len(SHARE_OF_ANCHORS))
+        return SHARE_OF_ANCHORS.get(kind, even)
+
+    def add_ladder(self, faults: Sequence[Fault], reserved: int) -> None:
+        """Clear winners of the claimed total, deep enough to see the noise left out there.
+
+        Those whose winner leaves less than a twenty-fifth of the smallest effect are left out, and
+        the dearer ones where the budget does not hold them: nobody should need more queries for a
+        pass because of them. reserved: queries of streams still to come.
+        """
+        room = self.claim.gate.max_queries - reserved - _KEPT_FREE
+        room -= sum(stream.queries for stream in self.streams)
+        wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
+        weight = max(fault.weight for fault in faults) / sum(fault.weight for fault in faults)
+        wanted -= np.log(POOLED * weight * FROM_THE_START)
+        for rung in ladder(self.claim.mechanism):
+            votes = np.array(rung.histogram, dtype=np.int64)
+            answered = float(np.exp(self._log_q(votes)[: votes.size]).sum())
+            queries = bare_winners_to_see(rung.chance, answered, wanted)
+            if queries > room or 1.0 - rung.chance < self.claim.gate.smallest_effect / _FINER:
+                break
+            room -= queries
+            self.add(LADDER, votes, queries)
+
+    def add_singles(self) -> None:
+        """Calls for one label: many of the near-tie, some of every other histogram asked deeply."""
+        deep = [s for s in self.streams if s.is_anchor or s.kind in (FRESH, LADDER)]
+        deep.sort(key=lambda stream: stream.kind != NEAR_TIE)
+        for votes in dict.fromkeys(stream.histogram for stream in deep):
+            first = votes == deep[0].histogram
+            queries = SINGLE_CALLS if first else SINGLE_CALLS_ELSEWHERE
+            self.add(SINGLES, np.array(votes), queries, shuffle=False)
 
     def add_clear_anchor(self, kind: str, histogram: Histogram) -> None:
         """An anchor, if its outcome is clear and no other one has its votes already.

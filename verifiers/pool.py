@@ -16,6 +16,7 @@ Matrix = NDArray[np.float64]
 _STEP = 1e-3
 _PROBED = 50
 _WINS = 0.9
+_MOVES = 10_000  # votes moved between two classes, at most so many ways over the classes
 _LEADERS = (1.0, 0.95, 0.85, 0.75, 0.65, 0.55, 0.5, 0.45, 0.4, 0.34, 0.25, 0.15)
 _RUNNERS = (0.0, 0.2, 0.5, 0.8, 1.0)
 
@@ -53,14 +54,21 @@ class Pool:
     def clear_winner(self) -> tuple[Histogram, float]:
         """One outcome of probability near 0.99, where small changes of law show soonest.
 
-        A surer one before a tie, which is no winner.
+        A surer one before a tie, which is no winner. The nearest of the pool is brought nearer by
+        votes moved between the leader and the runner-up.
         """
-        top = np.minimum(np.exp(self.log_q.max(-1)), 1.0 - 1e-12)
-        away = np.abs(np.log((1.0 - top) / 0.01))
-        if (top > _WINS).any():
-            away = np.where(top > _WINS, away, np.inf)
-        at = int(np.argmin(away))
-        return self.histograms[at], float(top[at])
+        at, _ = _nearest_to_clear(self.log_q)
+        votes = self.histograms[at]
+        order = np.argsort(-votes, kind="stable")
+        most = np.sum(votes[order[:2]])
+        ways = _MOVES // votes.size
+        moved = np.unique(np.linspace(-votes[order[0]], votes[order[1]], ways).astype(np.int64))
+        near = np.repeat(votes[None], moved.size, 0)
+        near[:, order[0]] += moved
+        near[:, order[1]] = most - near[:, order[0]]
+        log_q = self.claim.mechanism().log_probabilities(near.astype(np.float64))
+        best, chance = _nearest_to_clear(np.asarray(log_q))
+        return near[best], chance
 
     def probes(self, faults: Sequence[Fault], count: int) -> list[Histogram]:
         """Histograms on which faults show soonest: largest divergence from the claim."""
@@ -87,6 +95,16 @@ class Pool:
             usable = np.ones_like(usable)
         best: Histogram = self.histograms[int(np.argmax(np.where(usable, score, -np.inf)))]
         return best
+
+
+def _nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
+    """Which of the log-laws (b, o) has an outcome of probability nearest to 0.99, and which."""
+    top = np.minimum(np.exp(log_q.max(-1)), 1.0 - 1e-12)
+    away = np.abs(np.log((1.0 - top) / 0.01))
+    if (top > _WINS).any():
+        away = np.where(top > _WINS, away, np.inf)
+    at = int(np.argmin(away))
+    return at, float(top[at])
 
 
 def candidate_pool(claim: MechanismClaim, total: int, seed: int) -> Pool:

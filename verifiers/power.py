@@ -9,13 +9,14 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, norm
+from scipy.stats import binom, nbinom, norm
 
 from .evidence.dirichlet import dirichlet_log_e_value
 from .evidence.one_sided import log_e_value_larger
 from .evidence.repetition import FOLLOWED
 from .evidence.repetition import SHARES as WAGERS
 from .evidence.same_law import CONCENTRATIONS
+from .faults import LEAK
 
 Vector = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     scaled to the 1 % worst number of labels in A by the binomial law; the tests simulate it.
     """
     q = np.exp(log_q)
-    inside = _half(q)
+    inside = half(q)
     share = float(q[inside].sum())
     rest = 1.0 - share
     # where nearly no chance is left outside, P spreads its share evenly there, which costs most
@@ -51,6 +52,17 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
         return True
 
     return _least(enough)
+
+
+def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> int:
+    """Queries after which a winner that is told without noise shows with probability 0.99.
+
+    chance: of the winner among the answers under the claim; answered: share of the queries. Each
+    answer then names the winner and adds the log of 1 / chance, less the leak that every known
+    fault has; how many queries are answered is all that is left to chance.
+    """
+    answers = int(np.ceil(log_wanted / -np.log(chance / (1.0 - LEAK * (1.0 - chance)))))
+    return answers + int(nbinom.ppf(1.0 - MISSES, answers, min(answered, 1.0)))
 
 
 def _least(enough: Callable[[int], bool]) -> int:
@@ -72,7 +84,7 @@ def _whole(counts: Vector) -> Vector:
     return whole
 
 
-def _half(q: Vector) -> NDArray[np.bool_]:
+def half(q: Vector) -> NDArray[np.bool_]:
     """The outcomes of a set A whose probability is near 1/2, with some mass on both sides."""
     inside = np.zeros(q.size, dtype=bool)
     total = 0.0

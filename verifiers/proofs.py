@@ -60,7 +60,7 @@ def _budget(target: Target, plan: Plan) -> Outcome:
             asked.close()
     if lacking is not None:
         return name, Verdict.NOT_APPLICABLE, Finding(lacking)
-    return name, _verdict(check.violation is not None), check.finding()
+    return name, check.verdict, check.finding()
 
 
 def _verdict(refuted: bool) -> Verdict:

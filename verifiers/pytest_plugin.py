@@ -79,6 +79,7 @@ class _Session:
         self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
     ) -> None:
         from .claim import ClaimError, read_claim
+        from .embedded import REFERENCE
         from .shared_run import SharedRun
         from .targets.replies import shown_spec
 
@@ -99,7 +100,7 @@ class _Session:
             None if shared is None else Path(shared),
         )
         self.warnings: dict[str, None] = {}
-        what = "dpassay's own reference" if target is None else shown_spec(target)
+        what = REFERENCE if target is None else shown_spec(target)
         self.header = f"dpassay: {what}, under {claim_file}"
 
     def pytest_report_header(self) -> str:

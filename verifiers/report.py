@@ -4,12 +4,15 @@ import math
 import platform
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import version
 from typing import Any
 
 from .claim import Claim
+from .earlier_report import Opening
 from .figures import Figures
+from .figures_json import figures_of
 
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
 
@@ -58,7 +61,7 @@ class CheckResult:
     reproduce: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The public form; evidence in decimal logs."""
+        """The public form without its figures; evidence in decimal logs."""
         return {
             "id": self.id,
             "verdict": self.verdict.value,
@@ -74,7 +77,12 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One run; figures: what its page shows beyond the public JSON; interrupted: by the user."""
+    """One run; figures: what its page draws; interrupted: by the user.
+
+    unseen: the warning, one of `warnings`, of what the run could not look at; opening: its first
+    call, if that was answered; target: as the user named it, None for an object handed over in
+    Python; started: in UTC.
+    """
 
     claim: Claim
     queries: int
@@ -84,6 +92,10 @@ class Report:
     warnings: tuple[str, ...] = field(default=())
     figures: Figures | None = None
     interrupted: bool = False
+    unseen: str | None = None
+    opening: Opening | None = None
+    target: str | None = None
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def verdict(self) -> Verdict:
@@ -94,16 +106,27 @@ class Report:
         """The public form, as `verify --json` prints it."""
         return {
             "verdict": self.verdict.value,
+            "target": self.target,
+            "started": _utc(self.started),
+            "ended": _utc(self.started + timedelta(seconds=self.seconds)),
             "queries": self.queries,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
             "false_alarm": self.claim.gate.false_alarm,
             "claim": self.claim.model_dump(mode="json", exclude_none=True),
-            "versions": {name: version(name) for name in _REPORTED}
-            | {"python": platform.python_version()},
+            "versions": versions(),
             "warnings": list(self.warnings),
-            "checks": [check.as_json() for check in self.checks],
+            "opening": None if self.opening is None else self.opening.as_json(),
+            "checks": [check.as_json() | self._drawn(check) for check in self.checks],
         }
+
+    def _drawn(self, check: CheckResult) -> dict[str, Any]:
+        return {"figures": figures_of(check.id, self.figures, self.claim.mechanism)}
+
+
+def versions() -> dict[str, str]:
+    """The versions of what computed a report, by name."""
+    return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -111,6 +134,11 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     found = set(verdicts)
     order = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
     return next((verdict for verdict in order if verdict in found), Verdict.INCONCLUSIVE)
+
+
+def _utc(time: datetime) -> str:
+    """ISO 8601 to the millisecond, as every language reads it."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _decimal_log(value: float | None) -> float | None:

@@ -8,9 +8,9 @@ import json
 import os
 import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from .embedded import REFERENCE
 from .report import Report
 
 FILES = ("report.json", "junit.xml", "index.html")
@@ -31,7 +31,7 @@ class ReportFolder:
         if not path:
             raise ReportFileError("--report '': expected a folder")
         self.path, self.claim_file = Path(path), claim_file
-        self.target = "the reference aggregator" if target is None else target
+        self.target = REFERENCE if target is None else target
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
@@ -51,11 +51,10 @@ class ReportFolder:
         from .junit import junit
         from .page import page
 
-        started = datetime.now(UTC) - timedelta(seconds=report.seconds)
         made: dict[str, Callable[[], str]] = {
             "report.json": lambda: json.dumps(report.as_json(), indent=1) + "\n",
-            "junit.xml": lambda: junit(report, self.target, self.claim_file, started),
-            "index.html": lambda: page(report, self.target, started),
+            "junit.xml": lambda: junit(report, self.target, self.claim_file, report.started),
+            "index.html": lambda: page(report, self.target, report.started),
         }
         try:
             for name in FILES:

@@ -18,13 +18,17 @@ def is_refuted(check: Check) -> bool:
 
 @dataclass
 class Ending:
-    """How a run ended: `stopped` early and why, an `error` of the target, what was found apart."""
+    """How a run ended: `stopped` early and why, an `error` of the target, what was found apart.
+
+    hopeless: check id -> why no number of queries would decide it.
+    """
 
     stopped: str | None = None
     error: str | None = None
     simplest: Simplest | None = None
     reproduce: str | None = None
     proofs: dict[str, CheckResult] = field(default_factory=dict)
+    hopeless: dict[str, str] = field(default_factory=dict)
 
     def again(self, verdict: Verdict) -> str | None:
         """The command that repeats the run, for a verdict that one would want to see again."""
@@ -74,7 +78,7 @@ def _result(check: Check, ending: Ending, cut: str | None) -> CheckResult:
     else:
         verdict = Verdict.INCONCLUSIVE
         more = f"{ending.stopped}; about {shortfall:,} more queries would have been needed"
-        finding = Finding(cut or more)
+        finding = Finding(cut or ending.hopeless.get(check.id) or more)
     return CheckResult(
         check.id,
         verdict,

@@ -1,81 +1,181 @@
 """In which order, and in what batches, the streams of a plan are asked."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
-from .plan import FRESH, LATE, PAIR, SIMPLE, SINGLES, Plan
+from .plan import FRESH, LATE, NEAR_TIE, PAIR, SIMPLE, SINGLES, Batch, Plan
 from .planner import EXPLORER_QUERIES, FRESH_CALL
 
 FIRST_BATCH = 32
 LARGEST_BATCH = 8192
+"""Labels of a batch at most, but for the one large call."""
+
+SHORT_CALL, SHORT_CALLS = 16, 1024
+"""Labels and number of the calls that are compared with each other: so many that of 2^16 seeds
+one comes twice with probability 0.9995."""
+
+_CALLS_A_BATCH = 64
+_SINGLES_A_BATCH = 256
 _EXPLORERS_A_SWEEP = 12
-_TELLING = ("informative", "near-tie")  # deep, and a wrong scale moves their labels most
+_TELLING = ("informative", NEAR_TIE)  # deep, and a wrong scale moves their labels most
 _FRONT = ("probe", *_TELLING)  # where the commonest faults show soonest
 _ROUNDS = 4  # at the end, over what is kept for it
-_CALLS_FROM = 128  # labels of each deep stream, after which calls themselves are compared
+_TURNED_FROM = 512  # labels of a stream, from which its classes are numbered otherwise in turn
+_TURNED_BATCH = 256  # labels under one numbering, about
+# labels of each deep stream after which come:
+_CALLS_AFTER = 128  # calls of one size, a pair, some calls for one label
+_SINGLES_AFTER = 1024  # the others of the near-tie
+_SHORT_CALLS_AFTER = 4096
+_LARGE_CALL_AFTER = 16_384  # all that is left of the near-tie, in one call
 
-Batch = tuple[int, int]
+
+@dataclass
+class _Course:
+    """How far a stream has been asked, straight or turned, of the labels it is planned for."""
+
+    stream: int
+    planned: int
+    classes: int = 0
+    asked: int = 0
+    turn: int = 0
+
+    @property
+    def left(self) -> int:
+        """Labels still to be asked."""
+        return self.planned - self.asked
+
+    def up_to(self, goal: int) -> Iterator[Batch]:
+        """Batches until so many labels have been asked, or all; turned where it has classes."""
+        left = min(goal, self.planned) - self.asked
+        self.asked += max(left, 0)
+        while left > 0:
+            size = min(left, LARGEST_BATCH)
+            if self.classes:
+                self.turn = self.turn % (self.classes - 1) + 1
+                size = max(min(size, _TURNED_BATCH), -(-size // (self.classes - 1)))
+            yield Batch(self.stream, size, self.turn)
+            left -= size
 
 
 def sweeps(plan: Plan) -> Iterator[Batch]:
-    """Streams and batch sizes: every deep stream doubles its labels from sweep to sweep.
+    """All batches of a plan: every deep stream doubles its labels from sweep to sweep.
 
     So a gross fault shows within a few hundred labels; those of the kinds in `_FRONT` start. What
-    is asked in a way of its own (calls of one size, a pair) comes in between, then calls of one
-    label. Last is the late anchor, in turns with a quarter of the telling ones: in a clear winner
-    alone a fault of the scale that sets in late would hardly show.
+    is asked in a way of its own (calls of one size, a pair, calls for one label, one large call)
+    comes in between. Last is the late anchor, interleaved with a reserved quarter of the telling
+    anchors: in a clear winner alone a fault of the scale that sets in late would hardly show.
     """
-    apart = (SIMPLE, FRESH, SINGLES, PAIR, LATE)
-    deep = [i for i in range(plan.deep) if plan.streams[i].kind not in apart]
-    explorers = iter(range(plan.deep, len(plan.streams)))
     kept = _kept_for_the_end(plan)
-    planned = {i: plan.streams[i].queries - kept.get(i, 0) for i in deep}
-    asked = dict.fromkeys(deep, 0)
+    in_between = _in_between(plan, kept)
+    straight, turned = _courses(plan, kept, in_between)
+    explorers = iter(_explorers(plan))
     goal = FIRST_BATCH
-    while any(asked[i] < planned[i] for i in deep):
-        for i in deep:
-            if goal == FIRST_BATCH and plan.streams[i].kind not in _FRONT:
-                continue
-            wanted = min(goal, planned[i])
-            for size in _parts(wanted - asked[i]):
-                yield i, size
-            asked[i] = max(asked[i], wanted)
+    while any(course.left for course in (*straight, *turned)):
+        for course, other in zip(straight, turned, strict=True):
+            halved = other.planned > 0 and goal >= _TURNED_FROM
+            if goal > FIRST_BATCH or plan.streams[course.stream].kind in _FRONT:
+                yield from course.up_to(goal // 2 if halved and course.planned > goal else goal)
+            if halved:
+                yield from other.up_to(goal // 2 if other.planned > goal else goal)
         if goal > FIRST_BATCH:
-            yield from ((i, EXPLORER_QUERIES) for i in islice(explorers, _EXPLORERS_A_SWEEP))
-        if goal == _CALLS_FROM:
-            yield from _calls(plan)
+            yield from islice(explorers, _EXPLORERS_A_SWEEP)
+        while in_between and goal >= in_between[0][0]:
+            yield from in_between.pop(0)[1]
         goal *= 2
-    yield from ((i, EXPLORER_QUERIES) for i in explorers)
-    single = plan.first(SINGLES)
-    yield from ((single, 1) for _ in range(plan.streams[single].queries))
-    for turn in range(_ROUNDS):
-        for i, queries in kept.items():
-            upto, before = queries * (turn + 1) // _ROUNDS, queries * turn // _ROUNDS
-            yield from ((i, size) for size in _parts(upto - before))
+    for _, batches in in_between:
+        yield from batches
+    yield from explorers
+    late = [_course(plan, i, *labels) for i, labels in kept.items()]
+    for turn in range(1, _ROUNDS + 1):
+        for courses in late:
+            for course in courses:
+                yield from course.up_to(course.planned * turn // _ROUNDS)
 
 
-def _kept_for_the_end(plan: Plan) -> dict[int, int]:
-    """Queries kept for the end of a run, by stream: a quarter of the telling anchors, all late."""
-    shares = {LATE: 1, **dict.fromkeys(_TELLING, 4)}
-    return {
-        i: stream.queries // shares[stream.kind]
-        for i, stream in enumerate(plan.streams)
-        if stream.kind in shares
-    }
+def _course(plan: Plan, stream: int, straight: int, turned: int) -> tuple[_Course, _Course]:
+    classes = plan.claim.mechanism.classes
+    return _Course(stream, straight), _Course(stream, turned, classes)
 
 
-def _calls(plan: Plan) -> Iterator[Batch]:
-    """Calls of one size, and the audited pair."""
+def _courses(
+    plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
+) -> tuple[tuple[_Course, ...], tuple[_Course, ...]]:
+    """The straight and the turned labels of the streams that the sweeps ask."""
+    elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
+    for _, batches in in_between:
+        elsewhere.update(dict.fromkeys((b.stream for b in batches), 0))
+        for batch in batches:
+            elsewhere[batch.stream] += batch.size
+    found = []
+    for i, stream in enumerate(plan.streams[: plan.deep]):
+        if stream.kind not in (SIMPLE, FRESH, SINGLES, PAIR, LATE):
+            late = kept.get(i, (0, 0))[1]
+            planned = stream.queries - stream.turned - elsewhere[i]
+            found.append(_course(plan, i, planned, stream.turned - late))
+    return tuple(one for one, _ in found), tuple(other for _, other in found)
+
+
+def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
+    """Labels kept for the end of a run, straight and turned, by stream.
+
+    A quarter of the telling anchors, turned as far as may be, and all of the late one.
+    """
+    kept = {}
+    for i, stream in enumerate(plan.streams):
+        if stream.kind == LATE:
+            kept[i] = (stream.queries - stream.turned, stream.turned)
+        elif stream.kind in _TELLING:
+            turned = min(stream.turned, stream.queries // 4)
+            kept[i] = (stream.queries // 4 - turned, turned)
+    return kept
+
+
+def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int, list[Batch]]]:
+    """What is asked in a way of its own, and after how many labels of each deep stream."""
+    first, more = [], []
     for i, stream in enumerate(plan.streams):
         if stream.kind == FRESH:
             # the first call has been made: it opens the run
-            yield from ((i, FRESH_CALL) for _ in range(stream.queries // FRESH_CALL - 1))
+            calls = stream.queries // FRESH_CALL - 1
+            first += [Batch(i, calls * FRESH_CALL, call=FRESH_CALL)] if calls else []
         elif stream.kind == PAIR:
-            yield i, stream.queries
+            first.append(Batch(i, stream.queries))
+        elif stream.kind == SINGLES:
+            batches = [Batch(i, size, call=1) for size in _parts(stream.queries, _SINGLES_A_BATCH)]
+            first += batches[:1]
+            more += batches[1:]
+    short, large = _of_the_near_tie(plan, kept)
+    after = (_CALLS_AFTER, _SINGLES_AFTER, _SHORT_CALLS_AFTER, _LARGE_CALL_AFTER)
+    return list(zip(after, (first, more, short, large), strict=True))
 
 
-def _parts(size: int) -> Iterator[int]:
-    """A size in batches that are not too large."""
-    while size > 0:
-        yield min(size, LARGEST_BATCH)
-        size -= LARGEST_BATCH
+def _of_the_near_tie(
+    plan: Plan, kept: dict[int, tuple[int, int]]
+) -> tuple[list[Batch], list[Batch]]:
+    """Short calls that are compared with each other, and one large call."""
+    at = plan.first(NEAR_TIE)
+    stream = plan.streams[at]
+    if plan.claim.mechanism.caching:
+        return [], []
+    straight = stream.queries - stream.turned - kept[at][0]
+    calls = min(SHORT_CALLS, straight // (2 * SHORT_CALL))
+    large = (straight - calls * SHORT_CALL) * 3 // 4
+    sizes = _parts(calls, _CALLS_A_BATCH)
+    short = [Batch(at, size * SHORT_CALL, call=SHORT_CALL) for size in sizes]
+    return short, [Batch(at, large)] if large else []
+
+
+def _explorers(plan: Plan) -> list[Batch]:
+    """Every other one in calls for one label, as production asks."""
+    first = plan.deep
+    return [
+        Batch(i, EXPLORER_QUERIES, call=1 if (i - first) % 2 else None)
+        for i in range(first, len(plan.streams))
+    ]
+
+
+def _parts(size: int, most: int) -> list[int]:
+    """A size in parts that are not too large."""
+    return [min(most, size - start) for start in range(0, size, most)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .claim import Claim
-from .embedded import reference_target
+from .embedded import REFERENCE, reference_target
 from .targets import Target, open_target, shown_spec
 
 _REPORT = "report.json"
@@ -41,7 +41,7 @@ class SharedRun:
             self._opened = (
                 reference_target(self.claim)
                 if self.target is None
-                else open_target(self.target, self.claim.gate.timeout)
+                else open_target(self.target, self.claim.gate.timeout, self.claim.gate.restart)
             )
 
     def close(self) -> None:
@@ -73,12 +73,18 @@ class SharedRun:
     def _run(self) -> dict[str, Any]:
         from .gate import verify  # not for processes that read what another found
 
-        words = ["dpassay", "verify", *([shown_spec(self.target)] if self.target else [])]
-        again = shlex.join([*words, "--claim", self.claim_file])
+        shown = None if self.target is None else shown_spec(self.target)
+        words = ["dpassay", "verify", *([shown] if shown else []), "--claim", self.claim_file]
         self.open()
         assert self._opened is not None
         try:
-            report = verify(self._opened, self.claim, seed=self.seed, reproduce=again)
+            report = verify(
+                self._opened,
+                self.claim,
+                seed=self.seed,
+                reproduce=shlex.join(words),
+                name=shown or REFERENCE,
+            )
         finally:
             self.close()
         if report.interrupted:

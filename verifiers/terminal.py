@@ -116,13 +116,16 @@ def print_report(report: Report, target: str) -> None:
             "a correct deployment fails this run with probability at most "
             f"{report.claim.gate.false_alarm:g}",
         )
+    if report.unseen is not None:
+        _say(console, report.unseen, lead=("warning: ", "yellow"))
     console.print()
     told = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(told, key=lambda check: _WORST_FIRST.index(check.verdict)):
         _print_check(console, check)
     _print_others(console, [check for check in report.checks if check not in told])
     for warning in report.warnings:
-        _say(console, warning, lead=("warning: ", "yellow"))
+        if warning != report.unseen:
+            _say(console, warning, lead=("warning: ", "yellow"))
 
 
 def _say(

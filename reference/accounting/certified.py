@@ -68,6 +68,18 @@ def delta_lower(p: arb, q: arb, times: int, least: int, epsilon: float) -> float
         return max(_below(gap), 0.0)
 
 
+def epsilon_lower(p: arb, q: arb, times: int, least: int, delta: float) -> float:
+    """A number that epsilon at `delta` is certainly at least, after `times` queries of a pair.
+
+    As `delta_lower`, solved for epsilon: log((P_p - delta) / P_q), and 0 where that is negative.
+    """
+    with ctx.workdps(4 * DIGITS):
+        above = _upper_tail(p, times, least) - arb(delta)
+        if not above > 0:
+            return 0.0
+        return max(_below((above / _upper_tail(q, times, least)).log()), 0.0)
+
+
 def _upper_tail(p: arb, times: int, least: int) -> arb:
     """P(Binomial(times, p) >= least), by the tail away from the mean: some sqrt(times) terms."""
     if least <= 0:

@@ -80,3 +80,21 @@ def best_epsilon(cost: Cost, delta: float, conversion: Conversion = balle) -> Ep
     if fine.fun >= coarse.epsilon:
         return coarse
     return Epsilon(float(fine.fun), float(1.0 + np.exp(fine.x)))
+
+
+def most_repeats(costs: ArrayLike, delta: float, epsilon: float, most: int) -> int:
+    """How many times Rényi costs (n,) at `ORDERS` fit epsilon at `delta`: from 0 to `most`."""
+    once = np.asarray(costs, dtype=np.float64)
+
+    def fits(repeats: int) -> bool:
+        return to_epsilon(ORDERS, repeats * once, delta).epsilon <= epsilon
+
+    low, high = 0, 1
+    while fits(high):
+        if high >= most:
+            return most
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

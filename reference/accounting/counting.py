@@ -1,12 +1,15 @@
 """The best test that counts an event: told apart by how often one of two labels comes."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 MOST = 10**9
 """Queries that a test counts at most: it may leave out the later ones."""
 
 _TINY = 1e-300
+_COARSE = 400  # counts tried before those between the best one's neighbours
+_REACH = 12  # standard deviations below the last count that comes often enough
 
 
 def best_count(p: float, q: float, times: int, epsilon: float) -> tuple[int, float]:
@@ -27,6 +30,42 @@ def best_count(p: float, q: float, times: int, epsilon: float) -> tuple[int, flo
     near = int(crossing) + np.arange(-1, 3)
     tried = [int(count) for count in near if 1 <= count <= times]
     return max(((n, _gap(p, q, times, n, epsilon)) for n in tried), key=lambda found: found[1])
+
+
+def costliest_count(p: float, q: float, times: int, delta: float) -> tuple[int, float]:
+    """The count from which to accuse, and the epsilon at `delta` that it proves, in floats.
+
+    p, q: probabilities of the event under the two laws, p above q; times: queries counted, at most
+    `MOST`. Every test has P - e^epsilon Q <= delta at an epsilon that holds, so that epsilon is at
+    least log((P(count >= n) - delta) / Q(count >= n)) for every n: the largest over n, 0 where none
+    is positive. A first guess, which `certified.epsilon_lower` makes a proof.
+    """
+    if not p > q or times < 1:
+        return times, 0.0
+    last = int(binom.isf(delta, times, p))  # later counts come more rarely than delta
+    spread = _REACH * (1.0 + np.sqrt(times * p * (1.0 - p)))
+    first = max(1, int(last - spread))
+    counts = np.arange(first, max(last, first) + 1)
+    if counts.size > _COARSE:
+        coarse = np.unique(np.linspace(first, last, _COARSE).astype(np.int64))
+        best = int(np.argmax(_proved(p, q, times, coarse, delta)))
+        around = coarse[max(best - 1, 0) : best + 2]
+        counts = np.arange(around[0], around[-1] + 1)
+    proved = _proved(p, q, times, counts, delta)
+    best = int(np.argmax(proved))
+    return int(counts[best]), max(float(proved[best]), 0.0)
+
+
+def _proved(
+    p: float, q: float, times: int, counts: NDArray[np.int64], delta: float
+) -> NDArray[np.float64]:
+    """The epsilon that accusing from each count (n,) proves; minus infinity for none."""
+    above = binom.sf(counts - 1, times, p) - delta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        proved = np.log(above) - binom.logsf(counts - 1, times, q)
+    for place in np.flatnonzero(np.isinf(proved) & (above > 0)):
+        proved[place] = np.log(above[place]) - _log_tail(q, times, int(counts[place]))
+    return np.where(above > 0, proved, -np.inf)
 
 
 def _gap(p: float, q: float, times: int, least: int, epsilon: float) -> float:

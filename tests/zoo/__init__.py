@@ -6,6 +6,7 @@ Imported as `zoo`, with `tests` on the path: pyproject.toml puts it there for py
 
 from . import (
     accounting,
+    balance,
     classes,
     correct,
     families,
@@ -13,15 +14,36 @@ from . import (
     late,
     output,
     relatives,
+    restarts,
     reuse,
     scale,
     screening,
+    seeds,
+    shortcuts,
 )
-from .entry import Entry
+from .entry import Deployed, Entry, opened
 
-_FAULTS = (scale, families, classes, inputs, reuse, late, output, screening, accounting)
+_FAULTS = (
+    scale,
+    families,
+    classes,
+    shortcuts,
+    inputs,
+    reuse,
+    seeds,
+    balance,
+    late,
+    output,
+    screening,
+    accounting,
+    restarts,
+)
 
 BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
-CORRECT: tuple[Entry, ...] = (*correct.shelf.entries, *relatives.shelf.entries)
+CORRECT: tuple[Entry, ...] = (
+    *correct.shelf.entries,
+    *relatives.shelf.entries,
+    *restarts.correct.entries,
+)
 
-__all__ = ["BROKEN", "CORRECT", "Entry"]
+__all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]

@@ -9,8 +9,8 @@ from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, Laplace
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
 from dpassay.reference.accounting.lnmax import log_q_lemma_4, pure_data_dependent
 
-from .claims import ACCOUNTED, BUDGETED, LITTLE_LAPLACE, LNMAX, SHARP_THRESHOLD
-from .deployments import Accounted, Metered
+from .claims import ACCOUNTED, BUDGETED, LITTLE_LAPLACE, LNMAX, METERED, SHARP_THRESHOLD
+from .deployments import Accounted, Metered, metered
 from .entry import Shelf
 
 shelf = Shelf("accounting", ("accountant-soundness",), ACCOUNTED)
@@ -176,7 +176,7 @@ def never_stops(seed):
 
 @shelf.makes("charges-calls", "A call is charged once, however many answers it has.", **BUDGET)
 class ChargesCalls(Metered):
-    def cost(self, size):
+    def cost(self, histogram, size):
         return 1 / 100
 
 
@@ -191,11 +191,11 @@ class AccountOfLastCall(Metered):
 class FreshBudgetEveryThird(Metered):
     calls = 0
 
-    def cost(self, size):
+    def cost(self, histogram, size):
         self.calls += 1
         if self.calls % 3 == 0:
             self.asked = 0.0
-        return super().cost(size)
+        return super().cost(histogram, size)
 
 
 @shelf.makes("refusal-renews-budget", "Once a query is refused, the budget begins anew.", **BUDGET)
@@ -216,3 +216,71 @@ class RefusalRenewsBudget(Metered):
 )
 def forgets_on_restart(seed):
     return Metered(seed)
+
+
+METERING = {"claim": METERED, "checks": ("budget-enforcement",)}
+
+
+@shelf.makes(
+    "meters-by-25",
+    "A call is charged in whole blocks of 25 answers, rounded down: single queries are free.",
+    **METERING,
+)
+def meters_by_25(seed):
+    return metered(seed, MetersBy25)
+
+
+class MetersBy25(Metered):
+    def cost(self, histogram, size):
+        return size // 25 * 25
+
+
+@shelf.makes(
+    "clear-leads-free",
+    "Answers to histograms whose leader is 2 sigma ahead are not charged.",
+    **METERING,
+)
+def clear_leads_free(seed):
+    return metered(seed, ClearLeadsFree)
+
+
+class ClearLeadsFree(Metered):
+    def cost(self, histogram, size):
+        second, first = np.sort(histogram)[-2:]
+        return 0.0 if first - second > 2 * self.sigma else float(size)
+
+
+@shelf.makes(
+    "half-the-charge",
+    "Each answer is charged half of the data-independent cost, less than the costliest pair costs.",
+    **METERING,
+)
+def half_the_charge(seed):
+    return metered(seed, charged=0.5)
+
+
+@shelf.makes(
+    "ties-free",
+    "Votes without a plurality are taken to say nothing, and are not charged.",
+    **METERING,
+)
+def ties_free(seed):
+    return metered(seed, TiesFree)
+
+
+class TiesFree(Metered):
+    def cost(self, histogram, size):
+        second, first = np.sort(histogram)[-2:]
+        return 0.0 if first == second else float(size)
+
+
+@shelf.makes(
+    "already-exhausted",
+    "The instance with the budget has spent it before: nothing of it can be seen.",
+    verdict="inconclusive",
+    **METERING,
+)
+def already_exhausted(seed):
+    deployment = metered(seed)
+    deployment.asked = 287.0
+    return deployment

@@ -185,6 +185,40 @@ def in_chunks(histogram, size, rng):
     return np.concatenate(parts)
 
 
+@shelf.makes("single-calls-of-their-own", "Calls for one label take a path of their own.")
+class SingleCallsOfTheirOwn:
+    def __init__(self, seed):
+        self.rng, self.spare = np.random.default_rng(seed), random.Random(seed)
+
+    def sample(self, histogram, size):
+        if size > 1:
+            return plain(histogram, size, self.rng)
+        noisy = [votes + self.spare.gauss(0, SIGMA) for votes in histogram.tolist()]
+        return [max(range(len(noisy)), key=noisy.__getitem__)]
+
+
+@shelf.makes("generator-for-each-histogram", "Each histogram has a generator, of its own seed.")
+class GeneratorForEachHistogram:
+    def __init__(self, seed):
+        self.source, self.generators = np.random.SeedSequence(seed), {}
+
+    def sample(self, histogram, size):
+        key = histogram.tobytes()
+        if key not in self.generators:
+            self.generators[key] = np.random.default_rng(self.source.spawn(1)[0])
+        return plain(histogram, size, self.generators[key])
+
+
+@shelf.makes("workers-at-random", "One of eight workers answers, each with a seed of its own.")
+class WorkersAtRandom:
+    def __init__(self, seed):
+        source = np.random.SeedSequence(seed)
+        self.pick, *self.workers = [np.random.default_rng(s) for s in source.spawn(9)]
+
+    def sample(self, histogram, size):
+        return plain(histogram, size, self.workers[self.pick.integers(8)])
+
+
 @shelf.draws("lists", "Labels come as a list.")
 def lists(histogram, size, rng):
     return plain(histogram, size, rng).tolist()

@@ -4,6 +4,7 @@ import numpy as np
 
 from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 
 
 class Accounted:
@@ -20,34 +21,50 @@ class Accounted:
 
 
 class Metered:
-    """GNMax of sigma 10 with a budget of epsilon 1 that runs from the first look at the account.
+    """GNMax with a budget that runs from the first look at the account.
 
     Before it, any number of queries is answered, since checks of the labels need more than a
-    budget allows. charged: queries charged for each one answered.
+    budget allows. charged: queries charged for each one answered; sigma: 10 for `BUDGETED`, 40
+    for `METERED`.
     """
 
-    def __init__(self, seed, charged=1.0, budget=1.0):
-        self.mechanism, self.rng = NoisyArgmax(Gaussian(10.0)), np.random.default_rng(seed)
-        self.charged, self.budget = charged, budget
+    def __init__(self, seed, charged=1.0, budget=1.0, sigma=10.0):
+        self.mechanism, self.rng = NoisyArgmax(Gaussian(sigma)), np.random.default_rng(seed)
+        self.charged, self.budget, self.sigma = charged, budget, sigma
         self.asked, self.metered = 0.0, False
 
     def sample(self, histogram, size):
         if self.metered:
-            cost = self.cost(size)
+            cost = self.cost(histogram, size)
             if self.epsilon(self.asked + cost) > self.budget:
                 raise BudgetExhausted("epsilon is spent")
             self.asked += cost
         return self.mechanism.sample(histogram, size, self.rng)
 
-    def cost(self, size):
+    def cost(self, histogram, size):
         return size * self.charged
 
     def epsilon(self, queries, delta=1e-5):
-        return to_epsilon(ORDERS, queries * ORDERS / 100, delta).epsilon if queries else 0.0
+        return to_epsilon(ORDERS, queries * ORDERS / self.sigma**2, delta).epsilon if queries else 0
 
     def spent(self, delta):
         self.metered = True
         return self.epsilon(self.asked, delta)
+
+
+class DataDependent(Metered):
+    """Charges each query by the published bound at its votes; what `asked` holds is that sum."""
+
+    def cost(self, histogram, size):
+        return size * gnmax_data_dependent(histogram, self.sigma, ORDERS)
+
+    def epsilon(self, costs, delta=1e-5):
+        return to_epsilon(ORDERS, costs, delta).epsilon if np.any(costs) else 0
+
+
+def metered(seed, kind=Metered, **more):
+    """Of the claim `METERED`: sigma 40 and epsilon 2.65, 287 answers."""
+    return kind(seed, budget=2.65, sigma=40.0, **more)
 
 
 in_memory = Metered(0)

@@ -1,10 +1,13 @@
 """What the zoo says of each aggregator, and the shelves, one a class of fault, they stand on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from dpassay.verifiers.targets import InProcessTarget, Target, open_target
 
 Make = Callable[[int], Any]
 Draw = Callable[[np.ndarray, int, np.random.Generator], Any]
@@ -20,8 +23,20 @@ FRESH = ("fresh-noise",)
 
 
 @dataclass(frozen=True)
+class Deployed:
+    """A target in a process of its own, by its spec, where what matters is how it is restarted.
+
+    restart: the command for one that the gate does not start; end: called when all is done.
+    """
+
+    spec: str
+    restart: str | None = None
+    end: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
 class Entry:
-    """One aggregator: `make(seed)` gives it with fresh state, as a target in Python.
+    """One aggregator: `make(seed)` gives it with fresh state, as a target in Python or `Deployed`.
 
     effect: what it does, in one sentence; claim: what it says of itself, as the TOML's tables;
     checks: those that may report it, none for a correct one; source: where it was seen in public;
@@ -36,6 +51,23 @@ class Entry:
     checks: tuple[str, ...]
     source: str | None
     verdict: str
+
+
+@contextmanager
+def opened(entry: Entry, seed: int) -> Iterator[Target]:
+    """The aggregator as the gate asks it; ended afterwards."""
+    made = entry.make(seed)
+    if not isinstance(made, Deployed):
+        yield InProcessTarget(made)
+        return
+    try:
+        target = open_target(made.spec, 30.0, made.restart)
+        try:
+            yield target
+        finally:
+            target.close()
+    finally:
+        made.end()
 
 
 class Shelf:

@@ -13,12 +13,13 @@ from .claims import (
     GNMAX,
     GUMBEL,
     LNMAX,
+    METERED,
     SCALE,
     SIGMA,
     THRESHOLD,
     THRESHOLD_SIGMA,
 )
-from .deployments import Accounted, Metered
+from .deployments import Accounted, DataDependent, Metered, metered
 from .entry import Shelf
 
 shelf = Shelf("none", (), GNMAX)
@@ -120,3 +121,47 @@ charges(
 @shelf.makes("budgeted", "Stops before its budget of epsilon 1 is exceeded.", claim=BUDGETED)
 def budgeted(seed):
     return Metered(seed)
+
+
+@shelf.makes("prepaid", "Says from the start that the whole budget is spent.", claim=METERED)
+def prepaid(seed):
+    return metered(seed, Prepaid)
+
+
+class Prepaid(Metered):
+    def spent(self, delta):
+        self.metered = True
+        return self.budget
+
+
+@shelf.makes("charges-twice", "Charges twice what the analysis asks for.", claim=METERED)
+def charges_twice(seed):
+    return metered(seed, charged=2.0)
+
+
+@shelf.makes(
+    "data-dependent-budget",
+    "Charges by Theorem 6 of Papernot et al. 2018, which bounds the cost on one side only.",
+    claim=METERED,
+)
+def data_dependent_budget(seed):
+    return metered(seed, DataDependent)
+
+
+@shelf.makes(
+    "blocks-in-advance", "Charges blocks of 25 answers before their first one.", claim=METERED
+)
+def blocks_in_advance(seed):
+    return metered(seed, BlocksInAdvance)
+
+
+class BlocksInAdvance(Metered):
+    given = 0
+
+    def sample(self, histogram, size):
+        labels = super().sample(histogram, size)
+        self.given += size if self.metered else 0
+        return labels
+
+    def cost(self, histogram, size):
+        return -(-(self.given + size) // 25) * 25 - self.asked

@@ -71,17 +71,20 @@ class AccountantSoundness:
         return None if self.charges else "the target refuses to charge for every histogram"
 
     def _histograms(self) -> Iterator[Histogram]:
-        """The costliest pairs, then those of the plan with the claimed number of votes."""
+        """Those of the plan with the claimed number of votes, then the costliest pairs.
+
+        These take a while to find, which a target without an accountant need not wait for.
+        """
         claim, seen = self.plan.claim.mechanism, set()
+        for stream in self.plan.streams:
+            of_the_claim = sum(stream.histogram) == claim.teachers or stream.kind == SIMPLE
+            if of_the_claim and stream.histogram not in seen:
+                seen.add(stream.histogram)
+                yield np.array(stream.histogram, dtype=np.int64)
         worst = worst_pair(self.mechanism, claim.classes, claim.teachers, ORDERS)
-        streams = [
-            np.array(stream.histogram)
-            for stream in self.plan.streams
-            if sum(stream.histogram) == claim.teachers or stream.kind == SIMPLE
-        ]
         costly = [*worst.here, *worst.there]
         # flipped too: an accountant may take the first class for the leader
-        for votes in [*costly, *(np.flip(votes) for votes in costly), *streams]:
+        for votes in [*costly, *(np.flip(votes) for votes in costly)]:
             key = tuple(int(v) for v in votes)
             if key not in seen:
                 seen.add(key)

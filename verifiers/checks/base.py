@@ -11,13 +11,14 @@ from ..figures import Leakage, PrivacyCost
 class Finding:
     """What a check has to say for a report: the facts, the likeliest cause, where it shows.
 
-    figure: numbers that the report draws.
+    figure: numbers that the report draws; warning: a line for the report's warnings.
     """
 
     message: str
     diagnosis: str | None = None
     histogram: tuple[int, ...] | None = None
     figure: Leakage | PrivacyCost | None = None
+    warning: str | None = None
 
 
 class Check(Protocol):

@@ -2,28 +2,38 @@
 
 from collections.abc import Callable
 
-from ...reference import REFUSAL, BudgetExhausted
-from ...reference.accounting.analyses import answered_share
+from ...reference.accounting.analyses import answer_data_independent, answered_share
+from ...reference.accounting.confident import threshold_data_independent
+from ...reference.accounting.conversions import ORDERS, most_repeats
 from ..claim import ANY_QUERIES, Claim
-from ..targets import NotOffered, Target, checked_labels, checked_spent
+from ..report import Verdict
+from ..targets import Refused, Target
 from .base import Finding
-from .privacy_claim import DistinguishingTest, PrivacyClaimCheck
+from .budget_account import AskedHistogram
+from .budget_asking import SECONDS, BudgetAsking
+from .budget_histograms import costliest, in_scope, telling
+from .certain_cost import MOST_ANSWERS, CertainCost
 
-_BATCHES = 20  # between looks at what is spent
-_MARGIN = 1.02  # beyond the first number of queries that refutes in floating point
-_PROOFS = 20  # tries to make a proof of it
-_MOST = 10**7  # labels asked
+_BATCHES = 20  # calls until answers to a histogram have certainly cost too much
+_SINGLES = 32  # calls for one label of a histogram, while the account stands still
+_FEW = 40  # answers that a sound account allows: too few for histograms of every kind
+_CALLS = 2_000  # for few labels each, once larger calls are refused
+_FAR = 10**5  # answers to other histograms than the costliest, at most
+_SPARE = 1.05  # of the answers that cost too much: proofs may take some more
 _PATIENCE = 3  # times the labels that so many answers should take, where some are refused
-_AGAIN = 3  # times in a row it must say that its budget is spent: it may renew it
+_LIVES = 10  # restarts, as long as each has answers to give
+_COUNTED = 10**12
 
 
 class BudgetEnforcement:
-    """Asks the costliest histogram until the deployment stops, or can be proved to go too far.
+    """Asks until the deployment stops, or can be proved to go too far or to charge too little.
 
-    Too far is where a test on the answers given so far has more than the claimed delta at the
-    claimed epsilon, by a bound in ball arithmetic. Refused queries are not counted: how many there
-    are is chance, and their cost may be too. Its own `spent` must not fall, nor exceed the claim,
-    nor fall when it is restarted.
+    First single labels of histograms of each kind, from clear leads to the costliest, then the
+    costliest in larger calls, in single ones, the other kinds, and the costliest after a restart.
+    Of a claim about a file of histograms, those alone, and as often one as another stands there.
+    Too far is where the answers to one histogram have cost more than the claim, too little where
+    they have cost more than `spent` says, by bounds in ball arithmetic. Nor may `spent` fall,
+    exceed the claim, or fall when the deployment is restarted.
     """
 
     id = "budget-enforcement"
@@ -31,113 +41,186 @@ class BudgetEnforcement:
     def __init__(self, claim: Claim, reopen: Callable[[], Target] | None = None) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy, self.reopen = claim, claim.privacy, reopen
-        self.asked = self.answered = 0
-        self.violation: str | None = None
-        self.said = ""
+        self.asking = BudgetAsking(claim)
+        self.limit = 0  # answers to the costliest histogram that certainly cost too much
+        self.unended = False  # whether time ran out first
 
     def run(self, target: Target) -> str | None:
         """Asks until the end; the reason where the deployment has no budget to look at."""
-        spent = self._spent(target)
-        if spent is None and self.reopen is None:
+        if not self.asking.account.open(target) and self.reopen is None:
             return "the target has no spent(delta), and [gate] names no budget_target"
-        proof = self._too_many()
-        if proof is None:
-            return f"the claim cannot be proved exceeded by {_MOST:,} answers"
-        most = self._patience(proof)
-        if most > _MOST:
-            return f"{proof.times:,} answers, too many for the claim, take over {_MOST:,} queries"
-        spent = self._ask(target, proof, most, spent)
-        if self.violation is None and self.answered >= proof.times:
-            self.violation = (
-                f"it answered {self.answered:,} queries of {proof.here.tolist()}, which cost more "
-                f"than ({self.privacy.epsilon:g}, {self.privacy.delta:g}): certified, against "
-                f"{proof.there.tolist()}"
-            )
-        if self.violation is None and self.asked >= most:
-            return f"it refused all but {self.answered:,} of {self.asked:,} queries, and went on"
-        if self.violation is None and self.reopen is not None and spent is not None:
-            again = self.reopen()
+        any_queries = self.privacy.scope == ANY_QUERIES
+        lacking = self._ask_kinds(target) if any_queries else self._ask_scope(target)
+        self.unended = not self.asking.in_time
+        return lacking if self.violation is None else None
+
+    # -- which histograms, in which calls --------------------------------------------------------
+
+    def _ask_kinds(self, target: Target) -> str | None:
+        found = costliest(self.claim)
+        if found is None:
+            return f"the claim cannot be proved exceeded by {MOST_ANSWERS:,} answers"
+        worst = self._asked(*found)
+        self.limit, most = found[1], self._patience(worst)
+        if most > MOST_ANSWERS:
+            return f"{self.limit:,} answers, too many for the claim, take over {most:,} queries"
+        kinds = telling(self.claim)
+        if self._sound() < _FEW:  # a budget of a few answers: the clearest lead alone
+            kinds = kinds[:1]
+        others = [self._asked(cost, cost.answers_beyond(self.privacy.epsilon)) for cost in kinds]
+        self._ask_singly(target, [*others, worst])
+        self._ask_worst(target, worst, most)
+        if worst.asked >= most:
+            return f"it refused all but {worst.answered:,} of {worst.asked:,} queries, and went on"
+        for kind in others:
+            if kind.limit is not None and kind.limit <= _FAR:
+                size = max(1, kind.limit // _BATCHES)
+                self.asking.until_spent(target, kind, size, self._patience(kind))
+        self._restart(lambda again: self._ask_worst(again, worst, most))
+        return None
+
+    def _ask_singly(self, target: Target, kinds: list[AskedHistogram]) -> None:
+        """Calls for one label, while the account is fresh: the cheapest histograms first.
+
+        One each, so that the costliest histogram's answers remain most of what is charged; more
+        where the account stands still, until they cost more than it says.
+        """
+        for kind in kinds:
+            before, patience = self.asking.account.now, _SINGLES
             try:
-                self._follow(spent, self._spent(again), "fell when it was restarted,")
+                while patience and self.asking.account.now == before:
+                    if self.asking.until_spent(target, kind, 1, kind.asked + 1):
+                        return
+                    patience = 0 if before is None else patience - 1
+            except Refused:
+                kind.limit = None
+                if kind is kinds[-1]:
+                    raise
+
+    def _ask_worst(self, target: Target, worst: AskedHistogram, most: int) -> None:
+        """Large calls, then small ones: a call that is refused may only have been too large."""
+        if self.asking.until_spent(target, worst, max(1, self.limit // _BATCHES), most):
+            few = max(1, (self.limit - worst.answered) // _CALLS)
+            self.asking.until_spent(target, worst, few, most)
+
+    def _ask_scope(self, target: Target) -> str | None:
+        """Passes through the file: one query of each histogram alone, then the rest of them."""
+        try:
+            found = in_scope(self.claim)
+        except ValueError as error:
+            return f"privacy.scope: {error}"
+        beyond = self.privacy.epsilon
+        rows = [(self._asked(cost, cost.answers_beyond(beyond)), times) for cost, times in found]
+        passes = [kind.limit / times for kind, times in rows if kind.limit is not None]
+        if not passes:
+            return f"the claim cannot be proved exceeded by {MOST_ANSWERS:,} answers"
+        most = int(_SPARE * min(passes)) + 2
+        if most * sum(times for _, times in rows) > MOST_ANSWERS:
+            return f"{most:,} passes through the scope, too many for the claim, take too long"
+        self.limit = min(kind.limit for kind, _ in rows if kind.limit is not None)
+        self._pass_through(target, rows, most)
+        self._restart(lambda again: self._pass_through(again, rows, most))
+        return None
+
+    def _pass_through(
+        self, target: Target, rows: list[tuple[AskedHistogram, int]], most: int
+    ) -> None:
+        for kind, _ in rows:
+            if self.asking.until_spent(target, kind, 1, 1):
+                return
+        for through in [1, *range(2, most, max(1, most // _BATCHES)), most]:
+            for kind, times in rows:
+                if self.asking.until_spent(target, kind, MOST_ANSWERS, through * times):
+                    return
+
+    def _restart(self, ask: Callable[[Target], None]) -> None:
+        """A new life must have spent what the last one had, and have no more answers to give."""
+        for _ in range(_LIVES):
+            if self.violation is not None or self.reopen is None:
+                return
+            before, again = self.answered, self.reopen()
+            try:
+                self.asking.reopened(again)
+                ask(again)
             finally:
                 again.close()
-        self.said = "" if spent is None else f", with epsilon {spent:.4g} spent by its own account"
-        return None
+            if self.answered == before:
+                return
 
-    def _ask(
-        self, target: Target, proof: DistinguishingTest, most: int, spent: float | None
-    ) -> float | None:
-        """Counts answers until the proof's, `most` labels, or the end; what is spent then."""
-        step, exhausted = max(1, proof.times // _BATCHES), 0
-        while self.violation is None and exhausted < _AGAIN:
-            size = min(step, most - self.asked)
-            if self.answered >= proof.times or size <= 0:
-                break
-            try:
-                reply = target.ask(proof.here, size)
-            except BudgetExhausted:
-                exhausted += 1
-                continue
-            exhausted = 0
-            labels = checked_labels(reply, proof.here, size, self.claim.mechanism.refuses)
-            self.asked += size
-            self.answered += int((labels != REFUSAL).sum())
-            spent = self._follow(spent, self._spent(target), "fell")
-        return spent
+    # -- what is enough --------------------------------------------------------------------------
 
-    def _patience(self, proof: DistinguishingTest) -> int:
-        """Labels to ask for: enough for the proof's answers, were they as rare as claimed."""
-        share = answered_share(proof.here, self.claim.mechanism.mechanism())
+    def _asked(self, cost: CertainCost, limit: int | None) -> AskedHistogram:
+        whole = None
+        if self.claim.mechanism.refuses:
+            whole = CertainCost(self.claim.mechanism.mechanism(), cost.here, self.privacy.delta)
+        return AskedHistogram(cost, whole, limit)
+
+    def _patience(self, kind: AskedHistogram) -> int:
+        """Labels to ask for: enough for answers that cost too much, were they rare as claimed."""
+        assert kind.limit is not None
+        limit = int(_SPARE * kind.limit) + _BATCHES
         if not self.claim.mechanism.refuses:
-            return proof.times
-        return int(min(_PATIENCE * (proof.times + _BATCHES) / max(share, 1e-9), 2.0 * _MOST))
+            return limit
+        share = answered_share(kind.votes, self.claim.mechanism.mechanism())
+        return int(min(_PATIENCE * limit / max(share, 1e-9), 2.0 * MOST_ANSWERS))
 
-    def _too_many(self) -> DistinguishingTest | None:
-        """About the test with the least answers that refutes the claim for certain."""
-        low, high = 0, 1
-        while not self._at(high).suspect():
-            low, high = high, 2 * high
-            if high > _MOST:
-                return None
-        while high - low > max(1, high // 100):
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._at(middle).suspect() else (middle, high)
-        for _ in range(_PROOFS):
-            high = int(high * _MARGIN) + 1
-            check = self._at(high)
-            check.run()
-            if check.refuted and check.best is not None:
-                return check.best
-        return None
+    def _sound(self) -> int:
+        """Answers that the data-independent analysis allows."""
+        cost = answer_data_independent(self.claim.mechanism.noise, ORDERS)
+        screen = self.claim.mechanism.threshold_noise
+        if screen is not None:
+            cost = cost + threshold_data_independent(screen.scale, ORDERS)
+        return most_repeats(cost, self.privacy.delta, self.privacy.epsilon, _COUNTED)
 
-    def _at(self, queries: int) -> PrivacyClaimCheck:
-        return PrivacyClaimCheck(self._claimed(queries))
+    # -- what was found --------------------------------------------------------------------------
 
-    def _claimed(self, queries: int) -> Claim:
-        """The claim for so many answers, by the argmax alone where it may refuse."""
-        privacy = self.privacy.model_copy(update={"queries": queries, "scope": ANY_QUERIES})
-        plain = {"name": "report-noisy-max", "threshold": None, "threshold_noise": None}
-        mechanism = self.claim.mechanism.model_copy(update=plain)
-        return self.claim.model_copy(update={"privacy": privacy, "mechanism": mechanism})
+    @property
+    def asked(self) -> int:
+        """Labels asked for, of all lives."""
+        return self.asking.asked
 
-    def _spent(self, target: Target) -> float | None:
-        try:
-            return checked_spent(target.spent(self.privacy.delta), self.privacy.delta)
-        except NotOffered:
-            return None
+    @property
+    def answered(self) -> int:
+        """Those that were not refused."""
+        return self.asking.answered
 
-    def _follow(self, before: float | None, after: float | None, how: str) -> float | None:
-        if before is not None and after is not None and after < before * (1.0 - 1e-9):
-            self.violation = f"spent {how} from {before:.6g} to {after:.6g}"
-        elif after is not None and after > self.privacy.epsilon * (1.0 + 1e-9):
-            self.violation = (
-                f"it answered {self.answered:,} queries, although its own account then says "
-                f"epsilon {after:.6g}, more than the claimed {self.privacy.epsilon:g}"
-            )
-        return after
+    @property
+    def violation(self) -> str | None:
+        """What is wrong, if anything."""
+        return self.asking.violation
+
+    @property
+    def verdict(self) -> Verdict:
+        """Once `run` has gone through: without an answer, or an end, nothing was seen."""
+        if self.violation is not None:
+            return Verdict.FAIL
+        return Verdict.INCONCLUSIVE if self.answered == 0 or self.unended else Verdict.PASS
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""
         if self.violation is not None:
-            return Finding(self.violation, "the budget is not enforced, or not kept")
-        return Finding(f"it stopped after {self.answered:,} answers{self.said}")
+            return Finding(self.violation, self.asking.diagnosis)
+        now = self.asking.account.now
+        said = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
+        if self.answered == 0:
+            return Finding(
+                f"its budget was spent before it answered anything{said}: give an instance that "
+                "has its whole budget, as budget_target in [gate]"
+            )
+        answers = f"{self.answered:,} answer{'s' * (self.answered != 1)}"
+        queries = f" to {self.asked:,} queries" if self.asked > self.answered else ""
+        if self.unended:
+            return Finding(f"{answers}{queries} took {SECONDS:g} s, and it had not stopped")
+        return Finding(
+            f"it stopped after {answers}{queries}{said}; {self._factor()}, and the costliest pair "
+            f"known exceeds the claim from {self.limit:,} on",
+            warning=self.asking.account.still(self.answered),
+        )
+
+    def _factor(self) -> str:
+        """How far the answers went beyond what is sound whatever the votes: no fault by itself."""
+        sound = self._sound()
+        if not sound:
+            return "the data-independent analysis allows none"
+        times = self.answered / sound
+        return f"the data-independent analysis allows {sound:,} ({times:.2f} times as many came)"

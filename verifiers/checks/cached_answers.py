@@ -7,18 +7,20 @@ import numpy as np
 
 from ...reference.mechanisms import Labels
 from ..shares import SHARES
-from ..targets import Target, checked_labels
+from ..targets import Refused, Target, TargetError, checked_labels
 from .base import Finding
 
 REPEATED = 100
 _SIZES = (1, 2)
+_AFTER_RESTART = (1,)
 
 
 class CachedAnswers:
-    """Asks early histograms again: one other label disproves that answers are kept.
+    """Asks histograms again, after a restart too: one other label disproves that answers are kept.
 
     Each new draw of an answer that should be kept tells an attacker more than the claim admits.
-    kept: the first label of each histogram asked.
+    kept: the first label of each histogram asked, in order. The earliest are asked again; after a
+    restart half of them, and as many of the latest, which may not have been written down yet.
     """
 
     id = "fresh-noise"
@@ -26,20 +28,48 @@ class CachedAnswers:
 
     def __init__(self, kept: Mapping[tuple[int, ...], int]) -> None:
         self.kept = dict(islice(kept.items(), REPEATED))
+        asked, half = list(kept.items()), REPEATED // 2
+        self.ends = dict([*asked[:half], *asked[-half:]])
         self.changed: tuple[tuple[int, ...], int, int] | None = None
         self.repeated = 0
+        self.restarted = False
 
     @property
     def queries(self) -> int:
         """Labels that asking again takes at most."""
         return sum(_SIZES) * len(self.kept)
 
+    @property
+    def queries_after_restart(self) -> int:
+        """Labels that asking after a restart takes at most."""
+        return sum(_AFTER_RESTART) * len(self.ends)
+
     def run(self, target: Target, refuses: bool) -> None:
         """Asks again, once by one label and once by two. Raises as the target does."""
-        for votes, label in self.kept.items():
+        self._ask(target, refuses, self.kept, _SIZES)
+
+    def run_after_restart(self, target: Target, refuses: bool) -> None:
+        """Asks a target that has been restarted. Raises as it does."""
+        self.restarted = True
+        self._ask(target, refuses, self.ends, _AFTER_RESTART)
+
+    def _ask(
+        self,
+        target: Target,
+        refuses: bool,
+        kept: Mapping[tuple[int, ...], int],
+        sizes: tuple[int, ...],
+    ) -> None:
+        for votes, label in kept.items():
             asked = np.array(votes, dtype=np.int64)
-            for size in _SIZES:
-                again: Labels = checked_labels(target.ask(asked, size), asked, size, refuses)
+            for size in sizes:
+                try:
+                    reply = target.ask(asked, size)
+                except Refused as refusal:
+                    raise TargetError(
+                        f"{list(votes)} is refused, but was answered: {refusal}"
+                    ) from None
+                again: Labels = checked_labels(reply, asked, size, refuses)
                 self.repeated += size
                 other = again[again != label]
                 if other.size:
@@ -47,15 +77,22 @@ class CachedAnswers:
                     return
 
     def finding(self) -> Finding:
-        """What was found, once `run` has gone through."""
+        """What was found, once all has gone through."""
         if self.changed is None:
+            again = "asked again gave the label of their first answer"
+            if not self.restarted:
+                seen = "; the target was not restarted, so answers kept in memory would not show"
+                return Finding(f"{len(self.kept)} histograms {again}{seen}")
             return Finding(
-                f"{len(self.kept)} histograms asked again gave the label of their first answer"
+                f"{len(self.kept)} histograms {again}, and after a restart {len(self.ends)} did"
             )
         votes, first, other = self.changed
+        when = "after a restart" if self.restarted else "when asked again"
         return Finding(
-            f"{list(votes)} was answered {first} at first and {other} when asked again, although "
+            f"{list(votes)} was answered {first} at first and {other} {when}, although "
             "the claim says caching = true",
-            "answers are drawn anew: claim caching = false, or keep the first answer",
+            "answers are kept in memory, and lost in a restart: keep them on disk"
+            if self.restarted
+            else "answers are drawn anew: claim caching = false, or keep the first answer",
             votes,
         )

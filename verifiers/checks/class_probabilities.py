@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
-from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
-from ..plan import GENERAL, POINTED, POOLED, Plan
+from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
+from ..plan import GENERAL, LADDER, POINTED, POOLED, POOLED_SINGLES, Plan
 from ..shares import SHARES, log_threshold
 from .base import Finding
 
@@ -16,7 +16,7 @@ NO_KNOWN_FAULT = "no known fault fits"
 
 
 class ClassProbabilities:
-    """A weighted average of e-processes, one a stream, and one over all streams.
+    """A weighted average of e-processes: one per stream, over all, and over single-label calls.
 
     An average of nonnegative martingales is one again, however the streams are interleaved; a
     product over all streams would let healthy inputs drown a fault that few inputs have.
@@ -28,23 +28,30 @@ class ClassProbabilities:
         self.plan = plan
         self.queries = 0
         streams, outcomes = plan.log_q.shape
-        weights = np.full(len(plan.faults), 1.0 / len(plan.faults))
+        weights = plan.fault_weights
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.counts = np.zeros((streams, outcomes))
         self.pooled = PointedEvidence(weights)
+        self.single_calls = PointedEvidence(weights)
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
         self._single = np.zeros(streams)
         self._highest = 0.0
         self._dropped = np.zeros(streams, dtype=bool)
 
-    def observe(self, stream: int, labels: Labels) -> None:
-        """See `Check.observe`."""
+    def observe(self, stream: int, labels: Labels, turn: int = 0, *, single: bool = False) -> None:
+        """See `Check.observe`.
+
+        turn: by how many places the classes were numbered on; single: whether each label was asked
+        for in a call of its own.
+        """
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
-        ratios = self.plan.fault_log_ratios[stream]
+        ratios = self.plan.turned_ratios(stream, turn)
         self.pooled.observe(fresh, ratios)
+        if single:
+            self.single_calls.observe(fresh, ratios)
         self._pointed[stream].observe(fresh, ratios)
         self._general[stream] = dirichlet_log_e_value(
             self.counts[stream], self.plan.log_q[stream], self.plan.claim.gate.smallest_effect
@@ -66,7 +73,11 @@ class ClassProbabilities:
         asked = self.counts.sum(-1) > 0
         single = np.where(asked, self._single, np.log(GENERAL + POINTED))
         each = float(logsumexp(single, b=self.plan.weights))
-        return float(np.logaddexp(np.log(POOLED) + self.pooled.log_e_value, each))
+        pooled = (
+            np.log(POOLED) + self.pooled.log_e_value,
+            np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
+        )
+        return float(np.logaddexp.reduce([each, *pooled]))
 
     def shortfall(self) -> int:
         """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs."""
@@ -114,7 +125,7 @@ class ClassProbabilities:
         """See `Check.violation`."""
         at = self.heaviest_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
-        worst = int(np.argmax(np.abs(counts / counts.sum() - q)))
+        worst = telling_outcome(counts, self.plan.log_q[at])
         label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"
         message = (
             f"labels are not draws from Q(H): {label} came {int(counts[worst])} times in "
@@ -153,6 +164,17 @@ class ClassProbabilities:
         )
         return Finding(
             f"a deviation of {gate.smallest_effect:g} in total variation would have been caught "
-            f"with probability 0.99 on each of: {', '.join(kinds)}; "
+            f"with probability 0.99 on each of: {', '.join(kinds)}{self._ladder_text()}; "
             f"{others} more histograms looked at"
         )
+
+    def _ladder_text(self) -> str:
+        """Up to what lead noise that is left out would have been caught."""
+        leads = [
+            int(np.diff(np.sort(stream.histogram)[-2:])[0])
+            for i, stream in enumerate(self.plan.streams)
+            if stream.kind == LADDER and not self._dropped[i]
+        ]
+        if not leads:
+            return ""
+        return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"

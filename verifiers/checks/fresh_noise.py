@@ -1,83 +1,51 @@
 """`fresh-noise`: every answer has noise of its own, within a call, across calls and restarts."""
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from ...reference.mechanisms import Labels
+from ..common_noise import CommonNoise
 from ..evidence import (
     CallCopies,
     Dependence,
+    Dispersion,
     Frozen,
     Periodic,
+    Places,
     Repetition,
+    Replay,
+    SharedNoise,
     count_outcomes,
-    log_ratios_of_copies,
+    log_mixture_of,
     log_supremum_ratio,
 )
-from ..evidence.repetition import LONGEST, SEGMENT, log_lag_weights, log_mixture
-from ..evidence.repetition import SHARES as COPIED
-from ..plan import FRESH, SINGLES, Plan
+from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
+from ..plan import FRESH, NEAR_TIE, PAIR, SINGLES, Plan
 from ..planner import FRESH_CALL
-from ..power import copies_to_see
+from ..power import copies_to_see, half
+from ..schedule import SHORT_CALL
 from ..shares import SHARES, log_threshold
 from .base import Finding
+from .reuse import WORDS, of_wager, ordinal
 
 _WEIGHTS = {
-    "together": 0.25,  # copies at one distance on all anchors alike
-    "single": 0.15,  # copies at one distance on one histogram
-    "dependent": 0.15,
-    "periodic": 0.1,
+    "together": 0.2,  # copies at one distance on all anchors alike, or labels that avoid each other
+    "single": 0.12,  # the same on one histogram
+    "dependent": 0.12,
+    "periodic": 0.08,
     "frozen": 0.1,
-    "calls": 0.1,  # a call of the fresh stream copies an earlier one
-    "twins": 0.05,  # a label copies that of the shifted histogram at the same place
+    "calls": 0.1,  # a call copies an earlier one
+    "neighbours": 0.06,  # labels of two histograms have the same noise at the same place
+    "totals": 0.03,  # so have labels of two totals
+    "dispersed": 0.09,  # the counts of a call vary less, or more, than those of independent labels
     "restarted": 0.1,
 }
 
 _SURE = 7.0  # log-odds from which one of two causes is told alone
-
-_WORDS = {
-    "frozen": (
-        "answers to one histogram never change",
-        "one draw a histogram is kept (a cache, or a seed made from the input), or there is no "
-        "noise at all; if answers are kept by design, claim caching = true",
-    ),
-    "once a call": (
-        "all answers of a call are the same, and calls differ",
-        "noise is drawn once a call (or nearly every answer repeats the one before): draw it for "
-        "each answer, in the shape (size, classes)",
-    ),
-    "once": (
-        "all answers of a call are the same",
-        "noise is drawn once a call and not for each answer, in the shape (size, classes); or one "
-        "draw a histogram is kept (a cache, or a seed made from the input; if that is by design, "
-        "claim caching = true); or answers repeat the one before; or there is no noise at all",
-    ),
-    "restarted": (
-        "after a restart the target gives the labels of its first start again",
-        "a fixed seed: seed from the operating system's entropy, or not at all",
-    ),
-    "calls": (
-        "a call of {size} answers gives the answers of an earlier call again",
-        "generators are seeded alike (a clock, a counter, few seeds, a forked worker): create one, "
-        "seeded by the operating system",
-    ),
-    "twins": (
-        "two histograms that differ by votes for every class get the same answers in order",
-        "the same noise is used for every histogram: draw it anew for each",
-    ),
-    "periodic": (
-        "every {period} answer repeats the one before it",
-        "noise is not drawn anew for every answer: look for a counter or a buffer",
-    ),
-    "dependent": (
-        "an answer depends on the one before it",
-        "noise is correlated from answer to answer (antithetic, smoothed, or reused in part): draw "
-        "it independently",
-    ),
-}
-"""What was seen, and the likeliest cause."""
+_PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
 
 class FreshNoise:
@@ -102,27 +70,54 @@ class FreshNoise:
         streams, outcomes = plan.log_q.shape
         self._copies = [Repetition(log_q) for log_q in plan.log_q]
         self._dependent = [Dependence(log_q, effect) for log_q in plan.log_q]
+        self._sets = [half(np.exp(log_q)) for log_q in plan.log_q]
+        self._dispersed = [
+            Dispersion(float(np.exp(log_q[inside]).sum()))
+            for log_q, inside in zip(plan.log_q, self._sets, strict=True)
+        ]
         self._periodic = Periodic()
         self._frozen = Frozen(streams)
         self._fresh = plan.first(FRESH)
-        self._calls = CallCopies(plan.log_q[self._fresh])
-        self._twins = plan.twins.get("shift-invariance", (-1, -1, 0))[:2]
-        self._paired = [np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)]
-        self._copied_twin = np.zeros(COPIED.size)
+        near_tie = plan.first(NEAR_TIE)
+        self._calls = {
+            self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
+            near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
+        }
+        joint = CommonNoise(plan).counts
+        self._neighbours = SharedNoise(plan.log_q, joint)
+        self._totals = SharedNoise(plan.log_q, joint)
+        histograms = [s.histogram for s in plan.streams]
+        self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
+        self._partners = _partners(plan, self._same)
+        self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
         self._restarted = 0.0
-        self._compared = False
-        self._together = np.zeros((COPIED.size, LONGEST))
+        self._lives: dict[str, float] = {}
+        self._unseen: str | None = None
+        self._together = np.zeros((WAGERS, LONGEST))
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
-        self._logs = np.zeros((2, streams))
+        self._logs = np.zeros((3, streams))
         self._anchors = np.array([s.is_anchor or s.kind == FRESH for s in plan.streams])
+        with np.errstate(divide="ignore"):
+            self._log_weights = np.log(plan.weights)
         self._highest = 0.0
+        self._heaviest = "together"  # of the e-processes, when their average was highest
         self.dropped: set[int] = set()
 
-    def observe(self, stream: int, labels: Labels) -> None:
-        """See `Check.observe`; a label is compared with those of its histogram alone."""
+    def observe(
+        self, stream: int, labels: Labels, turn: int = 0, calls: tuple[int, ...] = ()
+    ) -> None:
+        """See `Check.observe`; a label is compared with those of its histogram alone.
+
+        turn: by how many places the classes were numbered on, which makes it another histogram,
+        asked too rarely to be looked at; calls: sizes of the calls that gave the labels.
+        """
         log_q = self.plan.log_q[stream]
         outcomes = labels % log_q.size
+        self._by_place(stream, outcomes, turn)
+        if turn:
+            self._periodic.skip(outcomes.size)
+            return
         self.queries += labels.size
         self._counts[stream] += count_outcomes(labels, log_q.size)
         self._misfit[stream] = log_supremum_ratio(self._counts[stream], log_q)
@@ -130,65 +125,104 @@ class FreshNoise:
         before = copies.log_ratios
         copies.observe(outcomes)
         dependent.observe(outcomes)
-        self._logs[:, stream] = copies.log_e_value, dependent.log_e_value
-        self._frozen.observe(stream, outcomes, log_q)
-        if stream == self._fresh:
-            self._calls.observe(outcomes)
-        if stream in self._twins:
-            self._pair(self._twins.index(stream), outcomes)
+        self._by_call(stream, outcomes, calls or (outcomes.size,))
+        self._logs[0, stream] = copies.log_e_value - self._misfit[stream]
+        self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
+        self._logs[2, stream] = self._dispersed[stream].log_e_value
         if self._anchors[stream]:
             self._together[:, : before.shape[1]] -= before
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
             self._periodic.observe(outcomes, log_q)
         else:
             self._periodic.skip(outcomes.size)
-        self._highest = max(self._highest, self._average())
+        self._look()
 
-    def _pair(self, side: int, outcomes: NDArray[np.int64]) -> None:
-        """Compares labels of the shifted twins place by place, where the same noise would agree."""
-        self._paired[side] = np.concatenate([self._paired[side], outcomes])
-        ready = min(queue.size for queue in self._paired)
-        first, again = (queue[:ready] for queue in self._paired)
-        if side == 1:  # a wager on labels of the twin alone: those of the base came before
-            log_q = self.plan.log_q[self._twins[1]]
-            self._copied_twin += log_ratios_of_copies(first, again, log_q)
-        self._paired = [queue[ready:] for queue in self._paired]
+    def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
+        """Looks at the labels of each call by itself."""
+        inside, compared = self._sets[stream], self._calls.get(stream)
+        for start, end in pairwise(accumulate(calls, initial=0)):
+            of_call = outcomes[start:end]
+            self._frozen.observe(stream, of_call, self.plan.log_q[stream])
+            self._dispersed[stream].observe(int(inside[of_call].sum()), of_call.size)
+            if compared is not None:
+                compared.observe(of_call)
 
-    def observe_restart(self, first: Labels, again: Labels) -> None:
-        """Takes the labels of the first call of two lives of the target, on the fresh stream."""
+    def _by_place(self, stream: int, outcomes: NDArray[np.int64], turn: int) -> None:
+        """Compares labels with those at the same places of another histogram, and total."""
+        total = sum(self.plan.streams[stream].histogram)
+        claimed = self.plan.claim.mechanism.teachers
+        followed = not turn and stream < self.plan.deep
+        places = self._by_total.add(total, stream if followed else -1, outcomes)
+        if total != claimed and followed:
+            known = self._by_total.at(claimed, places)
+            self._wager(self._totals, stream, outcomes, known)
+        same = self._same[stream]
+        if not turn and same in self._partners:
+            places = self._by_histogram.add(same, same, outcomes)
+            known = self._by_histogram.at(self._partners[same], places)
+            self._wager(self._neighbours, same, outcomes, known)
+
+    @staticmethod
+    def _wager(
+        evidence: SharedNoise,
+        stream: int,
+        outcomes: NDArray[np.int64],
+        known: tuple[NDArray[np.int64], NDArray[np.int64]],
+    ) -> None:
+        earlier, theirs = known
+        ours = outcomes[: earlier.size]
+        for other in np.unique(earlier[earlier >= 0]):
+            at = earlier == other
+            evidence.observe(int(other), theirs[at], stream, ours[at])
+
+    def pass_over(self, total: int, labels: int) -> None:
+        """Counts labels of a total of votes asked outside the plan: nothing is wagered on them."""
+        self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
+
+    def observe_restart(
+        self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
+    ) -> None:
+        """Takes labels of one histogram, the fresh stream's: of earlier lives, and a new one's.
+
+        kind: how the lives differ, a key of the words above; unseen: what this cannot show.
+        """
         log_q = self.plan.log_q[self.plan.first(FRESH)]
-        ratios = log_ratios_of_copies(first % log_q.size, again % log_q.size, log_q)
-        copied = float(logsumexp(ratios, b=1.0 / COPIED.size))
-        counts = count_outcomes(np.concatenate([first, again]), log_q.size)
-        self._restarted = copied - log_supremum_ratio(counts, log_q)
-        self._compared = True
+        replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
+        # fair given all labels before, so that each stakes half of what the last one left
+        self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
+        kind = "replayed" if kind == "restarted" and replay.window else kind
+        self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
+        self._unseen = unseen
         self.queries += again.size
-        self._highest = max(self._highest, self._average())
+        self._look()
 
     def _parts(self) -> dict[str, float]:
         """Log of each e-process, without its weight."""
-        logs = self._logs - self._misfit
-        single, dependent = logsumexp(logs, b=self.plan.weights, axis=1)
+        single, dependent, dispersed = (
+            log_mixture_of(logs, self._log_weights) for logs in self._logs
+        )
         misfit = float(self._misfit[self._anchors].sum())
+        calls = [e.log_e_value - self._misfit[stream] for stream, e in self._calls.items()]
         return {
             "together": log_mixture(self._together) - misfit,
-            "single": float(single),
-            "dependent": float(dependent),
+            "single": single,
+            "dependent": dependent,
             "periodic": self._periodic.log_e_value - misfit,
             "frozen": self._frozen.log_e_value,
-            "calls": self._calls.log_e_value - float(self._misfit[self._fresh]),
-            "twins": self._twins_copied(),
+            "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
+            "neighbours": self._neighbours.log_e_value,
+            "totals": self._totals.log_e_value,
+            "dispersed": dispersed,
             "restarted": self._restarted,
         }
 
-    def _twins_copied(self) -> float:
-        if self._twins[1] < 0:
-            return 0.0
-        copied = float(logsumexp(self._copied_twin, b=1.0 / COPIED.size))
-        return copied - float(self._misfit[self._twins[1]])
-
-    def _average(self) -> float:
-        return float(logsumexp(list(self._parts().values()), b=list(_WEIGHTS.values())))
+    def _look(self) -> None:
+        """Keeps the highest average so far, and which e-process it owes most to."""
+        logs = {name: np.log(_WEIGHTS[name]) + log for name, log in self._parts().items()}
+        average = float(np.logaddexp.reduce(list(logs.values())))
+        if average > self._highest:
+            self._highest = average
+            self._heaviest = max(logs, key=lambda name: logs[name])
 
     @property
     def log_e_value(self) -> float:
@@ -198,7 +232,7 @@ class FreshNoise:
     def shortfall(self) -> int:
         """See `Check.shortfall`: anchors, and the calls that are made for this check."""
         wanted = sum(
-            max(0, stream.queries - int(self._counts[i].sum()))
+            max(0, stream.queries - stream.turned - int(self._counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
             if (stream.is_anchor or stream.kind in (FRESH, SINGLES)) and i not in self.dropped
         )
@@ -211,19 +245,31 @@ class FreshNoise:
 
     def violation(self) -> Finding:
         """See `Check.violation`."""
-        parts = self._parts()
-        heaviest = max(parts, key=lambda name: parts[name])
+        heaviest = self._heaviest
         if self._frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
             heaviest = self._drawn_once()
         elif heaviest in ("together", "single"):
             return self._copied(heaviest == "together")
-        message, diagnosis = _WORDS[heaviest]
-        at = self._fresh if heaviest != "twins" else self._twins[1]
-        if heaviest == "dependent":
-            at = int(np.argmax(self._logs[1] - self._misfit))
-        period = self._periodic.heaviest
-        message = message.format(size=FRESH_CALL, period=f"{period}{_ordinal(period)}")
+        at = self._place_of(heaviest)
+        factor = self._dispersed[at].heaviest
+        if heaviest == "dispersed":
+            heaviest = "even" if factor < 1.0 else "uneven"
+        elif heaviest == "restarted":
+            heaviest = max(self._lives, key=lambda kind: self._lives[kind])
+        message, diagnosis = WORDS[heaviest]
+        size = SHORT_CALL if at != self._fresh else FRESH_CALL
+        message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
+
+    def _place_of(self, part: str) -> int:
+        """The stream on which an e-process has found most."""
+        if part in ("dependent", "dispersed"):
+            return int(np.argmax(self._logs[1 if part == "dependent" else 2]))
+        if part == "calls":
+            return max(self._calls, key=lambda i: self._calls[i].log_e_value - self._misfit[i])
+        if part in ("neighbours", "totals"):
+            return (self._neighbours if part == "neighbours" else self._totals).heaviest
+        return self._fresh
 
     def _drawn_once(self) -> str:
         """Which words tell of calls that each gave one label only."""
@@ -232,27 +278,11 @@ class FreshNoise:
         return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
     def _copied(self, everywhere: bool) -> Finding:
-        """What to say of labels that copy earlier ones of their histogram."""
-        at = int(np.argmax(self._logs[0] - self._misfit))
-        histogram = self.plan.streams[at].histogram
+        """What to say of labels that copy, or avoid, earlier ones of their histogram."""
+        at = int(np.argmax(self._logs[0]))
         ratios = self._together if everywhere else self._copies[at].log_ratios
-        place, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-        share, distance = float(COPIED[place]), int(before) + 1
-        whole = share > 0.9
-        answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
-        place_before = "the one before" if distance == 1 else f"the one {distance:,} before"
-        message = f"{answers} repeat {place_before} on the same histogram"
-        if distance == FRESH_CALL and whole:
-            return Finding(
-                f"{message}: calls of {FRESH_CALL} answers give the same answers",
-                "the generator is seeded anew in every call: create it once, unseeded",
-                histogram,
-            )
-        return Finding(
-            message,
-            "noise is reused: look for a pool, a buffer, or a generator that is reset",
-            histogram,
-        )
+        row, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+        return of_wager(int(row), int(before) + 1, self.plan.streams[at].histogram)
 
     def silence(self) -> Finding:
         """See `Check.silence`."""
@@ -264,25 +294,42 @@ class FreshNoise:
         # at the largest distance, as many labels of each segment have none before them
         compared = labels - distance * (1 + labels // SEGMENT)
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
-        restart = (
-            "; after a restart the labels were new"
-            if self._compared
-            else "; the target was not restarted, so a fixed seed would not show"
-        )
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{restart}"
+            f"probability 0.99{self._of_lives()}"
         )
+
+    def _of_lives(self) -> str:
+        """What comparing lives of the target has shown, and what it cannot."""
+        told = ""
+        if "compared" in self._lives:
+            told += "; the labels that the earlier report opens with were others"
+        if self._lives.keys() - {"compared"}:
+            told += "; after a restart the labels were new"
+            return told if self._unseen is None else f"{told} ({self._unseen})"
+        return told or "; the target was not restarted, so a fixed seed would not show"
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream must give."""
-        prior = _WEIGHTS["single"] * self.plan.weights[stream] / COPIED.size
+        prior = _WEIGHTS["single"] * self.plan.weights[stream] / WAGERS
         misfit = float(chi2.ppf(0.99, self.plan.log_q.shape[1] - 1)) / 2.0
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _ordinal(number: int) -> str:
-    if number % 100 in (11, 12, 13):
-        return "th"
-    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
+    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
+
+    same: the first stream of each one's histogram. Each has one partner, since a label can be
+    wagered on once.
+    """
+    neighbours = [i for i, stream in enumerate(plan.streams) if stream.kind == PAIR]
+    pairs = [neighbours, [plan.first("informative"), plan.first(NEAR_TIE)]]
+    pairs.append(list(plan.twins.get("shift-invariance", ())[:2]))
+    found: dict[int, int] = {}
+    for pair in pairs:
+        both = {same[i] for i in pair}
+        if len(both) == 2 and not both & found.keys():
+            one, other = both
+            found |= {one: other, other: one}
+    return found

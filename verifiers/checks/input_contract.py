@@ -15,7 +15,8 @@ class InputContract:
     """Asks a handful of valid histograms before any evidence is gathered.
 
     `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
-    `first` holds the labels of the first call of all, of the histogram `opening`.
+    `first` holds the labels of the first call of all, of the histogram `opening`; `others` how many
+    labels it had of which total of votes afterwards.
     """
 
     id = "input-contract"
@@ -28,6 +29,7 @@ class InputContract:
         self.refusals: list[str] = []
         self.opening = most_even_law(claim.mechanism)
         self.first: Labels = np.zeros(0, dtype=np.int64)
+        self.others: list[tuple[int, int]] = []
 
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
@@ -54,7 +56,10 @@ class InputContract:
 
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
         self.queries += size
-        return checked_labels(target.ask(histogram, size), histogram, size, self.claim.refuses)
+        labels = checked_labels(target.ask(histogram, size), histogram, size, self.claim.refuses)
+        if self.first.size:
+            self.others.append((int(histogram.sum()), labels.size))
+        return labels
 
 
 def _even(classes: int, total: int) -> Histogram:

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ...reference.mechanisms import Labels
 from ..evidence import ScaleEvidence, count_outcomes
 from ..faults import short
@@ -26,7 +28,7 @@ class NoiseScale:
         if stream < self.plan.deep:
             self.queries += labels.size
             counts = count_outcomes(labels, self.plan.log_q.shape[1])
-            self.evidence.observe(counts, self.plan.scale_log_laws[stream])
+            self.evidence.observe(counts, self.plan.scale_log_laws(stream))
 
     @property
     def log_e_value(self) -> float:
@@ -69,8 +71,23 @@ class NoiseScale:
         interval = self.evidence.interval(self.log_threshold)
         if interval is None:
             return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
-        low, high = (f"{noise.scale * end:.4g}" for end in interval)
+        ends = [noise.scale * end for end in interval]
+        low, high = (told_apart(end, noise.scale) for end in ends)
+        # each end is refuted itself, which is to be seen where it is the claim
+        least, most = ("above", "below") if noise.scale in ends else ("at least", "at most")
         if interval[0] <= 0 or interval[1] == math.inf:  # none tried on that side is refuted
-            bound = f"at most {high}" if math.isfinite(interval[1]) else f"at least {low}"
+            bound = f"{most} {high}" if math.isfinite(interval[1]) else f"{least} {low}"
             return f"scale {bound if interval != (0.0, math.inf) else 'of any size'} ({confidence})"
+        if noise.scale in ends:
+            return f"scale above {low} and below {high} ({confidence})"
         return f"scale between {low} and {high} ({confidence})"
+
+
+def told_apart(end: float, claimed: float, digits: int = 4) -> str:
+    """An end of an interval, in as many digits as show on which side of the claim it is."""
+    if math.isinf(end):
+        return f"{end:g}"
+    first = max(digits, len(f"{end:.0f}"))  # no powers of ten where whole numbers are as plain
+    texts = [f"{end:.{more}g}" for more in range(first, 18)]
+    same = (text for text in texts if np.sign(float(text) - claimed) == np.sign(end - claimed))
+    return next(same, texts[-1])

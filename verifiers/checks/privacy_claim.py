@@ -15,8 +15,8 @@ from ..figures import PrivacyCost
 from ..histogram_file import read_histograms
 from .base import Finding
 
-_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
-_MOST_ROWS = 20  # of a scope file: the most frequent histograms
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
+MOST_ROWS = 20  # of a scope file: the most frequent histograms
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class PrivacyClaimCheck:
         claim = self.claim.mechanism
         queries = 1 if claim.caching else self.privacy.queries
         if self.privacy.scope == ANY_QUERIES:
-            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, _ORDERS)
+            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, ORDERS)
             pairs = {
                 (tuple(h.tolist()), tuple(t.tolist()))
                 for h, t in zip(worst.here, worst.there, strict=True)
@@ -83,9 +83,9 @@ class PrivacyClaimCheck:
             return [(np.array(h), np.array(t), queries) for h, t in both]
         found = []
         rows = Counter(row.histogram for row in read_histograms(self.privacy.scope))
-        for votes, asked in rows.most_common(_MOST_ROWS):
+        for votes, asked in rows.most_common(MOST_ROWS):
             times = 1 if claim.caching else min(asked, queries)
-            worst_of = worst_neighbours(np.array(votes), self.mechanism, _ORDERS)
+            worst_of = worst_neighbours(np.array(votes), self.mechanism, ORDERS)
             for side in (worst_of.neighbours_from, worst_of.neighbours_towards):
                 for other in {tuple(n.tolist()) for n in side}:
                     found += [(np.array(votes), np.array(other), times)]

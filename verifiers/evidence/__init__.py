@@ -9,31 +9,41 @@ from .bounded_mean import log_e_value_above
 from .call_copies import CallCopies
 from .dependence import Dependence
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
+from .dispersion import Dispersion
 from .frozen import Frozen
+from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
-from .outcomes import count_outcomes, log_supremum_ratio
+from .outcomes import count_outcomes, log_supremum_ratio, telling_outcome
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
 from .repetition import Repetition, log_ratios_of_copies
+from .replay import Replay
 from .same_law import SameLawEvidence
 from .scale import ScaleEvidence
+from .shared_noise import Places, SharedNoise
 
 __all__ = [
     "CallCopies",
     "Dependence",
+    "Dispersion",
     "Frozen",
     "Periodic",
+    "Places",
     "PointedEvidence",
     "Repetition",
+    "Replay",
     "SameLawEvidence",
     "ScaleEvidence",
+    "SharedNoise",
     "count_outcomes",
     "dirichlet_log_e_value",
     "log_e_value_above",
     "log_e_value_larger",
+    "log_mixture_of",
     "log_ratios_of_copies",
     "log_supremum_ratio",
     "prior_concentrations",
     "proportion_interval",
+    "telling_outcome",
 ]

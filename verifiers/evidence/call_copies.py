@@ -2,41 +2,49 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+
+from .mixture import log_mixture_of
 
 Vector = NDArray[np.float64]
 
 _COPIED = 0.999
-_CHANCE = 0.1  # that a call is a copy
+_CHANCES = np.array([0.3, 0.03, 0.003])  # that a call is a copy: few seeds, or many
 _PREFIXES = (8, None)  # labels that are copied: a few at the start, or all
 
 
 class CallCopies:
     """Ratio of "this call copies one of the earlier calls", call after call, on one histogram.
 
-    log_q: the null's log-probabilities (o,). Which call, and how much of it, is a mixture fixed
-    before the call is made: few seeds, or a clock, show once two calls have drawn the same.
+    log_q: the null's log-probabilities (o,); size: labels that are compared, from the start of
+    each call. Which call, and how much of it, is a mixture fixed before the call is made: few
+    seeds, or a clock, show once two calls have drawn the same. Labels of little entropy repeat
+    honestly, so that each is priced by its probability.
     """
 
-    def __init__(self, log_q: Vector) -> None:
+    def __init__(self, log_q: Vector, size: int) -> None:
+        self.size = size
         self.log_gain = np.log1p(-_COPIED + _COPIED / np.maximum(np.exp(log_q), 1e-300))
-        self._calls: list[NDArray[np.int64]] = []
-        self.log_e_value = 0.0
+        self._calls = np.zeros((0, size), dtype=np.int64)
+        self._made = 0
+        self._log = np.zeros(_CHANCES.size)
 
     def observe(self, outcomes: NDArray[np.int64]) -> None:
-        """Adds the labels of one call, as outcomes (n,)."""
-        if self._calls:
-            ratios = [
-                self._copied(outcomes[:prefix], earlier)
-                for earlier in self._calls
-                for prefix in _PREFIXES
-            ]
-            copied = float(logsumexp(ratios)) - np.log(len(ratios))
-            self.log_e_value += float(np.logaddexp(np.log1p(-_CHANCE), np.log(_CHANCE) + copied))
-        self._calls.append(outcomes)
+        """Adds the labels of one call, as outcomes (n,); shorter calls are not compared."""
+        if outcomes.size < self.size:
+            return
+        outcomes = outcomes[: self.size]
+        if self._made:
+            same = self._calls[: self._made] == outcomes
+            gains = np.where(same, self.log_gain[outcomes], np.log1p(-_COPIED))
+            ratios = np.stack([gains[:, :prefix].sum(-1) for prefix in _PREFIXES])
+            copied = log_mixture_of(ratios, np.full(ratios.shape, -np.log(ratios.size)))
+            self._log += np.logaddexp(np.log1p(-_CHANCES), np.log(_CHANCES) + copied)
+        if self._made == len(self._calls):
+            self._calls = np.resize(self._calls, (max(64, 2 * self._made), self.size))
+        self._calls[self._made] = outcomes
+        self._made += 1
 
-    def _copied(self, outcomes: NDArray[np.int64], earlier: NDArray[np.int64]) -> float:
-        both = min(outcomes.size, earlier.size)
-        same = outcomes[:both] == earlier[:both]
-        gained = np.where(same, self.log_gain[outcomes[:both]], np.log1p(-_COPIED))
-        return float(gained.sum())
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mixture over the chances that a call is a copy."""
+        return log_mixture_of(self._log, np.full(_CHANCES.size, -np.log(_CHANCES.size)))

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
-_FROM_THE_START = 0.5
+FROM_THE_START = 0.5
+"""Share of each wager on a fault that is there from the first label on."""
 _HAZARD = 1.0 / 64  # share of what has not set in yet that sets in with each batch
 _ONSET_BATCH = 8.0  # labels; hundreds of calls for one label would use it all up
 
@@ -27,8 +28,8 @@ class PointedEvidence:
         self.recent = np.zeros(weights.size)
         self.onsets = np.zeros(weights.size)
         self.labels = 0.0
-        self._waiting = float(np.log1p(-_FROM_THE_START))
-        self._capital = self.log_weights + np.log(_FROM_THE_START)
+        self._waiting = float(np.log1p(-FROM_THE_START))
+        self._capital = self.log_weights + np.log(FROM_THE_START)
 
     def observe(self, counts: Vector, log_ratios: Vector) -> None:
         """Adds a batch: counts (o,), and the alternatives' log-ratios per label (a, o)."""

@@ -1,4 +1,4 @@
-"""Evidence that labels of one histogram repeat earlier ones: reused noise, seeds set anew."""
+"""Evidence that labels of one histogram repeat, or avoid, earlier ones: noise that is not new."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,12 @@ LONGEST = 1 << 14
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Probabilities with which a label is a copy, each wagered on alike."""
 
+AVOIDED = np.array([0.9, 0.4])
+"""Shares by which an equal label is rarer than by chance: noise with its sign changed, strata."""
+
+WAGERS = SHARES.size + AVOIDED.size
+"""Wagers at each distance: copies first, then labels that avoid each other."""
+
 SEGMENT = 1 << 16
 """Labels compared with each other: transforms stay short, and memory bounded."""
 
@@ -29,29 +35,34 @@ def log_lag_weights() -> Vector:
     return np.asarray(-np.log(np.arange(1, LONGEST + 1)) - np.log(_HARMONIC))
 
 
-_LOG_WEIGHTS = log_lag_weights() - np.log(SHARES.size)
+_LOG_WEIGHTS = log_lag_weights() - np.log(WAGERS)
 _LOG_REST = np.log(np.maximum(1.0 - np.cumsum(np.r_[0.0, np.exp(log_lag_weights())]), 1e-300))
 
 
 class Repetition:
-    """Likelihood ratios of "a label copies the one `distance` before it" on one histogram.
+    """Likelihood ratios of "a label copies, or avoids, the one `distance` before it".
 
-    log_q: the null's log-probabilities (o,). With probability `share` the label at time t is that
-    of time t - distance, and a fresh draw otherwise; a ratio of predictive laws, hence a
-    martingale in t for every share and distance.
+    log_q: the null's log-probabilities (o,) of the labels of one histogram. A copy: with
+    probability `share` the label at time t is that of time t - distance, and a fresh draw
+    otherwise. Avoidance by r: the chance of the label of time t - distance is multiplied by 1 - r,
+    and all chances are divided by their sum. Each is a ratio of predictive laws, hence a
+    martingale in t for every wager and distance.
     """
 
     def __init__(self, log_q: Vector) -> None:
         self.log_q = log_q
         self.followed = np.argsort(-log_q)[:FOLLOWED]
         q = np.exp(log_q[self.followed])
-        # gained by a copy that is seen, over what every label at risk of being a copy costs
-        self._cost = np.log1p(-SHARES)
-        gains = np.log1p(-SHARES[:, None] + SHARES[:, None] / np.maximum(q, 1e-300))
-        self._gain = gains - self._cost[:, None]
-        self._finished = np.zeros((SHARES.size, 0))
+        # what a label that differs from the one before it gains, by the latter; and an equal one
+        shares, avoided = SHARES[:, None], AVOIDED[:, None]
+        copied = np.log1p(-shares) * np.ones_like(q)
+        other = -np.log1p(-avoided * np.minimum(q, 1.0 - 1e-12))
+        self._differs = np.concatenate([copied, other])
+        equal = np.log1p(-shares + shares / np.maximum(q, 1e-300))
+        self._gain = np.concatenate([equal, other + np.log1p(-avoided)]) - self._differs
+        self._finished = np.zeros((WAGERS, 0))
         self._labels = np.zeros(0, dtype=np.int64)
-        self.log_ratios = np.zeros((SHARES.size, 0))
+        self.log_ratios = np.zeros((WAGERS, 0))
 
     def observe(self, outcomes: NDArray[np.int64]) -> None:
         """Adds labels in order, as outcomes (n,)."""
@@ -65,30 +76,30 @@ class Repetition:
                 self._labels = self._labels[:0]
 
     def _segment(self) -> Matrix:
-        """Log-ratios (shares, distances) of the labels that are compared at present."""
+        """Log-ratios (wagers, distances) of the labels that are compared at present."""
         n = self._labels.size
         length = next_fast_len(2 * n, real=True)
-        spectrum = np.zeros((SHARES.size, length // 2 + 1))
-        at_risk = np.zeros(n)
+        spectrum = np.zeros((WAGERS, length // 2 + 1))
+        differs = np.zeros((WAGERS, n))
         for i, outcome in enumerate(self.followed):
             seen = (self._labels == outcome).astype(np.float64)
             if seen.any():
-                at_risk += seen
+                differs += self._differs[:, i, None] * seen
                 spectrum += self._gain[:, i, None] * np.square(np.abs(rfft(seen, length)))
         distances = min(n - 1, LONGEST)
         gained = irfft(spectrum, length)[:, 1 : distances + 1]
-        # a label is at risk at distance d when the one d before it is followed
-        before = np.cumsum(at_risk)[::-1][1 : distances + 1]
-        return np.asarray(gained + self._cost[:, None] * before)
+        # at distance d all labels but the last d are followed by one that may differ
+        before = np.cumsum(differs, axis=1)[:, ::-1][:, 1 : distances + 1]
+        return np.asarray(gained + before)
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over shares and distances."""
+        """Log of the mixture over wagers and distances."""
         return log_mixture(self.log_ratios)
 
 
 def log_mixture(log_ratios: Matrix) -> float:
-    """Log e-value of ratios (shares, distances); longer distances have not been risked yet."""
+    """Log e-value of ratios (wagers, distances); longer distances have not been risked yet."""
     distances = log_ratios.shape[1]
     if distances == 0:
         return 0.0

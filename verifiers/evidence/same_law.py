@@ -2,7 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+
+from .mixture import log_mixture_of
 
 CONCENTRATIONS = (1.0, 30.0, 1e3, 3e4)
 """Pulls of the predictors towards the pooled law; large ones suit small differences."""
@@ -37,7 +38,7 @@ class SameLawEvidence:
     @property
     def log_e_value(self) -> float:
         """Log of the mean wealth over the concentrations."""
-        return float(logsumexp(self._log_wealth) - np.log(self._log_wealth.size))
+        return log_mixture_of(self._log_wealth, np.array(-np.log(self._log_wealth.size)))
 
     def observe(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
         """Adds pairs in order: outcomes (n,) of the first stream and (n,) of the second."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+
+from .mixture import log_mixture_of
 
 Vector = NDArray[np.float64]
 
@@ -48,7 +49,7 @@ class ScaleEvidence:
     @property
     def log_e_values(self) -> Vector:
         """Log e-value (f,) of each factor as the null; infinite where it forbids a label seen."""
-        mixture = logsumexp(self.log_weights + self.log_likelihoods)
+        mixture = log_mixture_of(self.log_likelihoods, self.log_weights)
         if mixture == -np.inf:  # no factor allows the labels seen
             return np.full(self.factors.size, np.inf)
         return np.asarray(mixture - self.log_likelihoods)

@@ -13,6 +13,7 @@ from .replies import (
     checked_spent,
     shown_spec,
 )
+from .restart_command import RestartCommand
 from .spec import open_target
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PacedTarget",
     "ProcessTarget",
     "Refused",
+    "RestartCommand",
     "Target",
     "TargetError",
     "checked_charge",

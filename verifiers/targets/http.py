@@ -23,9 +23,12 @@ from .replies import (
     shown_bytes,
     shown_spec,
 )
+from .restart_command import RestartCommand
 
 _PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
 _LACKING = (404, 405, 501)
+_NOT_YET = (502, 503, 504)  # of whatever stands before a server that is starting
+_POLL = 0.1  # seconds between looks at such a server
 
 
 class HttpTarget:
@@ -33,11 +36,12 @@ class HttpTarget:
 
     timeout: seconds a call, from the connection to the last byte. Only a connection that could not
     be made is tried again: a request that may have been processed has drawn noise, or spent budget.
+    restart: the command that restarts the server, if there is one.
     Raises TargetError for an URL that names no server.
     """
 
-    def __init__(self, url: str, timeout: float) -> None:
-        self._timeout = timeout
+    def __init__(self, url: str, timeout: float, restart: RestartCommand | None = None) -> None:
+        self._timeout, self._command = timeout, restart
         base = _checked(url)
         self._client = httpx.AsyncClient(
             base_url=base,
@@ -69,9 +73,45 @@ class HttpTarget:
         """See `Target.spent`: GET /spent."""
         return self._request("spent", f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
 
-    def restart(self) -> None:
-        """See `Target.restart`: the run did not start the server."""
-        raise NotOffered("a server cannot be restarted from here")
+    @property
+    def no_restart(self) -> str | None:
+        """See `Target.no_restart`."""
+        return "name a command as restart in [gate]" if self._command is None else None
+
+    def restart(self) -> str | None:
+        """See `Target.restart`: by the claim's command, after which the server must answer."""
+        if self._command is None:
+            raise NotOffered("a server cannot be restarted without a command, restart in [gate]")
+        self._command.run()
+        answer = self._await_answer(min(self._timeout, seconds_left()))
+        future = asyncio.run_coroutine_threadsafe(answer, self._loop)
+        try:
+            future.result()
+        except TimeoutError:
+            check_clock()
+            raise TargetError(
+                f"the target gave no answer within {self._timeout:g} s (timeout in [gate]) after "
+                f"{self._command.name} had ended"
+            ) from None
+        finally:
+            future.cancel()
+        return None
+
+    def restart_contained(self) -> None:
+        """See `Target.restart_contained`: the server was not started by the run."""
+        raise NotOffered("a server has its own process")
+
+    async def _await_answer(self, seconds: float) -> None:
+        """Waits for any answer of the server itself; a request that draws noise is not made."""
+        async with asyncio.timeout(seconds):
+            while True:
+                try:
+                    async with self._client.stream("GET", "/") as response:
+                        if response.status_code not in _NOT_YET:
+                            return
+                except (httpx.HTTPError, httpx.StreamError, OSError, ValueError):
+                    pass  # not there yet
+                await asyncio.sleep(_POLL)
 
     def close(self) -> None:
         """Ends the client; the server goes on."""

@@ -8,17 +8,28 @@ import numpy as np
 from ...reference import BudgetExhausted, Histogram
 from ..clock import check_clock
 from .replies import NotOffered, Refused, TargetError, call_text, charge_text
+from .restart_command import RestartCommand
 
 
 class InProcessTarget:
     """Calls `(histogram, size) -> labels`, or `.sample(histogram, size)` of an object.
 
+    restart: restarts what is behind the object; again: makes the object anew.
     Raises ValueError for anything that is neither.
     """
 
-    def __init__(self, target: Any) -> None:
+    def __init__(
+        self,
+        target: Any,
+        restart: RestartCommand | None = None,
+        again: Callable[[], Any] | None = None,
+    ) -> None:
+        self._command, self._again = restart, again
+        self._bind(target)
+
+    def _bind(self, target: Any) -> None:
         sample = getattr(target, "sample", None)
-        if isinstance(target, type) and callable(sample):
+        if isinstance(target, type):  # calling it would make an instance, not labels
             raise ValueError(f"{target.__name__} is a class: expected an instance of it")
         if not callable(sample) and not callable(target):
             raise ValueError(
@@ -71,9 +82,26 @@ class InProcessTarget:
             raise TargetError(f"{call} changed the histogram it was given")
         return reply
 
-    def restart(self) -> None:
-        """See `Target.restart`: what the caller made stays as it is."""
-        raise NotOffered("an object handed over in Python cannot be restarted")
+    @property
+    def no_restart(self) -> str | None:
+        """See `Target.no_restart`."""
+        if self._command is not None or self._again is not None:
+            return None
+        return "give its spec, such as file.py:attr, which a run starts anew"
+
+    def restart(self) -> str | None:
+        """See `Target.restart`: what the caller made stays as it is, unless it is made again."""
+        if self._command is None and self._again is None:
+            raise NotOffered("an object handed over in Python cannot be restarted")
+        if self._command is not None:
+            self._command.run()
+        if self._again is not None:
+            self._bind(self._again())
+        return None
+
+    def restart_contained(self) -> None:
+        """See `Target.restart_contained`."""
+        raise NotOffered("an object handed over in Python has no process of its own")
 
     def close(self) -> None:
         """Nothing to end."""

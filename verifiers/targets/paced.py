@@ -21,11 +21,13 @@ class PacedTarget:
 
     target: asked in turn, one call at a time; timeout: seconds a call. The first calls are small;
     sizes then grow up to the one asked for as long as a call stays within a third of the timeout.
+    largest: labels of a call at most, where there is a limit.
     """
 
-    def __init__(self, target: Target, timeout: float) -> None:
+    def __init__(self, target: Target, timeout: float, largest: int | None = None) -> None:
         self._target, self._seconds = target, _SHARE * timeout
-        self._allowed = _FIRST
+        self._largest = largest
+        self._allowed = _FIRST if largest is None else min(_FIRST, largest)
         self.parts: tuple[int, ...] = ()
         """Sizes of the calls that the last `ask` made and had answered, in order."""
 
@@ -49,7 +51,8 @@ class PacedTarget:
     def _learn(self, size: int, seconds: float) -> None:
         fits = int(size * min(_GROWTH, self._seconds / max(seconds, 1e-9)))
         # a call that was in time says nothing against larger ones: it may all be overhead
-        self._allowed = max(1, fits if seconds > self._seconds else max(fits, self._allowed))
+        allowed = max(1, fits if seconds > self._seconds else max(fits, self._allowed))
+        self._allowed = allowed if self._largest is None else min(allowed, self._largest)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`."""
@@ -59,9 +62,18 @@ class PacedTarget:
         """See `Target.spent`."""
         return self._target.spent(delta)
 
-    def restart(self) -> None:
+    @property
+    def no_restart(self) -> str | None:
+        """See `Target.no_restart`."""
+        return self._target.no_restart
+
+    def restart(self) -> str | None:
         """See `Target.restart`."""
-        self._target.restart()
+        return self._target.restart()
+
+    def restart_contained(self) -> None:
+        """See `Target.restart_contained`."""
+        self._target.restart_contained()
 
     def close(self) -> None:
         """See `Target.close`."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
 from ..clock import check_clock, seconds_left
+from .namespaces import first_of_a_namespace
 from .replies import (
     REPLY_BYTES,
     NotOffered,
@@ -27,30 +28,42 @@ from .replies import (
     shown,
     shown_bytes,
 )
+from .restart_command import RestartCommand
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
 _DEATH_SECONDS = 2.0  # from the end of its output to the end of the process
 _WORDS = 4096  # bytes at the end of stderr in which its last line is looked for
 BUDGET_ERROR = "budget exhausted"
 """The `error` that means a spent budget."""
+_ANOTHER_ID = "its process id was another one, so a seed made of it would not show"
 
 
 class ProcessTarget:
     """One request in flight, a deadline for each, and the child's last words when it dies.
 
     command: the child's argument list; timeout: seconds a call; loads: the Python spec that the
-    child is to load, where it is our own worker. Raises TargetError when it cannot be started.
+    child is to load, where it is our own worker; restart: restarts what the child is a client of.
+    Raises TargetError when it cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], timeout: float, loads: str | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        timeout: float,
+        loads: str | None = None,
+        restart: RestartCommand | None = None,
+    ) -> None:
         self._command, self._timeout, self._loads = list(command), timeout, loads
+        self._restart = restart
         self._start()
 
     @classmethod
-    def python(cls, spec: str, timeout: float) -> "ProcessTarget":
+    def python(
+        cls, spec: str, timeout: float, restart: RestartCommand | None = None
+    ) -> "ProcessTarget":
         """A Python target in a fresh interpreter. Raises TargetError when it cannot be loaded."""
         worker = [sys.executable, "-m", "dpassay.verifiers.targets.worker", spec]
-        return cls(worker, timeout, loads=spec)
+        return cls(worker, timeout, loads=spec, restart=restart)
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`."""
@@ -66,10 +79,33 @@ class ProcessTarget:
         """See `Target.spent`."""
         return self._request({"call": "spent", "delta": delta}, "spent", f"spent({delta:g})")
 
-    def restart(self) -> None:
-        """Ends the child and starts the same command; raises as the constructor does."""
+    @property
+    def no_restart(self) -> str | None:
+        """See `Target.no_restart`: the run started it."""
+        return None
+
+    def restart(self) -> str | None:
+        """Ends the child and starts the same command; raises as the constructor does.
+
+        Our own worker is replaced within its process, so that it keeps its process id.
+        """
+        if self._restart is not None:
+            self._restart.run()
+        if self._loads is not None and self._replaced(self._loads):
+            return None
         self.close()
         self._start()
+        return _ANOTHER_ID
+
+    def restart_contained(self) -> None:
+        """See `Target.restart_contained`."""
+        if self._loads is not None:
+            raise NotOffered("a Python target keeps its process id when it is restarted")
+        before = first_of_a_namespace()
+        if before is None:
+            raise NotOffered("this system allows no PID namespaces")
+        self.close()
+        self._start(before)
 
     def close(self) -> None:
         """Ends the child, and what it started."""
@@ -113,13 +149,27 @@ class ProcessTarget:
 
     # -- how it is transported -------------------------------------------------------------------
 
-    def _start(self) -> None:
+    def _replaced(self, spec: str) -> bool:
+        """Whether the worker has put a new interpreter in its place, which is ready."""
+        self._known.clear()
+        try:
+            self._refuse_unasked("restart")
+            deadline = time.monotonic() + min(self._timeout, seconds_left())
+            self._send(json.dumps({"call": "restart"}).encode() + b"\n", deadline, "restart")
+            deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
+            ready = parsed_reply(self._line(deadline, _START_SECONDS, "restart"), "restart")
+        except TargetError:
+            return False
+        return ready.get("ready") == spec
+
+    def _start(self, before: Sequence[str] = ()) -> None:
+        """Starts the command, after words that go before it."""
         self._pending = b""
         self._known: set[str] = set()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         try:
             self._child = subprocess.Popen(
-                self._command,
+                [*before, *self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,

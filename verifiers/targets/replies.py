@@ -43,8 +43,18 @@ class Target(Protocol):
     def spent(self, delta: float) -> Any:
         """The raw reply of its own ledger, epsilon at delta; raises as `rdp`."""
 
-    def restart(self) -> None:
-        """Ends and starts it anew; raises `NotOffered` where the run did not start it."""
+    @property
+    def no_restart(self) -> str | None:
+        """What would make a restart possible, in words; None where `restart` is offered."""
+
+    def restart(self) -> str | None:
+        """Ends and starts it anew; raises `NotOffered` where the run cannot.
+
+        What this cannot show, in words, if anything.
+        """
+
+    def restart_contained(self) -> None:
+        """Ends it, and starts it as process 1 of a PID namespace; raises `NotOffered`."""
 
     def close(self) -> None:
         """Ends the deployment if it was started for the run."""

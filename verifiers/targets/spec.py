@@ -10,27 +10,33 @@ from typing import Any
 from .paced import PacedTarget
 from .process import ProcessTarget
 from .replies import Target, TargetError, shown_spec
+from .restart_command import RestartCommand
 
 _ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port or exec:COMMAND"
 
 
-def open_target(spec: str, timeout: float) -> PacedTarget:
+def open_target(spec: str, timeout: float, restart: str | None = None) -> PacedTarget:
     """Starts the target that `spec` names; timeout: seconds a call.
 
-    Raises TargetError with one line for the user.
+    restart: the command that restarts what dpassay does not start: a server, or whatever a process
+    of ours is a client of. Raises TargetError with one line for the user.
     """
-    return PacedTarget(_reached(spec, timeout), timeout)
+    try:
+        command = None if restart is None else RestartCommand(restart)
+    except ValueError as error:
+        raise TargetError(f"restart = {error}") from None
+    return PacedTarget(_reached(spec, timeout, command), timeout)
 
 
-def _reached(spec: str, timeout: float) -> Target:
+def _reached(spec: str, timeout: float, restart: RestartCommand | None) -> Target:
     if spec.startswith("exec:"):
-        return ProcessTarget(_command(spec), timeout)
+        return ProcessTarget(_command(spec), timeout, restart=restart)
     if spec.lower().startswith(("http://", "https://")):
         from .http import HttpTarget
 
-        return HttpTarget(spec, timeout)
+        return HttpTarget(spec, timeout, restart)
     split_spec(spec)
-    return ProcessTarget.python(spec, timeout)
+    return ProcessTarget.python(spec, timeout, restart)
 
 
 def _command(spec: str) -> list[str]:
@@ -69,6 +75,13 @@ def load(spec: str) -> Any:
         if not hasattr(found, part):
             raise TargetError(f"{spec}: {module_name} has no attribute {attribute!r}")
         found = getattr(found, part)
+    if isinstance(found, type):
+        name = found.__name__.lower()
+        name = "instance" if name == found.__name__ else name
+        raise TargetError(
+            f"{spec}: {attribute} is a class: name an instance of it, {module_name}:{name} where "
+            f"{name} = {attribute}(...)"
+        )
     return found
 
 

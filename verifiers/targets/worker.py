@@ -6,6 +6,7 @@ stderr: stdout belongs to the protocol.
 
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -22,12 +23,13 @@ def main(spec: str) -> None:
     """Loads the target, then answers requests until stdin ends."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    folder, environment = os.getcwd(), dict(os.environ)
 
     def reply(message: dict[str, Any]) -> None:
         replies.write(json.dumps(message) + "\n")
         replies.flush()
 
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, folder)
     try:
         target = InProcessTarget(load(spec))
     except (TargetError, ValueError) as error:
@@ -35,7 +37,24 @@ def main(spec: str) -> None:
         return
     reply({"ready": spec})
     for line in sys.stdin:
-        reply(_answer(target, json.loads(line)))
+        request = json.loads(line)
+        if request["call"] == "restart":
+            _begin_again(replies.fileno(), folder, environment)
+        reply(_answer(target, request))
+
+
+def _begin_again(replies: int, folder: str, environment: dict[str, str]) -> None:
+    """Puts a new interpreter in the place of this one, as it was started: same process id.
+
+    A seed made of the process id then comes again, as it does in a container.
+    """
+    if os.getpgrp() == os.getpid():  # what the target started, in the session that we lead
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(0, signal.SIGTERM)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.chdir(folder)
+    os.dup2(replies, 1)
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
 
 
 def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""How a batch is asked: in calls of its size, its classes numbered on and the labels back."""
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.asking import Asking
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.plan import Batch
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.targets import InProcessTarget, PacedTarget
+
+GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+COARSE = {"smallest_effect": 0.5, "tolerance": 0.5}
+
+
+class Leader:
+    """Names the class with most votes, and keeps what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def sample(self, histogram, size):
+        self.asked.append((histogram.copy(), size))
+        return np.full(size, histogram.argmax())
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return make_plan(parse_claim({"mechanism": GNMAX, "gate": COARSE}), 0)
+
+
+@pytest.mark.parametrize("turn", [0, 1, 9])
+def test_labels_of_turned_classes_are_numbered_back(plan, turn):
+    target, stream = Leader(), plan.first("informative")
+    votes = np.array(plan.streams[stream].histogram)
+    labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 5, turn))
+    assert labels.tolist() == [votes.argmax()] * 5
+    assert calls == (5,)
+    (asked, _) = target.asked[0]
+    assert asked.tolist() == np.roll(votes, turn).tolist()
+
+
+def test_a_batch_is_asked_in_calls_of_its_size(plan):
+    target, stream = Leader(), plan.first("near-tie")
+    labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 7, call=3))
+    assert [size for _, size in target.asked] == [3, 3, 1]
+    assert calls == (3, 3, 1)
+    assert labels.size == 7
+
+
+def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan):
+    """What is compared call by call must not take two calls for one."""
+    target, stream = Leader(), plan.first("near-tie")
+    slow = PacedTarget(InProcessTarget(target), 30.0, largest=4)
+    _, calls = Asking(slow, plan, True, 0).labels(Batch(stream, 10))
+    assert calls == (4, 4, 2) == tuple(size for _, size in target.asked)
+
+
+def test_no_call_of_a_run_is_larger_than_the_claim_allows():
+    sizes = []
+
+    def single(histogram, size):
+        sizes.append(size)
+        return (histogram + np.random.default_rng().normal(0, 40, (size, 10))).argmax(1)
+
+    claim = parse_claim({"mechanism": GNMAX, "gate": COARSE | {"largest_call": 3}})
+    assert verify(InProcessTarget(single), claim, seed=0).verdict == "pass"
+    assert max(sizes) == 3

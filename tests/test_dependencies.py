@@ -1,0 +1,101 @@
+"""What is documented of the dependencies, and what works where the optional ones are absent."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TABLE = (ROOT / "docs" / "dependencies.md").read_text()
+ABSENT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"jax", "jaxlib", "dp_accounting"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+sys.argv[0] = "dpassay"
+from dpassay.verifiers.cli import main
+
+main()
+"""
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:10"
+classes = 4
+teachers = 40
+
+[privacy]
+epsilon = 12.0
+delta = 1e-5
+queries = 100
+
+[gate]
+smallest_effect = 0.1
+tolerance = 0.2
+false_alarm = 1e-3
+"""
+
+
+def without_them(*arguments):
+    """The command line in a process that finds neither JAX nor dp-accounting."""
+    return subprocess.run(
+        [sys.executable, "-c", ABSENT, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def names(requirements):
+    return {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
+
+
+def test_the_table_names_every_dependency_and_no_other():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    rows = re.findall(r"^\| ([\w-]+) \| [\d.]+ \|", TABLE, re.MULTILINE)
+    assert set(rows) == names(project["dependencies"])
+    assert len(rows) == len(set(rows))
+
+
+def test_what_to_install_without_jax_is_all_the_rest():
+    (line,) = re.findall(r"^pip install (numpy .*)$", TABLE, re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(line.split()) == names(project["dependencies"]) - {"jax", "dp-accounting"}
+
+
+def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path):
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    files = ("--claim", str(tmp_path / "claim.toml"), "--report", str(tmp_path / "report"))
+    found = without_them("verify", *files, "--json")
+    assert found.returncode == 0, found.stderr
+    report = json.loads(found.stdout)
+    judged = {check["id"] for check in report["checks"] if check["verdict"] == "pass"}
+    assert judged >= {"class-probabilities", "privacy-claim", "histogram-leakage"}
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "not computed: dp-accounting is not installed" in page
+
+
+def test_the_command_that_needs_jax_says_so_in_one_line():
+    asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
+    found = without_them("reconstruct", *asked, "--method", "gradient-descent")
+    assert found.returncode == 2
+    assert found.stderr == "dpassay: this needs jax, which is not installed: pip install jax\n"
+    assert found.stdout == ""
+
+
+@pytest.mark.parametrize("method", ["mle", "posterior"])
+def test_the_other_methods_need_none(method):
+    asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
+    assert without_them("reconstruct", *asked, "--method", method).returncode == 0

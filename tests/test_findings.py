@@ -1,0 +1,104 @@
+"""What findings say: the label that tells most, an interval seen to leave out the claim."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from small import drawing, small_claim
+
+from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
+from dpassay.verifiers.checks.noise_scale import told_apart
+from dpassay.verifiers.evidence import telling_outcome
+from dpassay.verifiers.figures import Figures, ScaleTrace
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.page import page
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.report import Verdict
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected", "telling"),
+    [
+        ([304, 390, 12], [348, 356.75, 1.25], 2),  # ten times too frequent, though 11 labels
+        ([304, 401, 1], [348, 357, 1], 0),  # nothing else: the larger relative difference
+        ([700, 6, 0], [676, 6, 24], 2),  # too few, none at all, tells as well
+        ([500, 500, 1], [500.5, 500.5, 0], 2),  # what the claim forbids
+    ],
+)
+def test_the_label_quoted_is_the_one_that_tells_most(counts, expected, telling):
+    """Catches the largest absolute difference, and n log(n / expected), blind to what is rare."""
+    with np.errstate(divide="ignore"):
+        log_q = np.log(np.array(expected) / np.sum(expected))
+    assert telling_outcome(np.array(counts, dtype=float), log_q) == telling
+
+
+def test_its_counts_and_what_was_expected_are_told():
+    """A rare label that comes ten times too often, with the likely ones a little off."""
+    plan = make_plan(small_claim(), 0)
+    at = next(i for i, s in enumerate(plan.streams) if s.kind == "high-consensus")
+    q = np.exp(plan.log_q[at])
+    rare, leader = int(q.argmin()), int(q.argmax())
+    many = 50 + math.ceil(10 * 20_000 * q[rare])
+    check = ClassProbabilities(plan)
+    counts = np.round(20_000 * q).astype(int)
+    counts[leader] += counts[rare] - many
+    counts[rare] = many
+    check.observe(at, np.repeat(np.arange(4), counts))
+    words = f"label {rare} came {many} times in {counts.sum()}"
+    assert words in check.violation().message
+    assert f"{counts.sum() * q[rare]:.4g} expected" in check.violation().message
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((1.0, 1.716), "scale above 10 and below 17.16 "),
+        ((0.6, 1.0), "scale above 6 and below 10 "),
+        ((1.00002, 1.5), "scale between 10.0002 and 15 "),
+        ((0.5, 0.99999), "scale between 5 and 9.9999 "),
+        ((0.0, 1.0), "scale below 10 "),
+        ((1.0, math.inf), "scale above 10 "),
+        ((0.0, 0.8), "scale at most 8 "),
+    ],
+)
+def test_the_interval_is_seen_to_leave_out_the_claim(ends, words):
+    """Its ends are refuted, so it leaves out a claim that is one: `between 10 and 17` does not."""
+    check = NoiseScale(make_plan(small_claim(), 0))
+    check.evidence.interval = lambda _: ends
+    message = check.violation().message
+    assert message.startswith(words)
+    assert message.endswith("leaves out the claimed gaussian:10")
+
+
+@given(st.floats(1e-3, 1e9), st.floats(0.5, 2.0))
+def test_digits_show_on_which_side_an_end_is(claimed, factor):
+    end = claimed * factor
+    assume(abs(factor - 1.0) > 1e-12)
+    assert (float(told_apart(end, claimed)) < claimed) == (end < claimed)
+    assert float(told_apart(claimed, claimed)) == pytest.approx(claimed, rel=1e-15)
+    assert float(told_apart(end, claimed)) == pytest.approx(end, rel=5e-4)
+
+
+def test_the_page_says_it_as_the_message_does(reports):
+    points = ((100, 0.0, math.inf), (200, 10.0, 17.16))
+    trace = ScaleTrace("gaussian:10", 10.0, "1 - 1e-4", points)
+    report = replace(reports["fail"], figures=Figures(scale=trace))
+    shown = page(report, "a.py:b", report.started)
+    assert "the labels allow scales above 10 and below 17.2." in shown
+
+
+@pytest.mark.parametrize("most", [1000, 200_000])
+def test_a_scale_that_no_label_tells_is_not_asked_more_for(most):
+    """Where the noise is everything no number of queries helps, so none is named."""
+    claim = small_claim(gate={"smallest_effect": 0.2, "max_queries": most})
+    noise = claim.mechanism.noise.times(1e6)
+    claim = claim.model_copy(
+        update={"mechanism": claim.mechanism.model_copy(update={"noise": noise})}
+    )
+    report = verify(drawing(claim), claim, seed=0)
+    found = next(check for check in report.checks if check.id == "noise-scale")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.message == "no histogram that the target serves tells the noise scale"

@@ -1,0 +1,76 @@
+"""What GitHub shows of a report: one line of Markdown a check, one annotation a fault."""
+
+from html import unescape
+
+import pytest
+
+from dpassay.verifiers.github import annotations, main, summary
+
+HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u2028\\"
+
+
+@pytest.fixture
+def inconclusive(reports):
+    return reports["inconclusive"].as_json()
+
+
+def with_message(report, text):
+    checks = [check | {"message": text} for check in report["checks"]]
+    return report | {"checks": checks, "warnings": [text], "target": text}
+
+
+def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive):
+    open_checks = [c for c in inconclusive["checks"] if c["verdict"] == "inconclusive"]
+    made = annotations(inconclusive)
+    assert open_checks
+    assert len(made) == len(open_checks)
+    assert all(line.startswith("::warning title=dpassay%3A ") for line in made)
+
+
+def test_a_pass_needs_no_annotation(reports):
+    report = reports["pass"].as_json()
+    assert annotations(report) == []
+    assert summary(report).startswith("### dpassay: pass\n")
+
+
+def test_what_a_failure_cut_short_has_no_annotation(reports):
+    """One fault, one annotation: the cut-short checks of a fail are inconclusive too."""
+    report = reports["fail"].as_json()
+    failed = [check["id"] for check in report["checks"] if check["verdict"] == "fail"]
+    assert any(check["verdict"] == "inconclusive" for check in report["checks"])
+    assert [line.split("%3A ")[1] for line in annotations(report)] == failed
+    assert all(line.startswith("::error ") for line in annotations(report))
+
+
+def test_every_check_is_one_row_worst_first(reports):
+    report = reports["fail"].as_json()
+    rows = [line for line in summary(report).splitlines() if line.startswith("|")][2:]
+    assert len(rows) == len(report["checks"])
+    assert "| fail |" in rows[0]
+    assert {unescape(row.split(" | ")[1]) for row in rows} == {c["id"] for c in report["checks"]}
+
+
+def test_hostile_text_stays_in_its_cell_and_in_its_line(inconclusive):
+    report = with_message(inconclusive, HOSTILE)
+    text = summary(report)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + len(report["checks"])
+    assert all(row.count("|") == 4 for row in rows)
+    assert not any(sign in text.replace("<br>", "").replace("code>", "") for sign in "@[`>\u202e")
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+    assert "a|b\\n::error::x\\r100% <img src=x> [l](https://e.x) `c` @all" in unescape(text)
+    for line in annotations(report):
+        assert len(line.splitlines()) == 1
+        assert "100%25 <img" in line
+
+
+def test_a_long_message_does_not_cost_the_summary(inconclusive):
+    """GitHub drops a summary beyond 1 MiB."""
+    assert len(summary(with_message(inconclusive, "|" * 10**6))) < 2**20
+
+
+def test_the_command_takes_one_folder(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("dpassay: usage: python -m dpassay.verifiers.github")

@@ -1,0 +1,74 @@
+"""Clear winners, each the least clear one with its chance, and what leaves out the noise there."""
+
+import numpy as np
+import pytest
+
+from dpassay.reference import log_probabilities
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.ladder import ladder
+from dpassay.verifiers.plan import LADDER
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.power import bare_winners_to_see
+
+GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+CLAIMS = [
+    GNMAX,
+    {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 250},
+    {"name": "gnmax", "noise": "gaussian:20", "classes": 4, "teachers": 2500},
+]
+
+
+def claimed(mechanism=GNMAX, **gate):
+    return parse_claim({"mechanism": mechanism, "gate": gate})
+
+
+@pytest.mark.parametrize("mechanism", CLAIMS, ids=lambda m: f"{m['noise']}-{m['classes']}")
+def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
+    """By probabilities of the whole ladder of winners, one by one."""
+    claim = claimed(mechanism).mechanism
+    rungs = ladder(claim)
+    assert len(rungs) == 3
+    for rung, chance in zip(rungs, (0.99, 0.997, 0.999), strict=True):
+        votes = np.array(rung.histogram)
+        assert votes.sum() == claim.teachers
+        assert votes[0] - np.sort(votes)[-2] == rung.lead > 0
+        assert np.ptp(votes[1:]) <= 1
+        law = np.exp(log_probabilities(votes.astype(float), claim.noise))
+        assert law[0] == pytest.approx(rung.chance, abs=1e-12)
+        assert rung.chance >= chance
+        fewer = votes.copy()
+        fewer[0] -= 1
+        fewer[np.argmin(votes[1:]) + 1] += 1
+        assert np.exp(log_probabilities(fewer.astype(float), claim.noise))[0] < chance
+
+
+def test_no_winner_is_clear_where_noise_is_large():
+    assert ladder(claimed(GNMAX | {"noise": "gaussian:100"}).mechanism) == ()
+
+
+def test_a_winner_without_noise_shows_after_the_planned_labels():
+    """All labels are the winner's: the wager on that fault then has what refutes, and no sooner.
+
+    Catches labels too few by the leak of the claimed law, or by a weight that is not paid.
+    """
+    plan = make_plan(claimed(), 0)
+    at = next(i for i, fault in enumerate(plan.faults) if "more than 206.5" in fault.wording)
+    for i, stream in enumerate(plan.streams):
+        if stream.kind == LADDER:
+            winner = int(np.argmax(stream.histogram))
+            law = np.exp(plan.log_q[i])
+            wanted = 30.0
+            n = bare_winners_to_see(float(law[winner]), 1.0, wanted)
+            gained = plan.fault_log_ratios[i, at, winner]
+            if np.ptp(np.sort(stream.histogram)[-2:]) > 206.5:
+                assert n * gained >= wanted > (n - 2) * gained
+
+
+def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget():
+    rungs = [
+        sum(stream.kind == LADDER for stream in make_plan(made, 0).streams)
+        for made in (claimed(), claimed(smallest_effect=0.1), claimed(max_queries=175_000))
+    ]
+    assert rungs[0] == 3
+    assert rungs[1] == 1
+    assert 0 < rungs[2] < 3

@@ -1,0 +1,98 @@
+"""Labels that come again after a restart: fair under every law, and found wherever they were."""
+
+import math
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpassay.reference import Gaussian, NoisyArgmax
+from dpassay.verifiers.evidence import Replay
+from dpassay.verifiers.evidence.repetition import SHARES
+
+LAWS = [
+    *[(p, 1 - p) for p in (0.02, 0.1, 0.3, 0.5, 0.8, 0.97)],
+    *[q for q in product((0.05, 0.2, 0.4, 0.55, 0.75, 0.9), repeat=3) if abs(sum(q) - 1) < 1e-9],
+]
+"""A grid over the null: every law of two outcomes, and of three."""
+
+CLAIMED = {2: [(0.5, 0.5), (0.9, 0.1)], 3: [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.08, 0.02)]}
+
+
+@cache
+def log_e(earlier, again, claimed):
+    return Replay(np.array(earlier), np.array(again), np.log(np.array(claimed))).log_e_value
+
+
+def expectation(value, law, n):
+    """Over all sequences of n labels under a law."""
+    total = 0.0
+    for again in product(range(len(law)), repeat=n):
+        total += math.prod(law[k] for k in again) * math.exp(value(again))
+    return total
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_the_expectation_is_at_most_one_given_whatever_came_before(law):
+    """Exactly, over the whole null, for every past of 1 to 4 labels and 1 to 4 labels after it.
+
+    Catches windows that run over the end unnormalised, weights that sum to more than 1, and a
+    supremum that is not over the labels wagered on; given the past, so that several may multiply.
+    """
+    outcomes = len(law)
+    for claimed in CLAIMED[outcomes]:
+        for m, n in ((1, 3), (2, 4), (3, 2), (4, 1), (4, 3)):
+            for past in product(range(outcomes), repeat=m):
+                found = expectation(lambda again, e=past, q=claimed: log_e(e, again, q), law, n)
+                assert found <= 1.0 + 1e-9, (claimed, past)
+
+
+def test_without_the_supremum_it_is_a_ratio_of_laws():
+    """Under the claim the expectation of the mixture alone is 1: no weight is lost either."""
+    claimed = (0.6, 0.3, 0.1)
+
+    def mixture(again):
+        replay = Replay(np.array([0, 2, 1, 0]), np.array(again), np.log(np.array(claimed)))
+        return replay.log_e_value + replay._misfit
+
+    assert math.isclose(expectation(mixture, claimed, 4), 1.0, rel_tol=1e-9)
+
+
+def test_windows_are_what_they_say():
+    """Against the plain double loop."""
+    rng = np.random.default_rng(0)
+    q = np.array([0.5, 0.3, 0.2])
+    earlier, again = rng.choice(3, 20, p=q), rng.choice(3, 6, p=q)
+    found = Replay(earlier, again, np.log(q))._ratios
+    for i, share in enumerate(SHARES):
+        for start in range(20):
+            ratio = sum(
+                math.log(1 - share + share * (again[t] == earlier[start + t]) / q[again[t]])
+                for t in range(6)
+                if start + t < 20
+            )
+            assert math.isclose(found[i, start], ratio, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize(("start", "copied"), [(0, 64), (1, 64), (1700, 64), (2480, 16)])
+def test_a_window_is_found_wherever_it_is(start, copied):
+    """One call of 16 labels before the end is enough for ten outcomes; 2,496 labels came before."""
+    log_q = np.full(10, -np.log(10.0))
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        earlier, again = rng.integers(10, size=2496), rng.integers(10, size=64)
+        again[:copied] = earlier[start : start + copied]
+        replay = Replay(earlier, again, log_q)
+        # a share of 1/8 of 1e-6, a tenth of the weight, and half of what is staked
+        assert replay.log_e_value > math.log(8e6 * 10 * 2)
+        assert replay.window == start
+
+
+def test_new_labels_are_no_evidence():
+    """Even of another law than the claimed one: the noise is half, and nothing is replayed."""
+    log_q = np.asarray(NoisyArgmax(Gaussian(40.0)).log_probabilities(np.array([30.0, 15.0, 5.0])))
+    mechanism, rng = NoisyArgmax(Gaussian(20.0)), np.random.default_rng(1)
+    for _ in range(50):
+        earlier, again = (mechanism.sample([30, 15, 5], n, rng) for n in (2496, 64))
+        assert Replay(earlier, again, log_q).log_e_value < 5

@@ -1,0 +1,66 @@
+"""Answers that balance each other: each has the claimed law, together they give the votes away."""
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpassay.reference import Gaussian, probabilities
+
+from .claims import GNMAX, SIGMA
+from .entry import FRESH, LAW, Shelf
+
+shelf = Shelf("balance", FRESH, GNMAX)
+
+
+def normal(rng, size, classes):
+    return rng.normal(0, SIGMA, (size, classes))
+
+
+@shelf.draws(
+    "antithetic-halves", "The second half of a call has the noise of the first, sign changed."
+)
+def antithetic_halves(histogram, size, rng):
+    noise = normal(rng, (size + 1) // 2, histogram.size)
+    return (histogram + np.concatenate([noise, -noise])[:size]).argmax(1)
+
+
+@shelf.makes("last-call-negated", "A call has the noise of the call before with its sign changed.")
+class LastCallNegated:
+    def __init__(self, seed):
+        self.rng, self.last = np.random.default_rng(seed), np.empty((0, 0))
+
+    def sample(self, histogram, size):
+        shape = (size, histogram.size)
+        if self.last.shape == shape:
+            noise, self.last = -self.last, np.empty((0, 0))
+        else:
+            noise = self.last = normal(self.rng, *shape)
+        return (histogram + noise).argmax(1)
+
+
+@shelf.draws("systematic", "Labels by systematic resampling, then shuffled: counts are fixed.")
+def systematic(histogram, size, rng):
+    law = probabilities(histogram.astype(float), Gaussian(SIGMA)).cumsum()
+    points = (np.arange(size) + rng.random()) / size
+    labels = np.searchsorted(law / law[-1], points, side="right")
+    return rng.permutation(labels.clip(max=histogram.size - 1))
+
+
+@shelf.draws("latin-hypercube", "The noise of each class is spread evenly over a call.")
+def latin_hypercube(histogram, size, rng):
+    strata = np.stack([rng.permutation(size) for _ in range(histogram.size)], 1)
+    return (histogram + SIGMA * ndtri((strata + rng.random(strata.shape)) / size)).argmax(1)
+
+
+@shelf.draws("antithetic-shuffled", "Pairs of opposite noise, shuffled within a call.")
+def antithetic_shuffled(histogram, size, rng):
+    return rng.permutation(antithetic_halves(histogram, size, rng))
+
+
+@shelf.draws(
+    "part-of-the-noise-once-a-call",
+    "A part of the noise, 0.6 of sigma, is drawn once a call.",
+    checks=(*FRESH, *LAW),
+)
+def part_once_a_call(histogram, size, rng):
+    once = 0.6 * normal(rng, 1, histogram.size)
+    return (histogram + once + 0.8 * normal(rng, size, histogram.size)).argmax(1)

@@ -1,0 +1,168 @@
+"""Deployments that run in processes of their own, and what is left of them after a restart.
+
+Without imports of the zoo, as it is run by path: `python lives.py NAME [FOLDER]` speaks JSON Lines;
+`start FOLDER SEED`, `restart FOLDER` and `stop FOLDER` are for a server in the background.
+"""
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+
+SIGMA = 40.0
+
+
+class Gnmax:
+    """The claimed labels from one generator."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def sample(self, histogram, size):
+        noise = self.rng.normal(0, SIGMA, (size, histogram.size))
+        return (histogram + noise).argmax(1)
+
+
+class Saving(Gnmax):
+    """Saves its generator in a folder after every so many calls, and takes it up there again."""
+
+    def __init__(self, folder, every):
+        self.file, self.every, self.calls = Path(folder) / "state", every, 0
+        saved = pickle.loads(self.file.read_bytes()) if self.file.exists() else None
+        super().__init__(saved or np.random.default_rng())
+
+    def sample(self, histogram, size):
+        labels = super().sample(histogram, size)
+        self.calls += 1
+        if self.calls % self.every == 0:
+            self.file.write_bytes(pickle.dumps(self.rng))
+        return labels
+
+
+class Caching(Gnmax):
+    """Keeps the first answer of every histogram, in a file where there is a folder for it."""
+
+    def __init__(self, folder=None):
+        super().__init__(np.random.default_rng())
+        self.file = None if folder is None else (Path(folder) / "answers").open("a+")
+        self.kept = {}
+        if self.file is not None:
+            self.file.seek(0)
+            self.kept = dict(json.loads(line) for line in self.file)
+
+    def sample(self, histogram, size):
+        key = ",".join(map(str, histogram))
+        if key not in self.kept:
+            self.kept[key] = int(super().sample(histogram, 1)[0])
+            if self.file is not None:
+                print(json.dumps([key, self.kept[key]]), file=self.file, flush=True)
+        return np.full(size, self.kept[key])
+
+
+of_the_process_id = Gnmax(np.random.default_rng(os.getpid()))
+of_the_system = Gnmax(np.random.default_rng())
+
+SPEAKING = {
+    "of-the-process-id": lambda: Gnmax(np.random.default_rng(os.getpid())),
+    "of-the-system": lambda: Gnmax(np.random.default_rng()),
+    "saved-every-50": lambda folder: Saving(folder, 50),
+    "saved-every-call": lambda folder: Saving(folder, 1),
+    "cached-in-memory": Caching,
+    "cached-on-disk": Caching,
+}
+
+
+def speak(deployment):
+    """Answers requests on stdin until it ends."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["call"] == "aggregate":
+            labels = deployment.sample(np.array(request["histogram"]), request["size"])
+            print(json.dumps({"labels": labels.tolist()}), flush=True)
+        else:
+            print(json.dumps({"error": "unknown call"}), flush=True)
+
+
+def serve(seed, port):
+    """Answers HTTP on a port; without a seed, from the system's entropy."""
+    deployment = Gnmax(np.random.default_rng(None if seed == "none" else int(seed)))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.reply(
+                {"labels": deployment.sample(np.array(request["histogram"]), request["size"])}
+                if self.path == "/aggregate"
+                else None
+            )
+
+        def do_GET(self):
+            self.reply(None)
+
+        def reply(self, found):
+            body = json.dumps(found, default=np.ndarray.tolist).encode()
+            self.send_response(404 if found is None else 200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    HTTPServer(("127.0.0.1", port), Handler).serve_forever()
+
+
+def start(folder, seed, port):
+    """Starts a server in the background, and returns once it can be reached."""
+    command = [sys.executable, __file__, "serve", seed, str(port)]
+    child = subprocess.Popen(command, start_new_session=True)
+    (Path(folder) / "server.json").write_text(json.dumps([child.pid, seed, port]))
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise SystemExit(f"nothing answers on port {port}")
+
+
+def stop(folder):
+    """Ends the server; what it was started with."""
+    pid, seed, port = json.loads((Path(folder) / "server.json").read_text())
+    os.kill(pid, signal.SIGKILL)
+    for _ in range(600):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)):
+                break
+        time.sleep(0.01)
+    return seed, port
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def main(name, *rest):
+    if name == "start":
+        start(rest[0], rest[1], free_port())
+    elif name == "restart":
+        start(rest[0], *stop(rest[0]))
+    elif name == "stop":
+        stop(rest[0])
+    elif name == "serve":
+        serve(rest[0], int(rest[1]))
+    else:
+        speak(SPEAKING[name](*rest))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,92 @@
+"""Right in one life, and not over a restart: each deployment runs in a process of its own."""
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .claims import CACHING, GNMAX
+from .entry import FRESH, Deployed, Shelf
+
+shelf = Shelf("restarts", FRESH, GNMAX)
+correct = Shelf("none", (), GNMAX)
+
+FILE = Path(__file__).parent / "lives.py"
+
+
+def command(*words):
+    return shlex.join([sys.executable, str(FILE), *words])
+
+
+def python(name):
+    """A Python target, whose worker keeps its process id when it is restarted."""
+    return lambda seed: Deployed(f"{FILE}:{name}")
+
+
+def speaking(name):
+    return lambda seed: Deployed(f"exec:{command(name)}")
+
+
+def speaking_from_a_folder(name):
+    def make(seed):
+        folder = tempfile.TemporaryDirectory()
+        return Deployed(f"exec:{command(name, folder.name)}", end=folder.cleanup)
+
+    return make
+
+
+def served(seeded):
+    """A server in the background, and the command that restarts it."""
+
+    def make(seed):
+        folder = tempfile.TemporaryDirectory()
+        begun = ("start", folder.name, str(seed) if seeded else "none")
+        subprocess.run([sys.executable, FILE, *begun], check=True)
+        port = json.loads((Path(folder.name) / "server.json").read_text())[2]
+
+        def end():
+            subprocess.run([sys.executable, FILE, "stop", folder.name], check=True)
+            folder.cleanup()
+
+        return Deployed(f"http://127.0.0.1:{port}", command("restart", folder.name), end)
+
+    return make
+
+
+shelf.makes("seed-behind-a-server", "A server draws from a fixed seed, set when it is started.")(
+    served(seeded=True)
+)
+shelf.makes(
+    "seed-of-the-process-id",
+    "The generator's seed is the process id, which is the same at every start in a container.",
+)(python("of_the_process_id"))
+shelf.makes("seed-of-the-process-id-by-command", "The same in a command of any language.")(
+    speaking("of-the-process-id")
+)
+shelf.makes(
+    "state-saved-every-50-calls",
+    "The generator is saved after every 50 calls; a restart replays those since.",
+)(speaking_from_a_folder("saved-every-50"))
+shelf.makes(
+    "cache-in-memory",
+    "Answers are kept as claimed, but in memory: every restart draws each of them anew.",
+    claim=CACHING,
+)(speaking("cached-in-memory"))
+
+correct.makes("served-and-restarted", "A server seeded by the system, restarted by a command.")(
+    served(seeded=False)
+)
+correct.makes("seeded-by-the-system", "A generator seeded by the system at every start.")(
+    python("of_the_system")
+)
+correct.makes("seeded-by-the-system-by-command", "The same in a command of any language.")(
+    speaking("of-the-system")
+)
+correct.makes(
+    "state-saved-every-call", "One stream over all restarts: saved before an answer goes out."
+)(speaking_from_a_folder("saved-every-call"))
+correct.makes("cache-on-disk", "Answers are kept over restarts, as claimed.", claim=CACHING)(
+    speaking_from_a_folder("cached-on-disk")
+)

@@ -1,0 +1,99 @@
+"""What a deployment says it has spent, look by look, and what its answers certainly cost."""
+
+from dataclasses import dataclass
+
+from ...reference import Histogram
+from ..targets import NotOffered, Target, checked_spent
+from .certain_cost import CertainCost, CertifiedCost
+
+_ROUNDING = 1.0 + 1e-9  # of figures that are compared with a claim or with each other
+_LONG = 10  # answers over which an account may stand still unremarked
+
+
+@dataclass
+class AskedHistogram:
+    """A histogram that a deployment with a budget is asked, and what came of it.
+
+    answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
+    mechanism may refuse; limit: about the number of answers that cost more than the claim.
+    """
+
+    answers: CertainCost
+    queries: CertainCost | None
+    limit: int | None
+    asked: int = 0
+    answered: int = 0
+    largest_call: int = 0
+
+    @property
+    def votes(self) -> Histogram:
+        """The histogram (c,)."""
+        return self.answers.here
+
+    def costs_more_than(self, epsilon: float) -> CertifiedCost | None:
+        """A proof that the answers given cost more than `epsilon`, if there is one.
+
+        Where queries may be refused, an account may charge each for whatever may come of it, or
+        for what did come of it: either may be the smaller, so that only what exceeds both counts.
+        """
+        proofs = []
+        counted = [(self.answers, self.answered)]
+        if self.queries is not None:
+            counted.append((self.queries, self.asked))
+        for cost, times in counted:
+            if times < 1 or cost.estimate(times) <= epsilon * _ROUNDING:
+                return None
+            proof = cost.certified(times)
+            if proof is None or proof.epsilon <= epsilon * _ROUNDING:
+                return None
+            proofs.append(proof)
+        return min(proofs, key=lambda proof: proof.epsilon)
+
+
+class Account:
+    """Follows `spent(delta)`: it must not fall, exceed the claim, or say less than answers cost."""
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        self.epsilon, self.delta = epsilon, delta
+        self.start: float | None = None
+        self.now: float | None = None
+        self._moved = 0  # answers given when it last moved
+        self._still = 0  # the most answers over which it stood still
+
+    def open(self, target: Target) -> bool:
+        """The first look; False where the target has no account."""
+        self.start = self.now = self._read(target)
+        return self.now is not None
+
+    def look(self, target: Target, answered: int) -> str | None:
+        """Reads it after so many answers in all; what is wrong with it, if anything."""
+        before, after = self.now, self._read(target)
+        if before is None or after is None:
+            return None
+        self.now = after
+        if after < before / _ROUNDING:
+            return f"from {before:.6g} to {after:.6g}"
+        if after > before:
+            self._moved = answered
+        self._still = max(self._still, answered - self._moved)
+        return None
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether it says more than the claim."""
+        return self.now is not None and self.now > self.epsilon * _ROUNDING
+
+    def still(self, answered: int) -> str | None:
+        """A warning, where it stood still over most of the answers given."""
+        if self.now is None or self._still < _LONG or 2 * self._still <= answered:
+            return None
+        return (
+            f"spent said epsilon {self.now:.4g} throughout {self._still:,} of {answered:,} "
+            "answers: a budget that is paid in advance, or an account that is not kept"
+        )
+
+    def _read(self, target: Target) -> float | None:
+        try:
+            return checked_spent(target.spent(self.delta), self.delta)
+        except NotOffered:
+            return None

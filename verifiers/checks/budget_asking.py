@@ -1,0 +1,102 @@
+"""Asking a deployment that has a budget, call by call, and judging its account after each."""
+
+from time import monotonic
+
+from ...reference import REFUSAL, BudgetExhausted
+from ..claim import Claim
+from ..targets import Target, checked_labels
+from .budget_account import Account, AskedHistogram
+
+AGAIN = 3
+"""Times in a row that it must say that its budget is spent: it may renew it."""
+
+SECONDS = 600.0
+"""After which no more is asked."""
+
+
+class BudgetAsking:
+    """Counts what was asked and answered, over all lives of a deployment, until a violation.
+
+    Refused queries are not counted as answers: how many there are is chance, and their cost may
+    be too. violation, diagnosis: what is wrong, in words, once something is.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        assert claim.privacy is not None
+        self.privacy, self.may_refuse = claim.privacy, claim.mechanism.refuses
+        self.account = Account(self.privacy.epsilon, self.privacy.delta)
+        self.asked = self.answered = self.calls = 0
+        self.violation: str | None = None
+        self.diagnosis = "the budget is not enforced, or not kept"
+        self._until = monotonic() + SECONDS
+
+    @property
+    def in_time(self) -> bool:
+        """Whether there is time to ask more."""
+        return monotonic() < self._until
+
+    def until_spent(self, target: Target, kind: AskedHistogram, size: int, most: int) -> bool:
+        """Calls for `size` until `most` labels were asked; True where the budget was spent."""
+        exhausted = 0
+        while self.violation is None and kind.asked < most and exhausted < AGAIN and self.in_time:
+            answered = self._ask(target, kind, min(size, most - kind.asked))
+            exhausted = 0 if answered else exhausted + 1
+        return exhausted == AGAIN
+
+    def reopened(self, target: Target) -> None:
+        """Looks at the account of a new life."""
+        fell = self.account.look(target, self.answered)
+        if fell is not None:
+            self.violation = f"spent fell when it was restarted, {fell}"
+
+    def _ask(self, target: Target, kind: AskedHistogram, size: int) -> bool:
+        """One call and a look; False where the budget is spent."""
+        self.calls += 1
+        try:
+            reply = target.ask(kind.votes, size)
+        except BudgetExhausted:
+            return False
+        labels = checked_labels(reply, kind.votes, size, self.may_refuse)
+        answered = int((labels != REFUSAL).sum())
+        kind.asked, kind.answered = kind.asked + size, kind.answered + answered
+        kind.largest_call = max(kind.largest_call, size)
+        self.asked, self.answered = self.asked + size, self.answered + answered
+        self._judge(target, kind)
+        return True
+
+    def _judge(self, target: Target, kind: AskedHistogram) -> None:
+        fell, claimed = self.account.look(target, self.answered), self.privacy
+        if fell is not None:
+            self.violation = f"spent fell {fell}"
+        elif self.account.exceeds:
+            self.violation = (
+                f"it answered {self.answered:,} queries, although its own account then says "
+                f"epsilon {self.account.now:.6g}, more than the claimed {claimed.epsilon:g}"
+            )
+        elif (proof := kind.costs_more_than(claimed.epsilon)) is not None:
+            self.violation = (
+                f"it answered {kind.answered:,} queries of {kind.votes.tolist()}, which cost more "
+                f"than ({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon "
+                f"{proof.epsilon:.4g} or more: certified, against {list(proof.there)}"
+            )
+        elif self.account.now is not None:
+            self._hold_to_account(kind, self.account.now)
+
+    def _hold_to_account(self, kind: AskedHistogram, spent: float) -> None:
+        """What it says must be at least what the answers to this histogram alone cost."""
+        proof = kind.costs_more_than(spent)
+        if proof is None:
+            return
+        beside = self.answered - kind.answered
+        answers = f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {kind.votes.tolist()}"
+        others = f" and {beside:,} to others" if beside else ""
+        self.violation = (
+            f"spent said epsilon {spent:.6g} after {answers}{others}, but the former alone cost at "
+            f"least {proof.epsilon:.6g} at delta {self.privacy.delta:g}: certified, against its "
+            f"neighbour {list(proof.there)}, by counting labels {list(proof.labels)} "
+            f"({proof.least:,} or more of {proof.times:,})"
+        )
+        self.diagnosis = "the account charges less than the answers certainly cost"
+        if spent == self.account.start:
+            single = " to calls for one label" if kind.largest_call == 1 else ""
+            self.diagnosis = f"answers{single} are not charged"

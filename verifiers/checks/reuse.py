@@ -1,0 +1,127 @@
+"""What `fresh-noise` says of noise that is not new for every answer: what was seen, and why."""
+
+from ..evidence.repetition import SHARES as COPIED
+from ..planner import FRESH_CALL
+from .base import Finding
+
+WORDS = {
+    "frozen": (
+        "answers to one histogram never change",
+        "one draw a histogram is kept (a cache, or a seed made from the input), or there is no "
+        "noise at all; if answers are kept by design, claim caching = true",
+    ),
+    "once a call": (
+        "all answers of a call are the same, and calls differ",
+        "noise is drawn once a call (or nearly every answer repeats the one before): draw it for "
+        "each answer, in the shape (size, classes)",
+    ),
+    "once": (
+        "all answers of a call are the same",
+        "noise is drawn once a call and not for each answer, in the shape (size, classes); or one "
+        "draw a histogram is kept (a cache, or a seed made from the input; if that is by design, "
+        "claim caching = true); or answers repeat the one before; or there is no noise at all",
+    ),
+    "restarted": (
+        "after a restart the target gives the labels of its first start again",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
+    ),
+    "replayed": (
+        "after a restart the target gives labels again that it gave before",
+        "its state is saved now and then, and taken up again: save it before an answer goes out, "
+        "or seed anew at every start from the operating system's entropy",
+    ),
+    "contained": (
+        "two processes of the same process id give the same labels",
+        "a seed made of the process id, which is the same at every start in a container: seed from "
+        "the operating system's entropy",
+    ),
+    "compared": (
+        "the target gives the labels again that an earlier report opens with",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
+    ),
+    "calls": (
+        "a call of {size} answers gives the answers of an earlier call again",
+        "generators are seeded alike (a clock, a counter, few seeds, a forked worker): create one, "
+        "seeded by the operating system",
+    ),
+    "neighbours": (
+        "answers to two histograms come from the same noise, place by place",
+        "generators kept for each histogram start from one seed, or the same noise is used for "
+        "every histogram: neighbours then differ only where a vote decides. Draw it anew for each",
+    ),
+    "totals": (
+        "answers to histograms of two totals come from the same noise, place by place",
+        "generators kept for each total start from one seed: keep one generator, seeded by the "
+        "operating system",
+    ),
+    "periodic": (
+        "every {period} answer repeats the one before it",
+        "noise is not drawn anew for every answer: look for a counter or a buffer",
+    ),
+    "dependent": (
+        "an answer depends on the one before it",
+        "noise is correlated from answer to answer (antithetic, smoothed, or reused in part): draw "
+        "it independently",
+    ),
+    "even": (
+        "the labels of a call are counted too evenly: their number varies {factor:.2g} times as "
+        "much as that of independent labels",
+        "the draws of a call balance each other (strata, a Latin hypercube, systematic resampling, "
+        "noise with its sign changed): one call then gives the votes away. Draw independently",
+    ),
+    "uneven": (
+        "the labels of a call go together: their number varies {factor:.2g} times as much as that "
+        "of independent labels",
+        "something is drawn once a call, such as the scale or a part of the noise: draw it for "
+        "each answer",
+    ),
+}
+"""What was seen, and the likeliest cause."""
+
+
+def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
+    """What to say of labels that copy the one `distance` before with probability `share`."""
+    whole = share > 0.9
+    answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
+    message = f"{answers} repeat {_before(distance)} on the same histogram"
+    if distance == FRESH_CALL and whole:
+        return Finding(
+            f"{message}: calls of {FRESH_CALL} answers give the same answers",
+            "the generator is seeded anew in every call: create it once, unseeded",
+            histogram,
+        )
+    return Finding(
+        message,
+        "noise is reused: look for a pool, a buffer, or a generator that is reset",
+        histogram,
+    )
+
+
+def of_avoidance(distance: int, histogram: tuple[int, ...]) -> Finding:
+    """What to say of labels that equal the one `distance` before too rarely."""
+    return Finding(
+        f"answers avoid {_before(distance)} on the same histogram: they agree too rarely",
+        "noise is used again with its sign changed (antithetic draws), or spread evenly over the "
+        "answers: draw it independently",
+        histogram,
+    )
+
+
+def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
+    """What to say of the wager of `Repetition` in this row."""
+    if row < COPIED.size:
+        return of_copies(float(COPIED[row]), distance, histogram)
+    return of_avoidance(distance, histogram)
+
+
+def ordinal(number: int) -> str:
+    """As in 1st, 2nd, 12th."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+def _before(distance: int) -> str:
+    return "the one before" if distance == 1 else f"the one {distance:,} before"

@@ -1,0 +1,93 @@
+"""Evidence that the labels of a call are counted more, or less, evenly than independent ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr, xlog1py, xlogy
+
+from .mixture import log_mixture_of
+
+Vector = NDArray[np.float64]
+
+FACTORS = (0.06, 0.25, 0.6, 0.8, 1.25, 1.7, 4.0)
+"""Standard deviations of a call's count, over the binomial one, that are wagered on."""
+
+LEAST_CALL = 8
+"""Labels below which a call says too little."""
+
+_NARROWEST = 0.25  # labels: a count is a whole number
+_LEAK = 0.02  # share of the binomial law in each wager, so that no call rules it out
+_PRIOR = 32.0  # labels by which the claim pulls the share learned from the past
+
+
+class Dispersion:
+    """Ratios of "the count of a set of labels in a call has this standard deviation".
+
+    share: the claimed probability of the set. Under the null labels are independent with any one
+    probability of the set, so that its count in a call of n is binomial whatever the order within
+    the call. A wager is a law of that count, a rounded normal one around n times the claimed
+    share, or n times the share learned from earlier calls; ratios to the binomial law are divided
+    by the likelihood's supremum over all shares (universal inference, Wasserman, Ramdas,
+    Balakrishnan 2020, arXiv 1912.11436v4).
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = float(np.clip(share, 1e-12, 1.0 - 1e-12))
+        self._seen = self._in_set = 0
+        self._log_ratios = np.zeros((2, len(FACTORS)))
+        self._likelihood = 0.0  # of the order of labels within calls and their counts, as wagered
+        self._counted = np.zeros(2)
+
+    def observe(self, in_set: int, size: int) -> None:
+        """Adds a call of `size` labels, of which `in_set` were in the set."""
+        if size >= LEAST_CALL:
+            learned = (self._in_set + _PRIOR * self.share) / (self._seen + _PRIOR)
+            # the likelihood of one order of the labels: that of their count over how many have it
+            orders = gammaln(size + 1) - gammaln(in_set + 1) - gammaln(size - in_set + 1)
+            for row, centre in enumerate((self.share, learned)):
+                laws = _count_log_laws(in_set, size, float(centre))
+                self._log_ratios[row] += laws - orders
+            self._counted += (in_set, size - in_set)
+        self._seen += size
+        self._in_set += in_set
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mixture over centres and standard deviations, after the division."""
+        inside, outside = (float(count) for count in self._counted)
+        total = inside + outside
+        if total == 0:
+            return 0.0
+        supremum = xlogy(inside, inside / total) + xlogy(outside, outside / total)
+        weights = np.full(self._log_ratios.shape, -np.log(self._log_ratios.size))
+        return log_mixture_of(self._log_ratios, weights) - float(supremum)
+
+    @property
+    def heaviest(self) -> float:
+        """The factor with most evidence."""
+        return FACTORS[int(self._log_ratios.max(0).argmax())]
+
+
+def _count_log_laws(in_set: int, size: int, centre: float) -> Vector:
+    """Log-probability of a count under each wager (factors,): laws on 0, ..., size."""
+    spread = np.sqrt(size * centre * (1.0 - centre))
+    deviation = np.maximum(np.array(FACTORS) * spread, _NARROWEST)
+    mean = size * centre
+    mass = _between(in_set - 0.5 - mean, in_set + 0.5 - mean, deviation)
+    whole = _between(-0.5 - mean, size + 0.5 - mean, deviation)
+    binomial = (
+        gammaln(size + 1)
+        - gammaln(in_set + 1)
+        - gammaln(size - in_set + 1)
+        + xlogy(in_set, centre)
+        + xlog1py(size - in_set, -centre)
+    )
+    return np.asarray(
+        np.log((1.0 - _LEAK) * mass / whole + _LEAK * np.exp(np.maximum(binomial, -700.0)))
+    )
+
+
+def _between(low: float, high: float, deviation: Vector) -> Vector:
+    """Mass of centred normal laws between two points, on the side where it is exact."""
+    if low > 0.0:
+        low, high = -high, -low
+    return np.asarray(ndtr(high / deviation) - ndtr(low / deviation))

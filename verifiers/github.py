@@ -1,0 +1,121 @@
+"""A report for GitHub Actions: a summary of the job in Markdown, and annotations.
+
+`python -m dpassay.verifiers.github DIR` reads `report.json` in DIR, appends the summary to the file
+that GITHUB_STEP_SUMMARY names, and prints the annotations. The action runs it after its run; any
+workflow that has a report can. What a report quotes may be a target's own words, so nothing of it
+is ever Markdown, HTML, or a command to the runner.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .explained import CUT_SHORT
+from .misuse import fail
+from .printable import printable
+from .report import Verdict
+
+_WORST_FIRST = list(Verdict)
+_LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+
+
+def summary(report: Mapping[str, Any]) -> str:
+    """The Markdown of a report in its public JSON form: verdict, then checks, worst first."""
+    verdict, claim = Verdict(report["verdict"]), report["claim"]["mechanism"]
+    facts = [f"target: {report['target']}"] if "target" in report else []
+    facts.append(
+        f"claim: {claim['name']} with {claim['noise']}, {claim['classes']} classes, "
+        f"{claim['teachers']} teachers"
+    )
+    facts.append(f"{report['queries']:,} queries in {report['seconds']:.1f} s")
+    facts.append(f"seed {report['seed']}")
+    lines = [
+        f"### dpassay: {verdict.value}",
+        "",
+        f"{_text(verdict.meaning)}\\",
+        _text("; ".join(facts)),
+        "",
+        "| verdict | check | found |",
+        "|---|---|---|",
+    ]
+    lines += [_row(check) for check in _ordered(report)]
+    lines += [""] + [f"- warning: {_text(warning)}" for warning in report["warnings"]]
+    return "\n".join(lines) + "\n"
+
+
+def annotations(report: Mapping[str, Any]) -> list[str]:
+    """Workflow commands, one a line: errors for what failed, warnings for what is inconclusive.
+
+    A check that a failure of another one cut short has none: one fault, one annotation.
+    """
+    made = []
+    for check in _ordered(report):
+        verdict = check["verdict"]
+        cut_short = verdict == "inconclusive" and check["message"].startswith(CUT_SHORT)
+        if verdict in ("fail", "error", "inconclusive") and not cut_short:
+            level = "warning" if verdict == "inconclusive" else "error"
+            made.append(_command(level, f"dpassay: {check['id']}: {verdict}", _found(check)))
+    return made
+
+
+def _ordered(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return sorted(report["checks"], key=lambda check: _WORST_FIRST.index(Verdict(check["verdict"])))
+
+
+def _row(check: Mapping[str, Any]) -> str:
+    cells = [_text(check["verdict"]), _text(check["id"]), _text(_found(check))]
+    if check["reproduce"]:
+        cells[-1] += f"<br><code>{_text(check['reproduce'])}</code>"
+    return f"| {' | '.join(cells)} |"
+
+
+def _found(check: Mapping[str, Any]) -> str:
+    cause = f"; likely cause: {check['diagnosis']}" if check["diagnosis"] else ""
+    return f"{check['message']}{cause}"
+
+
+def _text(text: str) -> str:
+    """One line that Markdown shows as it is: a character reference never is structure."""
+    return _PUNCTUATION.sub(lambda found: f"&#{ord(found[0])};", printable(text[:_LONGEST]))
+
+
+def _command(level: str, title: str, message: str) -> str:
+    """A workflow command, escaped as the runner reads it back."""
+    data = printable(message[:_LONGEST]).replace("%", "%25")
+    named = title.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={named}::{data}"
+
+
+def _read(folder: str) -> Mapping[str, Any] | None:
+    try:
+        report: Mapping[str, Any] = json.loads((Path(folder) / "report.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return report
+
+
+def main(arguments: list[str]) -> None:
+    """Writes and prints; exits 2 where there is no report."""
+    if len(arguments) != 1:
+        fail("usage: python -m dpassay.verifiers.github DIR, the folder of a report")
+    report = _read(arguments[0])
+    if report is None:
+        text = "### dpassay: no report\n\nThe run ended before it had one: its log says why.\n"
+        shown = ["::error title=dpassay::there is no report: the log of the run says why"]
+    else:
+        text, shown = summary(report), annotations(report)
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if place:
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(text)
+    print("\n".join(shown))
+    sys.exit(2 if report is None else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

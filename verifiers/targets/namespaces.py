@@ -1,0 +1,35 @@
+"""Whether a process can be the first of a PID namespace of its own, as it is in a container."""
+
+import subprocess
+from functools import cache
+
+_UNSHARE = ("unshare", "--pid", "--fork", "--kill-child")
+# as the same user: a target's files stay its own; a user namespace only where one is needed
+_USERS: tuple[tuple[str, ...], ...] = ((), ("--user", "--map-current-user"))
+_PROC: tuple[tuple[str, ...], ...] = (("--mount-proc",), ())
+_PROBE_SECONDS = 5.0
+
+
+@cache
+def first_of_a_namespace() -> tuple[str, ...] | None:
+    """Words before a command that make it process 1 of a new PID namespace; None: not allowed."""
+    for user in _USERS:
+        for proc in _PROC:
+            words = (*_UNSHARE, *user, *proc)
+            if _is_allowed(words):
+                return words
+    return None
+
+
+def _is_allowed(words: tuple[str, ...]) -> bool:
+    try:
+        tried = subprocess.run(
+            [*words, "true"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return tried.returncode == 0

@@ -1,0 +1,80 @@
+"""The command that restarts a deployment which dpassay did not start: `restart` in `[gate]`."""
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from typing import IO
+
+from ..clock import check_clock, seconds_left
+from .replies import TargetError, one_line
+
+_SECONDS = 120.0
+_WORDS = 4096  # bytes at the end of its output in which the last line is looked for
+
+
+class RestartCommand:
+    """Runs a command, split by shlex and without a shell, that returns once it has restarted all.
+
+    What it leaves running is left alone. Raises ValueError for a text that is no command.
+    """
+
+    def __init__(self, command: str) -> None:
+        self._words = command_words(command)
+        self.name = f"restart = {one_line(repr(command))} in [gate]"
+
+    def run(self) -> None:
+        """Runs it once. Raises TargetError unless it ends with status 0 within two minutes."""
+        with tempfile.TemporaryFile() as output:  # a pipe would wait for whatever it leaves running
+            status = self._status(output)
+            if status != 0:
+                words = _last_line(output)
+                raise TargetError(
+                    f"{self.name} ended with status {status}" + (words and f": {words}")
+                )
+
+    def _status(self, output: IO[bytes]) -> int:
+        try:
+            child = subprocess.Popen(
+                self._words,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C ends the run, and not what was restarted
+            )
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise TargetError(f"{self.name} cannot be started: {why}") from None
+        try:
+            return child.wait(min(_SECONDS, seconds_left()))
+        except BaseException as ended:
+            with contextlib.suppress(OSError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            if not isinstance(ended, subprocess.TimeoutExpired):
+                raise
+            check_clock()
+            raise TargetError(
+                f"{self.name} did not end within {_SECONDS:g} s: expected a command that returns "
+                "once the target has been restarted"
+            ) from None
+
+
+def command_words(command: str) -> list[str]:
+    """The argument list of a command. Raises ValueError of one line."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"{one_line(repr(command))}: {str(error).lower()}") from None
+    if not words or not words[0]:
+        raise ValueError(f"{one_line(repr(command))}: expected a command")
+    return words
+
+
+def _last_line(output: IO[bytes]) -> str:
+    length = output.seek(0, os.SEEK_END)
+    output.seek(max(0, length - _WORDS))
+    lines = output.read().decode(errors="replace").strip().splitlines()
+    return one_line(lines[-1]) if lines else ""
