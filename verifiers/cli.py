@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from .misuse import MISUSE, fail, on_stdout, run_commands
-from .options import Whole
+from .options import Seconds, Whole
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def commands() -> None:
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
+@click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
@@ -36,6 +37,7 @@ def verify(
     claim_file: str | None,
     folder: str | None,
     max_queries: int | None,
+    max_seconds: float | None,
     seed: int | None,
     compare: str | None,
     as_json: bool,
@@ -47,11 +49,13 @@ def verify(
     reference aggregator is verified.
     """
     from .claim import ClaimError, read_claim
+    from .clock import OutOfTime, run_clock
     from .earlier_report import EarlierReportError, read_opening
     from .embedded import REFERENCE, embedded_claim, embedded_histograms, reference_target
     from .gate import Progress
     from .gate import verify as run
     from .interrupts import remembered_interrupts
+    from .report import Verdict
     from .report_files import ReportFileError, ReportFolder
     from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
@@ -60,6 +64,7 @@ def verify(
         fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        claim = claim.with_limits(max_queries, max_seconds)
         earlier = None if compare is None else read_opening(compare, claim)
         files = (
             None
@@ -68,48 +73,59 @@ def verify(
         )
     except (ClaimError, EarlierReportError, ReportFileError) as error:
         fail(str(error))
-    if max_queries is not None:
-        claim = claim.with_max_queries(max_queries)
-    words = ["dpassay", "verify", *([shown_spec(target)] if target else [])]
-    words += ["--claim", claim_file] if claim_file else []
-    words += ["--max-queries", str(max_queries)] if max_queries is not None else []
-    words += ["--compare", compare] if compare is not None else []
-    again = shlex.join(words)
+    spec = None if target is None else shown_spec(target)
+    again = _reproduce(spec, claim_file, max_queries, compare)
     own = embedded_histograms() if claim_file is None else []
-    name = REFERENCE if target is None else shown_spec(target)
-    try:
-        deployment: Target = (
-            reference_target(claim)
-            if target is None
-            else open_target(target, claim.gate.timeout, claim.gate.restart)
-        )
-    except TargetError as error:
-        fail(str(error))
-    try:
-        with progress_bar() as show, remembered_interrupts() as check_interrupts:
-
-            def listener(progress: Progress) -> None:
-                check_interrupts()
-                show(progress)
-
-            report = run(
-                deployment,
-                claim,
-                seed=seed,
-                own=own,
-                listener=listener,
-                reproduce=again,
-                name=name,
-                earlier=earlier,
+    name = REFERENCE if spec is None else spec
+    with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
+        try:
+            deployment: Target = (
+                reference_target(claim)
+                if target is None
+                else open_target(target, claim.gate.timeout, claim.gate.restart)
             )
-    finally:
-        deployment.close()
-    trouble = None if files is None else files.write(report)  # stdout may be closed: files first
-    with on_stdout():
-        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+        except TargetError as error:
+            fail(str(error))
+        except OutOfTime as end:
+            fail(f"{end}: the target was not ready by then", Verdict.INCONCLUSIVE.exit_status)
+        try:
+            with progress_bar() as show:
+
+                def listener(progress: Progress) -> None:
+                    interrupts.run_is_over() if progress.over else interrupts.check()
+                    show(progress)
+
+                report = run(
+                    deployment,
+                    claim,
+                    seed=seed,
+                    own=own,
+                    listener=listener,
+                    reproduce=again,
+                    name=name,
+                    earlier=earlier,
+                )
+        finally:
+            deployment.close()
+        if interrupts.pressed:
+            interrupts.say()
+        trouble = None if files is None else files.write(report)  # stdout may be closed: first
+        with on_stdout(kept=None if trouble is not None else folder):
+            print(json.dumps(report.as_json())) if as_json else print_report(report, name)
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
+
+
+def _reproduce(
+    target: str | None, claim_file: str | None, max_queries: int | None, compare: str | None
+) -> str:
+    """The command that repeats a run but for its seed; without --max-seconds, to see it end."""
+    words = ["dpassay", "verify", *([target] if target else [])]
+    words += ["--claim", claim_file] if claim_file else []
+    words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    words += ["--compare", compare] if compare is not None else []
+    return shlex.join(words)
 
 
 @commands.command()
@@ -128,11 +144,10 @@ def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool)
         shown, logs = decimal_probabilities(histogram, noise, digits)
     except ValueError as error:
         fail(str(error))
-    if as_json:
-        print(json.dumps({"probabilities": shown, "log": logs}))
-        return
-    for label, text in enumerate(shown):
-        print(f"{label}  {text}")
+    public = json.dumps({"probabilities": shown, "log": logs})
+    lines = "\n".join(f"{label}  {text}" for label, text in enumerate(shown))
+    with on_stdout():
+        print(public if as_json else lines)
 
 
 @commands.command()
@@ -173,7 +188,7 @@ def reconstruct(
 
     if counts is not None and (labels is not None or classes is not None):
         fail("--counts stands for LABELS and --classes: give one or the other")
-    if counts is None and labels is None and sys.stdin.isatty():
+    if counts is None and labels is None and (sys.stdin is None or sys.stdin.isatty()):
         fail("nothing to read: give LABELS, --counts, or labels on stdin")
     try:
         result = reconstruct_votes(
@@ -190,7 +205,8 @@ def reconstruct(
         click.echo(f"dpassay: warning: {warning}", err=True)
     if result.is_slow:
         click.echo("dpassay: drawing from the posterior of many classes takes a while", err=True)
-    print(json.dumps(result.as_json()) if as_json else result.as_text())
+    with on_stdout():
+        print(json.dumps(result.as_json()) if as_json else result.as_text())
 
 
 @commands.command()
@@ -262,7 +278,8 @@ def account(
         )
     except ValueError as error:
         fail(str(error))
-    print(json.dumps(charged.as_json()) if as_json else charged.as_text())
+    with on_stdout():
+        print(json.dumps(charged.as_json()) if as_json else charged.as_text())
 
 
 @commands.command()
@@ -296,7 +313,8 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
         fail("the target's own budget was exhausted")
     finally:
         deployment.close()
-    print(json.dumps(found.as_json()) if as_json else found.as_text())
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())
     sys.exit(found.verdict.exit_status)
 
 
