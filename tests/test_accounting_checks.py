@@ -158,6 +158,39 @@ def test_accountants_that_charge_too_little_are_proved_wrong(name):
     assert np.abs(np.array(here) - there).sum() == 2
 
 
+GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 5, "teachers": 250}
+LNMAX = {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 100}
+SCREENED = GNMAX | {"name": "confident-gnmax", "noise": "gaussian:100", "threshold": 150.0}
+SCREENED |= {"threshold_noise": "gaussian:20"}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "charge", "words"),
+    [
+        (GNMAX, lambda a: 0.5 * a / SIGMA**2, "half of the published data-independent bound"),
+        (GNMAX, lambda a: 0.2515 * a / SIGMA**2, "a quarter of the published"),
+        (GNMAX, lambda a: a / SIGMA**4, "1/scale^2 of the published"),
+        (GNMAX, lambda a: np.full(a.size, 2 / SIGMA**2), "bound of order 2, at every order"),
+        (LNMAX, lambda a: np.minimum(1 / 20, a / 800), "gamma for two gamma"),
+        (SCREENED, lambda a: a / 100**2, "of an answer, without that of the screening"),
+    ],
+)
+def test_a_charge_like_a_known_one_is_named(mechanism, charge, words):
+    """Beside the share of the exact cost, which depends on the histogram and the order."""
+    check = soundness(mechanism, lambda h, m, a: charge(a))
+    assert "of the exact cost (" in check.finding().diagnosis
+    assert words in check.finding().diagnosis
+
+
+@pytest.mark.parametrize("share", [0.45, 0.51])
+def test_a_charge_like_no_known_one_is_not_named(share):
+    """Two per cent from a half is no half, nor is what is half of it at one order alone."""
+    check = soundness(GNMAX, lambda h, m, a: share * a / SIGMA**2)
+    assert check.finding().diagnosis.endswith("of the exact cost")
+    bent = soundness(GNMAX, lambda h, m, a: 0.5 * a**0.99 / SIGMA**2)
+    assert bent.finding().diagnosis.endswith("of the exact cost")
+
+
 def test_a_target_without_an_accountant_is_not_judged():
     found = result("accountant-soundness")
     assert found.verdict is Verdict.NOT_APPLICABLE

@@ -83,7 +83,7 @@ def test_blocks_of_equal_votes_agree_with_mpmath(votes, family, scale):
         ([10**9, 10**9 - 40, 10**9 - 900], 40.0),
         ([1, 0, 1, 0], 1e6),
         ([30] * 12 + [0] * 12, 1.5),
-        (list(range(40)), 2.0),
+        pytest.param(list(range(40)), 2.0, marks=pytest.mark.slow("forty classes")),
         ([30] * 20 + [7] * 15 + [0] * 5, 3.0),  # equal votes are taken together from 32 classes on
         ([600, 300, 299, 298, 0], 30.0),
     ],
@@ -174,7 +174,10 @@ def test_jax_agrees_with_numpy(family):
         )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family",
+    [Gaussian, *(pytest.param(f, marks=pytest.mark.slow("other families")) for f in FAMILIES[1:])],
+)
 def test_jax_jits_vmaps_and_differentiates_twice(family):
     """First derivatives against the analytic Jacobian, second ones against its differences."""
     noise = family(20.0)

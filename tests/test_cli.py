@@ -121,6 +121,9 @@ def test_the_json_has_the_shape_of_the_contract(claim):
     report = json.loads(verify("correct", claim, "--max-queries", "300").stdout)
     assert set(report) == {
         "verdict",
+        "target",
+        "started",
+        "ended",
         "queries",
         "seconds",
         "seed",
@@ -128,6 +131,7 @@ def test_the_json_has_the_shape_of_the_contract(claim):
         "claim",
         "versions",
         "warnings",
+        "opening",
         "checks",
     }
     for check in report["checks"]:
@@ -141,6 +145,7 @@ def test_the_json_has_the_shape_of_the_contract(claim):
             "message",
             "diagnosis",
             "reproduce",
+            "figures",
         }
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy.stats import binom
 
-from dpassay.reference.accounting.certified import delta_lower
-from dpassay.reference.accounting.counting import best_count
+from dpassay.reference.accounting.certified import delta_lower, epsilon_lower
+from dpassay.reference.accounting.counting import best_count, costliest_count
 from dpassay.verifiers.audit import _refutes
 from dpassay.verifiers.checks import PrivacyClaimCheck
 from dpassay.verifiers.claim import parse_claim
@@ -75,3 +75,32 @@ def test_certified_tails_start_from_the_side_with_few_terms(p, q, least):
     """Summed from the first count, half of these terms would take an hour."""
     low = delta_lower(arb(p), arb(q), 10**9, least, 1.0)
     assert low == pytest.approx(1.0 if least > 5 else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "times", "delta"),
+    [
+        (0.528, 0.472, 1, 1e-5),
+        (0.528, 0.472, 100, 1e-5),
+        (0.528, 0.472, 5_000, 1e-5),
+        (1e-4, 0.8e-4, 1, 1e-5),
+        (0.99, 0.98, 400, 1e-3),
+        (0.75, 0.25, 3_000, 1e-5),  # beyond 1e-308
+        (0.6, 0.4, 50, 0.5),
+    ],
+)
+def test_the_costliest_count_has_delta_at_its_epsilon(p, q, times, delta):
+    """The hockey stick in 40 digits: delta at that epsilon, and less than delta just beyond it."""
+    least, epsilon = costliest_count(p, q, times, delta)
+    assert exact_delta(p, q, times, epsilon * (1 - 1e-7)) > delta
+    assert exact_delta(p, q, times, epsilon * (1 + 1e-7)) < delta
+    certified = epsilon_lower(arb(p), arb(q), times, least, delta)
+    assert certified == pytest.approx(epsilon, rel=1e-7)
+    assert exact_delta(p, q, times, certified) >= delta
+
+
+def test_events_rarer_than_delta_prove_nothing():
+    assert costliest_count(1e-6, 1e-7, 3, 1e-5)[1] == 0.0
+    assert epsilon_lower(arb(1e-6), arb(1e-7), 3, 1, 1e-5) == 0.0
+    assert costliest_count(0.4, 0.4, 100, 1e-5)[1] == 0.0
+    assert costliest_count(0.6, 0.4, 50, 0.9)[1] == 0.0

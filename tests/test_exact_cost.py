@@ -160,6 +160,7 @@ def test_mixed_queries_compose_in_any_order_and_add():
     assert both.high > max(epsilon_bracket([q], 1e-5).low for q in (one, two))
 
 
+@pytest.mark.slow("brackets of several compositions")
 @given(histogram=histograms(3, 60), times=st.integers(1, 60))
 def test_no_conversion_of_the_exact_cost_is_below_the_bracket(histogram, times):
     other = next(iter(neighbours(histogram)))
@@ -253,7 +254,7 @@ def climb(mechanism, classes, teachers, order, seed):
         (Gaussian(2.0), 20, 8.0),
         (Gaussian(5.0), 20, 50.0),
         (Gaussian(20.0), 60, 8.0),
-        (Laplace(4.0), 30, 8.0),
+        pytest.param(Laplace(4.0), 30, 8.0, marks=pytest.mark.slow("a longer climb")),
     ],
     ids=str,
 )

@@ -364,6 +364,33 @@ def test_a_restart_that_repeats_the_first_call_is_told():
     assert "a fixed seed" in check.violation().diagnosis
 
 
+@pytest.mark.parametrize(
+    ("alike", "words"),
+    [
+        (("contained", "restarted"), "the labels of its first start again"),
+        (("contained", "replayed"), "labels again that it gave before"),
+        (("contained",), "two processes of the same process id"),
+        (("compared",), "that an earlier report opens with"),
+    ],
+)
+def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words):
+    """A fixed seed, and saved state, make lives of one process id alike too."""
+    check = FreshNoise(make_plan(claim(), 0))
+    rng = np.random.default_rng(0)
+    earlier = rng.integers(10, size=2000)
+    calls = {
+        "compared": (earlier[:32], earlier[:32]),
+        "contained": (earlier[64:96], earlier[64:96]),
+        "restarted": (earlier, earlier[:32]),
+        "replayed": (earlier, earlier[1800:1832]),
+    }
+    check.observe_restart(earlier, rng.integers(10, size=32))
+    for kind in alike:
+        check.observe_restart(*calls[kind], kind="restarted" if kind == "replayed" else kind)
+    assert check.log_e_value > check.log_threshold
+    assert words in check.violation().message
+
+
 class Restarts(InProcessTarget):
     """A target whose generator begins anew with every life."""
 

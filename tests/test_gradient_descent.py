@@ -38,6 +38,7 @@ def test_the_paper_stops_below_its_threshold_and_shifts_to_the_teachers():
     assert misplaced(votes[0], VOTES) < misplaced(start, VOTES)
 
 
+@pytest.mark.slow("compiles the published descent once more")
 def test_steps_are_ten_votes_long_then_one():
     """From 0 with one step allowed, then two: each moves the votes by 10 in Euclidean length."""
     one = replace(PAPER, most_steps=1, shift=False)
@@ -51,6 +52,7 @@ def test_steps_are_ten_votes_long_then_one():
     assert value(votes, LAW) < 0.005  # ten votes at a time cannot come so close
 
 
+@pytest.mark.slow("compiles the published descent once more")
 def test_the_released_code_starts_uniform_and_keeps_the_negative_votes():
     """Its step out of the histograms is the last, and is kept; the paper's variant goes on."""
     counts = np.array([[9_990.0, 10.0, 0.0, 0.0]])
@@ -61,6 +63,7 @@ def test_the_released_code_starts_uniform_and_keeps_the_negative_votes():
     assert gradient_descent(counts, SIGMA, 100, PAPER)[0].sum() == pytest.approx(100, abs=1e-2)
 
 
+@pytest.mark.slow("compiles the published descent once more")
 def test_the_shift_makes_no_difference_from_a_uniform_start():
     """Q does not change with a shift (Theorem 2), so descent keeps the total it started from."""
     counts = np.array([[700.0, 200.0, 80.0, 20.0]])
@@ -69,6 +72,7 @@ def test_the_shift_makes_no_difference_from_a_uniform_start():
     np.testing.assert_allclose(moved, kept, atol=1e-2)
 
 
+@pytest.mark.slow("compiles the published descent once more")
 def test_histograms_of_a_batch_end_independently():
     counts = np.array([[700.0, 200.0, 80.0, 20.0], [990.0, 10.0, 0.0, 0.0]])
     together = gradient_descent(counts, SIGMA, 100)[0]
@@ -83,6 +87,7 @@ def test_reconstruct_runs_the_paper():
     assert found.interval.shape == (4, 2)
 
 
+@pytest.mark.slow("compiles the published descent once more")
 def test_saturated_answers_end_the_descent():
     """One label only, noise far too small to move: no endless loop, no NaN."""
     counts = np.array([[1000.0, 0.0, 0.0]])

@@ -80,8 +80,8 @@ def served():
 def opened():
     targets = []
 
-    def start(url, timeout=20.0):
-        targets.append(open_target(url, timeout))
+    def start(url, timeout=20.0, restart=None):
+        targets.append(open_target(url, timeout, restart))
         return targets[-1]
 
     yield start
@@ -335,6 +335,29 @@ def test_calls_work_inside_a_running_loop(served, opened):
     assert asyncio.run(caller()).size == 5
 
 
-def test_a_server_cannot_be_restarted(served, opened):
+def test_a_server_cannot_be_restarted_without_a_command(served, opened):
+    target = opened(served(replying({})).url)
+    assert "restart in [gate]" in target.no_restart
     with pytest.raises(NotOffered):
-        opened(served(replying({})).url).restart()
+        target.restart()
+
+
+def test_after_the_command_any_answer_is_waited_for(served, opened, tmp_path):
+    """No request that draws noise is made for it; a proxy's 503 is no answer of the server."""
+    starting = iter([503, 502, 404])
+
+    def handle(handler):
+        replying({}, status=next(starting))(handler)
+
+    server, mark = served(handle), tmp_path / "restarted"
+    target = opened(server.url, restart=f"touch {mark}")
+    assert target.no_restart is None
+    target.restart()
+    assert mark.exists()
+    assert [asked[:2] for asked in server.asked] == [("GET", "/")] * 3
+
+
+def test_a_server_that_does_not_come_back_is_one_line(served, opened):
+    server = served(replying({}, status=503))
+    with pytest.raises(TargetError, match=r"no answer within 0\.5 s .* after restart = 'true' in"):
+        opened(server.url, timeout=0.5, restart="true").restart()

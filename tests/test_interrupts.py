@@ -1,12 +1,19 @@
 """An interrupt that arrives while Python collects garbage is noticed all the same."""
 
 import gc
+import json
+import os
 import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
+from dpassay.verifiers import interrupts as module
 from dpassay.verifiers.interrupts import remembered_interrupts
+
+CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
 
 
 def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch):
@@ -19,8 +26,8 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
             signal.raise_signal(signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
-    with remembered_interrupts() as check:
-        check()
+    with remembered_interrupts() as interrupts:
+        interrupts.check()
         gc.callbacks.append(collecting)
         try:
             gc.collect()
@@ -28,7 +35,7 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
             gc.callbacks.remove(collecting)
         assert told == []
         with pytest.raises(KeyboardInterrupt):
-            check()
+            interrupts.check()
     assert signal.getsignal(signal.SIGINT) is before
     assert sys.unraisablehook == told.append
 
@@ -36,3 +43,58 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
 def test_an_interrupt_is_raised_at_once_where_it_can_be():
     with remembered_interrupts(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
+
+
+def test_a_second_interrupt_soon_after_the_first_is_let_pass():
+    """The first ends the run; raised again, the second would lose the report that is written."""
+    with remembered_interrupts():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_later_interrupt_gets_a_person_out(monkeypatch):
+    """Catches a handler that ignores Ctrl-C for good: a report may go to a disk that hangs."""
+    with remembered_interrupts():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        monkeypatch.setattr(module, "PATIENCE", 0.0)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too():
+    with remembered_interrupts() as interrupts:
+        interrupts.run_is_over()
+        signal.raise_signal(signal.SIGINT)
+        assert interrupts.pressed
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.02, 0.2])
+def test_two_interrupts_keep_what_was_found(tmp_path, apart):
+    """As a person in a hurry presses them; the report is complete, on stdout and in its folder."""
+    (tmp_path / "claim.toml").write_text(CLAIM)
+    started = tmp_path / "started"
+    (tmp_path / "asleep.py").write_text(
+        "import pathlib, time\n"
+        "def asked(histogram, size):\n"
+        f"    pathlib.Path({str(started)!r}).touch()\n"
+        "    time.sleep(300)\n"
+    )
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "asleep.py:asked"]
+    command += ["--claim", "claim.toml", "--json", "--report", "out"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not started.exists() and process.poll() is None:
+            time.sleep(0.02)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(apart)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    assert errors == ""
+    assert json.loads(out)["verdict"] == "inconclusive"
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"] == "inconclusive"
+    assert sorted(os.listdir(tmp_path / "out")) == ["index.html", "junit.xml", "report.json"]

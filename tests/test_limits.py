@@ -93,6 +93,7 @@ def test_the_error_follows_the_limit_curve_in_sigma(votes):
         assert mean_within(errors(votes, sigma, 10_000, 100), 0.85 * limit, 1.15 * limit)
 
 
+@pytest.mark.slow("a thousand simulated attacks")
 def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it():
     """The paper's claim where it is true, and where it stops: 10^4 queries, high consensus."""
     turn = best_scale(HIGH, Gaussian(40.0), 10_000, (20.0, 600.0))
@@ -115,7 +116,16 @@ def test_the_expected_error_holds_where_classes_are_eclipsed(sigma):
     assert mean_within(errors(votes, sigma, 10_000, 200, seed=9), 0.8 * stated, 1.2 * stated)
 
 
-@pytest.mark.parametrize("between", [(1.0, 100.0), (1.0, 400.0), (5.0, 1000.0)])
+@pytest.mark.parametrize(
+    "between",
+    [
+        (1.0, 400.0),
+        *(
+            pytest.param(b, marks=pytest.mark.slow("other ends"))
+            for b in ((1.0, 100.0), (5.0, 1000.0))
+        ),
+    ],
+)
 def test_the_best_scale_does_not_depend_on_the_search(between):
     """There is a second, shallower valley where all noise is too small."""
     best = best_scale([180, 40, 20, 5, 5], Gaussian(40.0), 10_000, between)

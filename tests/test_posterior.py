@@ -120,7 +120,11 @@ def test_the_chains_draw_from_the_exact_posterior(case):
 
 
 @pytest.mark.parametrize(
-    ("counts", "sigma", "teachers"), [([4966, 5034, 0], 2.0, 120), ([9217, 783, 0], 5.0, 250)]
+    ("counts", "sigma", "teachers"),
+    [
+        ([4966, 5034, 0], 2.0, 120),
+        pytest.param([9217, 783, 0], 5.0, 250, marks=pytest.mark.slow("more teachers")),
+    ],
 )
 def test_the_chains_move_along_what_labels_leave_open(counts, sigma, teachers):
     """Two classes pinned to each other, the third unseen: only both together can gain and lose.
@@ -238,6 +242,10 @@ def coverage(draw_votes, teachers, classes, rows=60, sigma=25.0, queries=3000):
     return int(held.sum()), held.size, float((found[..., 1] - found[..., 0]).mean())
 
 
+COVERAGE = pytest.mark.slow("coverage over many posterior attacks")
+
+
+@COVERAGE
 @pytest.mark.parametrize("concentration", [0.05, 0.5, 5.0])
 def test_intervals_cover_over_the_prior(concentration):
     """Null: 94 % at least; fails if so few held that chance is below 1e-6. Power: 88 % fails."""
@@ -250,6 +258,7 @@ def test_intervals_cover_over_the_prior(concentration):
     assert width < 40
 
 
+@COVERAGE
 def test_intervals_cover_under_a_wrong_prior():
     """Histograms that the prior does not draw: one class always leads, one is never chosen."""
 
@@ -260,6 +269,7 @@ def test_intervals_cover_under_a_wrong_prior():
     assert binom.cdf(held, classes, 0.94) > 1e-6
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
     """One class leads, the rest are about even: a prior that must be learned from the batch."""
     rng = np.random.default_rng(2)
@@ -275,6 +285,7 @@ def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
     assert gain.mean() > 4.9 * gain.std() / np.sqrt(gain.size)
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_the_stated_error_is_the_error():
     """The posterior's own mean of misplaced votes against the truth, over the prior."""
     rng = np.random.default_rng(3)

@@ -55,7 +55,10 @@ def test_queries_to_see(votes):
     assert fewest < allowed
 
 
-@pytest.mark.parametrize("votes", HISTOGRAMS[1:4])
+@pytest.mark.parametrize(
+    "votes",
+    [pytest.param(HISTOGRAMS[1], marks=pytest.mark.slow("more pairs")), *HISTOGRAMS[2:4]],
+)
 def test_pairs_to_see(votes):
     """The same for two streams, one of which follows Q."""
     log_q = log_probabilities(votes, Gaussian(40.0))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typed import typed
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
@@ -19,8 +20,21 @@ def block(language, words):
 
 
 @pytest.fixture
-def shell(tmp_path):
-    """Runs a command line of the README in a folder of its own, with `dpassay` on the path."""
+def shell(tmp_path, monkeypatch):
+    """Runs a command line of the README in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(line):
+        command, *arguments = line.split()
+        assert command == "dpassay"
+        return typed(*arguments)
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path):
+    """The same in a process of its own, with `dpassay` on the path."""
 
     def run(line):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -37,16 +51,23 @@ def shell(tmp_path):
     return run
 
 
-def test_your_own_aggregator_in_five_lines(tmp_path, shell):
+FIVE_LINES = block("", "dpassay verify aggregator.py").strip()
+
+
+@pytest.mark.slow("a pass at the default gate; `verify` alone has one in every run")
+def test_your_own_aggregator_in_five_lines(tmp_path, process):
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
-    claim = block("toml", "[mechanism]")
-    (tmp_path / "claim.toml").write_text(claim)
-    command = block("", "dpassay verify aggregator.py").strip()
-    found = shell(command)
+    (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]"))
+    found = process(FIVE_LINES)
     assert found.returncode == 0, found.stdout + found.stderr
     assert found.stdout.startswith("PASS")
-    (tmp_path / "claim.toml").write_text(claim + block("toml", "[gate]"))  # and the defaults
-    assert shell(command + " --json --max-queries 300").returncode == 3
+
+
+def test_the_gate_has_the_keys_shown(tmp_path, process):
+    (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
+    (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]") + block("toml", "[gate]"))
+    found = process(FIVE_LINES + " --json --max-queries 300")
+    assert found.returncode == 3, found.stderr
 
 
 def test_a_verdict_looks_as_shown(tmp_path, shell):
@@ -102,6 +123,10 @@ def test_answers_are_charged_as_shown(tmp_path, shell):
         found = shell(line)
         assert found.returncode == 0, found.stderr
         assert found.stdout.startswith("epsilon ")
+
+
+@pytest.mark.slow("a pass at the default gate, and an audit of 200,000 labels")
+def test_a_privacy_claim_is_judged_as_shown(tmp_path, shell):
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
     claim = block("toml", "[mechanism]") + block("toml", "[privacy]")
     (tmp_path / "claim.toml").write_text(claim)

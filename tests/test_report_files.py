@@ -3,13 +3,12 @@
 import errno
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
+from typed import typed
 
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.report_files import FILES, ReportFileError, ReportFolder
@@ -46,9 +45,8 @@ def is_whole(path):
 
 def test_the_command_line_writes_what_it_prints(claim, tmp_path):
     where = tmp_path / "made" / "anew"
-    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--json", "--claim", claim]
-    command += [f"{HERE}/targets.py:half_noise", "--report", str(where)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    target = f"{HERE}/targets.py:half_noise"
+    found = typed("verify", "--json", "--claim", claim, target, "--report", str(where))
     assert (found.returncode, found.stderr) == (1, "")
     assert is_whole(where)
     assert json.loads((where / "report.json").read_text()) == json.loads(found.stdout)

@@ -59,6 +59,15 @@ def test_colours_are_for_terminals_that_want_them(reports, monkeypatch):
     assert codes <= {"", "0", "1", "2"}
 
 
+def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch):
+    """Once, and above; other warnings stay below."""
+    report = replace(reports["pass"], unseen="not seen", warnings=("not seen", "another"))
+    lines = shown(report, monkeypatch, io.StringIO()).splitlines()
+    empty = lines.index("")
+    assert lines[:empty].count("warning: not seen") == lines.count("warning: not seen") == 1
+    assert lines[empty:].count("warning: another") == lines.count("warning: another") == 1
+
+
 @pytest.mark.parametrize("columns", [30, 45, 80, 120])
 def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns):
     """Catches lines that the terminal must cut in the middle of words, and words that get lost."""

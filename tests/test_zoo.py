@@ -21,10 +21,44 @@ from zoo.claims import SIGMA
 ZOO = BROKEN + CORRECT
 
 
+LATER = {
+    "a claim of its own, whose plan takes longer than the run": """
+        eight-bit-mantissa high-consensus-shortcut negative-counts-clamped ten-classes-hard-coded
+        labels-in-order-of-text plain-many-classes
+    """,
+    "found after a long run": """
+        half-after-60000 tenth-less-after-140000 none-after-500-calls first-of-call-bare
+        single-answers-bare one-in-twenty-bare every-512th-repeats
+    """,
+    "accounting, judged at the end of a run; others are": """
+        charges-at-variance charges-one-order last-class-for-all votes-for-shares unsorted-votes
+        gamma-for-two-gamma-at-20 gap-at-double-gamma refusals-uncharged threshold-without-root-two
+        charges-calls account-of-last-call fresh-budget-every-third refusal-renews-budget
+        charges-nothing labels-for-votes spends-an-eighth spends-nothing
+    """,
+    "correct, and a whole pass; others are": """
+        float32-noise box-muller inverse-cdf-noise scipy-noise chacha global-numpy-random
+        global-random-module reseeded-in-between counts-then-shuffled rounded-ties-at-random
+        discrete-gaussian ten-servers common-offset noise-subtracted inverse-cdf-of-labels in-chunks
+        lists bytes one-total laplace-as-difference laplace-of-gammas gumbel-noise
+        exponential-noise confident-in-turn data-dependent-accountant lnmax-accountant
+        confident-accountant softmax shuffled-in-a-call
+    """,
+}
+"""Runs left to `make test-all`, by reason; a new entry is not among them, whatever it takes."""
+
+WHY = {name: why for why, names in LATER.items() for name in names.split()}
+
+
 def runs(entries):
     """Each entry with the seed of its noise."""
     return [
-        pytest.param(entry, place, id=entry.id)
+        pytest.param(
+            entry,
+            place,
+            id=entry.id,
+            marks=[pytest.mark.slow(WHY[entry.id])] if entry.id in WHY else [],
+        )
         for place, entry in enumerate(ZOO)
         if entry in entries
     ]
@@ -66,6 +100,21 @@ def test_every_entry_is_told_apart_and_expects_a_known_check():
         assert set(entry.checks) <= set(SHARES), entry.id
         assert entry.effect.endswith("."), entry.id
         assert bool(entry.checks) is (entry in BROKEN), entry.id
+
+
+def test_what_is_not_left_for_later_has_every_class_of_fault_check_and_mechanism():
+    now = [entry for entry in ZOO if entry.id not in WHY]
+    assert {entry.id for entry in ZOO} >= set(WHY)
+    assert {entry.fault for entry in now} == {entry.fault for entry in ZOO}
+    for part in (BROKEN, CORRECT):
+        names, all_names = (
+            {entry.claim["mechanism"]["name"] for entry in part if entry in entries}
+            for entries in (now, ZOO)
+        )
+        assert names == all_names
+    assert {check for entry in now for check in entry.checks} == {
+        check for entry in ZOO for check in entry.checks
+    }
 
 
 def test_every_make_begins_afresh():

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from subprocess import CompletedProcess
 from unittest.mock import patch
@@ -13,11 +14,14 @@ def typed(*arguments, stdin=""):
     """What `dpassay ARGUMENTS` does, as `subprocess.run` would tell it."""
     line, out, err = ["dpassay", *arguments], io.StringIO(), io.StringIO()
     with (
+        tempfile.TemporaryFile("w+") as typed_in,  # commands read it by its number
         redirect_stdout(out),
         redirect_stderr(err),
         patch.object(sys, "argv", line),
-        patch.object(sys, "stdin", io.StringIO(stdin)),
+        patch.object(sys, "stdin", typed_in),
     ):
+        typed_in.write(stdin)
+        typed_in.seek(0)
         try:
             main()
         except SystemExit as ended:

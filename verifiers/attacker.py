@@ -1,9 +1,7 @@
 """The command `dpassay reconstruct`: from what a user has, labels or counts, to answers."""
 
 import math
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from ..reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
 from .claim import MOST_VOTES
 from .label_log import read_labels
 from .other_scales import better_scale, log_supremum
+from .reading import ReadingError, read_bytes
 
 MOST_CLASSES = 1000
 ALARM = 1e-6
@@ -169,9 +168,9 @@ def answers_from_log(
     """
     source = "stdin" if path == "-" else path
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text()
-    except OSError as error:
-        raise ValueError(f"{source}: {error.strerror or error}") from None
+        text = read_bytes(None if path == "-" else path).decode("utf-8-sig")
+    except ReadingError as error:
+        raise ValueError(f"{source}: {error}") from None
     except UnicodeDecodeError:
         raise ValueError(f"{source}: not a text file") from None
     labels = read_labels(text.splitlines(), source)

@@ -26,11 +26,18 @@ from ..reference import (
     parse_noise,
 )
 from .histogram_file import read_histograms
+from .reading import ReadingError, read_bytes
 from .targets.replies import one_line, shown_repr, shown_spec
 from .targets.restart_command import command_words
 
 MOST_VOTES = 1e9
 """No threshold is further from 0."""
+
+MOST_EPSILON = 10_000.0
+"""No claim is weaker; at a tenth of it, it allows what has no noise at all."""
+
+MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
+"""No call takes longer than a day, no run longer than a week."""
 
 CLAIM_BYTES = 1_000_000
 """No claim file is longer."""
@@ -116,7 +123,7 @@ ANY_QUERIES = "any-queries"
 class PrivacyClaim(_Table):
     """`[privacy]`: what is spent."""
 
-    epsilon: float = Field(gt=0)
+    epsilon: float = Field(gt=0, le=MOST_EPSILON)
     delta: float = Field(gt=0, lt=1)
     queries: int = Field(ge=1, le=10**12)
     scope: str = ANY_QUERIES
@@ -130,7 +137,8 @@ class Gate(_Table):
     smallest_effect: float = Field(default=0.02, ge=1e-3, lt=1)
     max_queries: int = Field(default=200_000, ge=1)
     max_recoverable: float = Field(default=0.0, ge=0, le=1)
-    timeout: float = Field(default=30.0, gt=0)
+    timeout: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
+    run_timeout: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS)
     largest_call: int | None = Field(default=None, ge=1)
     restart: str | None = None
     budget_target: SpecText | None = None
@@ -152,8 +160,13 @@ class Claim(_Table):
 
     def with_max_queries(self, max_queries: int) -> "Claim":
         """The same claim under another query budget."""
-        gate = self.gate.model_copy(update={"max_queries": max_queries})
-        return self.model_copy(update={"gate": gate})
+        return self.with_limits(max_queries, None)
+
+    def with_limits(self, max_queries: int | None, run_timeout: float | None) -> "Claim":
+        """The same claim under other limits of a run, where they are given."""
+        given = {"max_queries": max_queries, "run_timeout": run_timeout}
+        changed = {key: value for key, value in given.items() if value is not None}
+        return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
 
 
 def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
@@ -173,12 +186,9 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
 def read_claim(path: str | Path) -> Claim:
     """The claim in the TOML file at `path`. Raises ClaimError of one line."""
     try:
-        with Path(path).open("rb") as file:
-            text = file.read(CLAIM_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise ClaimError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if len(text) > CLAIM_BYTES:
-        raise ClaimError(f"{path}: a claim has at most {CLAIM_BYTES:,} bytes")
+        text = read_bytes(str(Path(path)), CLAIM_BYTES)
+    except ReadingError as error:
+        raise ClaimError(f"{path}: {error}") from None
     try:
         table = tomllib.loads(text.decode())
     except RecursionError:
@@ -190,7 +200,7 @@ def read_claim(path: str | Path) -> Claim:
 
 def _check_scope(file: str, mechanism: MechanismClaim) -> None:
     """Raises ValueError for a file of histograms, from the working directory, of another claim."""
-    for number, row in enumerate(read_histograms(file), 1):
+    for number, row in enumerate(read_histograms(file, again=True), 1):
         found, total = len(row.histogram), sum(row.histogram)
         if found != mechanism.classes or total != mechanism.teachers:
             raise ValueError(

@@ -4,12 +4,16 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from .misuse import MISUSE, fail, on_stdout, run_commands
-from .options import Whole
+from .options import Seconds, Whole
+
+if TYPE_CHECKING:
+    from .claim import Claim
+    from .targets import Target
 
 
 def main() -> None:
@@ -28,6 +32,7 @@ def commands() -> None:
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
+@click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
 @click.option(
@@ -47,6 +52,7 @@ def verify(
     claim_file: str | None,
     folder: str | None,
     max_queries: int | None,
+    max_seconds: float | None,
     seed: int | None,
     compare: str | None,
     checks: tuple[str, ...],
@@ -62,15 +68,16 @@ def verify(
     reference aggregator is verified.
     """
     from .claim import ClaimError, read_claim
+    from .clock import run_clock
     from .earlier_report import EarlierReportError, read_opening
-    from .embedded import REFERENCE, embedded_claim, embedded_histograms, reference_target
+    from .embedded import REFERENCE, embedded_claim, embedded_histograms
     from .gate import Progress
     from .gate import verify as run
     from .interrupts import remembered_interrupts
     from .own_histograms import own_histograms
     from .report_files import ReportFileError, ReportFolder
     from .selection import select
-    from .targets import Target, TargetError, open_target, shown_spec
+    from .targets import shown_spec
     from .terminal import print_report, progress_bar
 
     if target is not None and claim_file is None:
@@ -78,6 +85,7 @@ def verify(
     try:
         selection = select(checks, skipped)
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        claim = claim.with_limits(max_queries, max_seconds)
         own = own_histograms(typed, file, claim.mechanism)
         earlier = None if compare is None else read_opening(compare, claim)
         files = (
@@ -87,56 +95,59 @@ def verify(
         )
     except (ClaimError, EarlierReportError, ReportFileError, ValueError) as error:
         fail(str(error))
-    if max_queries is not None:
-        claim = claim.with_max_queries(max_queries)
-    again = _as_typed(
-        ["dpassay", "verify", *([shown_spec(target)] if target else [])],
-        {
-            "--claim": claim_file,
-            "--max-queries": max_queries,
-            "--compare": compare,
-            "--check": checks,
-            "--skip": skipped,
-            "--histogram": typed,
-            "--histograms": file,
-        },
-    )
+    spec = None if target is None else shown_spec(target)
     own += embedded_histograms() if claim_file is None else []
-    name = REFERENCE if target is None else shown_spec(target)
-    try:
-        deployment: Target = (
-            reference_target(claim)
-            if target is None
-            else open_target(target, claim.gate.timeout, claim.gate.restart)
-        )
-    except TargetError as error:
-        fail(str(error))
-    try:
-        with progress_bar() as show, remembered_interrupts() as check_interrupts:
+    options = {"--claim": claim_file, "--max-queries": max_queries, "--compare": compare}
+    chosen = {"--check": checks, "--skip": skipped, "--histogram": typed, "--histograms": file}
+    again = _as_typed(["dpassay", "verify", *filter(None, [spec])], {**options, **chosen})
+    name = REFERENCE if spec is None else spec
+    with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
+        deployment = _opened(target, claim)
+        try:
+            with progress_bar() as show:
 
-            def listener(progress: Progress) -> None:
-                check_interrupts()
-                show(progress)
+                def listener(progress: Progress) -> None:
+                    interrupts.run_is_over() if progress.over else interrupts.check()
+                    show(progress)
 
-            report = run(
-                deployment,
-                claim,
-                seed=seed,
-                own=own,
-                listener=listener,
-                reproduce=again,
-                name=name,
-                earlier=earlier,
-                selection=selection,
-            )
-    finally:
-        deployment.close()
-    trouble = None if files is None else files.write(report)  # stdout may be closed: files first
-    with on_stdout():
-        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+                report = run(
+                    deployment,
+                    claim,
+                    seed=seed,
+                    own=own,
+                    listener=listener,
+                    reproduce=again,
+                    name=name,
+                    earlier=earlier,
+                    selection=selection,
+                )
+        finally:
+            deployment.close()
+        if interrupts.pressed:
+            interrupts.say()
+        trouble = None if files is None else files.write(report)  # stdout may be closed: first
+        with on_stdout(kept=None if trouble is not None else folder):
+            print(json.dumps(report.as_json())) if as_json else print_report(report, name)
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
+
+
+def _opened(target: str | None, claim: "Claim") -> "Target":
+    """The target by its spec, the reference without one; ends the command where that fails."""
+    from .clock import OutOfTime
+    from .embedded import reference_target
+    from .report import Verdict
+    from .targets import TargetError, open_target
+
+    try:
+        if target is None:
+            return reference_target(claim)
+        return open_target(target, claim.gate.timeout, claim.gate.restart)
+    except TargetError as error:
+        fail(str(error))
+    except OutOfTime as end:
+        fail(f"{end}: the target was not ready by then", Verdict.INCONCLUSIVE.exit_status)
 
 
 def _as_typed(words: Sequence[str], options: Mapping[str, object]) -> str:
@@ -164,11 +175,10 @@ def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool)
         shown, logs = decimal_probabilities(histogram, noise, digits)
     except ValueError as error:
         fail(str(error))
-    if as_json:
-        print(json.dumps({"probabilities": shown, "log": logs}))
-        return
-    for label, text in enumerate(shown):
-        print(f"{label}  {text}")
+    public = json.dumps({"probabilities": shown, "log": logs})
+    lines = "\n".join(f"{label}  {text}" for label, text in enumerate(shown))
+    with on_stdout():
+        print(public if as_json else lines)
 
 
 @commands.command()
@@ -209,7 +219,7 @@ def reconstruct(
 
     if counts is not None and (labels is not None or classes is not None):
         fail("--counts stands for LABELS and --classes: give one or the other")
-    if counts is None and labels is None and sys.stdin.isatty():
+    if counts is None and labels is None and (sys.stdin is None or sys.stdin.isatty()):
         fail("nothing to read: give LABELS, --counts, or labels on stdin")
     try:
         result = reconstruct_votes(
@@ -226,7 +236,8 @@ def reconstruct(
         click.echo(f"dpassay: warning: {warning}", err=True)
     if result.is_slow:
         click.echo("dpassay: drawing from the posterior of many classes takes a while", err=True)
-    print(json.dumps(result.as_json()) if as_json else result.as_text())
+    with on_stdout():
+        print(json.dumps(result.as_json()) if as_json else result.as_text())
 
 
 @commands.command()
@@ -298,7 +309,8 @@ def account(
         )
     except ValueError as error:
         fail(str(error))
-    print(json.dumps(charged.as_json()) if as_json else charged.as_text())
+    with on_stdout():
+        print(json.dumps(charged.as_json()) if as_json else charged.as_text())
 
 
 @commands.command()
@@ -332,7 +344,8 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
         fail("the target's own budget was exhausted")
     finally:
         deployment.close()
-    print(json.dumps(found.as_json()) if as_json else found.as_text())
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())
     sys.exit(found.verdict.exit_status)
 
 

@@ -11,6 +11,7 @@ from ..reference import REFUSAL
 from ..reference.mechanisms import Labels
 from .claim import Claim
 from .planner import most_even_law
+from .reading import ReadingError, read_bytes
 from .targets.replies import shown
 
 _BYTES = 50_000_000
@@ -83,13 +84,11 @@ def _read(path: Path) -> dict[str, Any]:
     """The JSON object at a path. Raises EarlierReportError."""
     file = path / "report.json" if path.is_dir() else path
     try:
-        with file.open("rb") as opened:
-            text = opened.read(_BYTES + 1)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise EarlierReportError(f"--compare {file}: {why}") from None
+        text = read_bytes(str(file), _BYTES)
+    except ReadingError as error:
+        raise EarlierReportError(f"--compare {file}: {error}") from None
     try:
-        report = json.loads(text) if len(text) <= _BYTES else None
+        report = json.loads(text)
     except (ValueError, RecursionError):
         report = None
     if not isinstance(report, dict) or not isinstance(report.get("claim"), dict):

@@ -14,6 +14,8 @@ from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyClaimCheck
 from .claim import Claim
+from .clock import OutOfTime, run_clock
+from .clock import step as clock_step
 from .earlier_report import Opening
 from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
 from .lives import QUERIES as OF_LIVES
@@ -40,6 +42,8 @@ class Progress:
     queries: int
     planned: int
     doing: str
+    over: bool = False
+    """Whether all is asked and judged: the report is what is left."""
 
 
 _EXHAUSTED = (
@@ -79,7 +83,8 @@ def verify(
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
     run.earlier = earlier
     run.selection = selection or Selection()
-    return replace(run.report(), target=name)
+    with run_clock(claim.gate.run_timeout, run.step):
+        return replace(run.report(), target=name)
 
 
 class _Run:
@@ -105,7 +110,8 @@ class _Run:
         self.ending = Ending(reproduce=reproduce and f"{reproduce} --seed {seed}")
         self.warnings: list[str] = []
         self.recorder = Recorder()
-        self.interrupted = False
+        self.interrupted = self.timed_out = False
+        self.planned, self.part, self.doing = 0, "", "before the first call"
         self.earlier: Opening | None = None
         self.selection = Selection()
         self.opened: list[Labels] = []  # of the histogram that opens the run, in order
@@ -115,6 +121,7 @@ class _Run:
         self._guarded(self._verify)
         if not self.interrupted:
             self._guarded(self._judge_claim)
+        self._guarded(self._say_over)
         checks = [] if self.observers is None else self.observers.checks
         unplanned = self.observers is None
         lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking
@@ -148,6 +155,8 @@ class _Run:
             self.ending.error = str(error)
         except BudgetExhausted:
             self.ending.stopped = _EXHAUSTED
+        except OutOfTime as end:
+            self._out_of_time(str(end))
         except KeyboardInterrupt:
             self.interrupted = True
             self.ending.stopped = "the run was interrupted"
@@ -401,10 +410,30 @@ class _Run:
         """Queries that the claim's budget still allows."""
         return self.claim.gate.max_queries - self.queries
 
-    def _tell(self, doing: str, planned: int) -> None:
+    def _out_of_time(self, limit: str) -> None:
+        """Notes that the run's time is used up, and while doing what."""
+        if self.timed_out:
+            return
+        self.timed_out = True
+        before = self.ending.stopped
+        self.ending.stopped = limit if before is None else f"{before}, and {limit}"
+        self.warnings.append(f"{limit} ({self.doing}): what was not seen by then is inconclusive")
+
+    def _say_over(self) -> None:
         if self.listener is not None:
-            planned = min(max(planned, self.queries), self.claim.gate.max_queries)
-            self.listener(Progress(self.queries, planned, doing))
+            self.listener(Progress(self.queries, self.queries, "reporting", over=True))
+
+    def _tell(self, doing: str, planned: int) -> None:
+        """Between the parts of a run: where it stands. Raises OutOfTime where no time is left."""
+        self.planned, self.part = planned, doing
+        clock_step(doing)
+
+    def step(self, doing: str) -> None:
+        """Tells the listener what is done now: a part of the run, or a step of one."""
+        self.doing = doing if doing == self.part else f"{self.part}: {doing}"
+        if self.listener is not None:
+            planned = min(max(self.planned, self.queries), self.claim.gate.max_queries)
+            self.listener(Progress(self.queries, planned, self.doing))
 
     def _contract_result(self) -> CheckResult:
         if self.ending.error is not None:

@@ -1,10 +1,11 @@
 """A file of histograms: CSV, a histogram a row, a column a class."""
 
 import csv
+import io
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..reference import REFUSAL, as_histogram
+from .reading import ReadingError, read_bytes
 
 _ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
@@ -18,23 +19,19 @@ class Asked:
     label: int | None
 
 
-def read_histograms(path: str) -> list[Asked]:
+def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
     """The rows of a CSV file: columns are classes, a header is optional, `label` may be one of it.
 
-    path: `-` for standard input. Raises ValueError that names the file, the line and what is
-    allowed.
+    path: `-` for standard input; again: it will be read once more, so that no pipe will do. Raises
+    ValueError that names the file, the line and what is allowed.
     """
-    standard, path = path == "-", "standard input" if path == "-" else path
+    file = None if path == "-" and not again else path
+    path = "standard input" if file is None else path
     try:
-        # by its number: sys.stdin would change the line ends that csv wants to see
-        with (
-            open(0, newline="", closefd=False, encoding=_ENCODING)
-            if standard
-            else Path(path).open(newline="", encoding=_ENCODING) as file
-        ):
-            table = [(i, row) for i, row in enumerate(csv.reader(file), 1) if any(row)]
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror or error}") from None
+        text = io.StringIO(read_bytes(file, again=again).decode(_ENCODING), newline="")
+        table = [(i, row) for i, row in enumerate(csv.reader(text), 1) if any(row)]
+    except ReadingError as error:
+        raise ValueError(f"{path}: {error}") from None
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path}: not a CSV file") from None
     label_column = None

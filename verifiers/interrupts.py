@@ -1,39 +1,78 @@
-"""Ctrl-C that does not get lost."""
+"""Ctrl-C that does not get lost, and does not lose what was found."""
 
+import contextlib
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+
+PATIENCE = 3.0
+"""Seconds after a Ctrl-C within which others change nothing: the report is being written."""
+
+_SAID = b"\r\ndpassay: ending with what was found; Ctrl-C in 3 s from the first gives it up\r\n"
+
+
+class Interrupts:
+    """What became of Ctrl-C. The first one ends the run; those soon after it are told so."""
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+        self._over = self._told = False
+
+    @property
+    def pressed(self) -> bool:
+        """Whether it was pressed at all."""
+        return self._first is not None
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt if Ctrl-C was pressed and nobody noticed."""
+        if self.pressed:
+            raise KeyboardInterrupt
+
+    def run_is_over(self) -> None:
+        """From here on the first Ctrl-C raises nothing either: what was found is written."""
+        self._over = True
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """The handler. Raises KeyboardInterrupt on the first, and from `PATIENCE` after it on."""
+        now = time.monotonic()
+        first = self._first is None
+        if self._first is None:
+            self._first = now
+        if (first and not self._over) or now - self._first >= PATIENCE:
+            raise KeyboardInterrupt
+        if not self._told:
+            self._told = True
+            self.say()
+
+    @staticmethod
+    def say() -> None:
+        """Tells a person at a terminal how to get out."""
+        with contextlib.suppress(OSError):  # by its number: a handler may interrupt a print
+            if os.isatty(2):
+                os.write(2, _SAID)
 
 
 @contextmanager
-def remembered_interrupts() -> Iterator[Callable[[], None]]:
-    """Yields a function that raises KeyboardInterrupt if Ctrl-C was pressed and nobody noticed.
+def remembered_interrupts() -> Iterator[Interrupts]:
+    """Ctrl-C goes to the `Interrupts` that are yielded, whose `check` raises what went unnoticed.
 
     Python drops what is raised within a callback of the garbage collector, and Hypothesis installs
     one; its lines about that on stderr are kept back. For the main thread, where signals arrive.
     """
-    pressed = False
-
-    def note(number: int, frame: FrameType | None) -> NoReturn:
-        nonlocal pressed
-        pressed = True
-        raise KeyboardInterrupt
-
-    def check() -> None:
-        if pressed:
-            raise KeyboardInterrupt
+    interrupts = Interrupts()
 
     def hide(dropped: "sys.UnraisableHookArgs") -> None:
         if dropped.exc_type is not KeyboardInterrupt:
             hook(dropped)
 
-    before, hook = signal.signal(signal.SIGINT, note), sys.unraisablehook
+    before, hook = signal.signal(signal.SIGINT, interrupts.note), sys.unraisablehook
     sys.unraisablehook = hide
     try:
-        yield check
+        yield interrupts
     finally:
         sys.unraisablehook = hook
         signal.signal(signal.SIGINT, before)

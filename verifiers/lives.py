@@ -46,11 +46,12 @@ class Lives:
         """
         alike = self._contained(check)
         unseen = self.target.restart()
-        if unseen is not None and alike is not None:
+        if alike is None:
+            unseen = None
+        elif unseen is not None:
             unseen = f"{unseen}: {alike}"
         before = np.concatenate(earlier)
         for _ in range(_CALLS_AGAIN):  # a fixed seed gives the first of them again, and not both
-            unseen = None if alike is None else unseen
             check.observe_restart(before, self._first_labels(), unseen=unseen)
 
     def _contained(self, check: Compared) -> str | None:

@@ -23,3 +23,25 @@ class Whole(click.IntRange):
                 context,
             )
         return converted
+
+
+class Seconds(click.FloatRange):
+    """Seconds of a run: above 0, at most a week."""
+
+    name = "seconds"
+
+    def __init__(self) -> None:
+        super().__init__(min=0.0, max=604_800.0, min_open=True)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, context: click.Context | None
+    ) -> float:
+        """The number. Raises click.BadParameter that shows the value and the bounds."""
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = 0.0
+        if not 0.0 < number <= 604_800.0:
+            allowed = "expected seconds above 0, up to 604800 (a week)"
+            self.fail(f"{str(value)[:60]!r}: {allowed}", param, context)
+        return number

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..reference import Histogram
 from .claim import ANY_QUERIES, Claim, MechanismClaim
+from .clock import step
 from .evidence.pointed import FROM_THE_START
 from .faults import Fault, known_faults
 from .ladder import ladder
@@ -71,9 +72,11 @@ def make_plan(
     claimed teachers; own: histograms of the deployment itself, asked as explorers.
     """
     mechanism = claim.mechanism
+    step("candidates")
     faults = tuple(known_faults(mechanism))
     pool = candidate_pool(mechanism, mechanism.teachers, seed)
     planner = _Planner(claim, np.random.default_rng(seed), anchors=9 if other_totals else 7)
+    step("probes")
     for histogram in pool.probes(faults, count=3):
         planner.add("probe", histogram, PROBE_QUERIES)
     planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
@@ -146,6 +149,7 @@ def _tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
 def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
     """A clear winner in the smallest of the other totals that has one."""
     for factor in OTHER_TOTALS:
+        step("candidates of other totals")
         total = factor * claim.mechanism.teachers
         histogram, chance = candidate_pool(claim.mechanism, total, seed).clear_winner()
         if chance > _CLEAR:
@@ -169,6 +173,7 @@ def _simple_histograms(classes: int, total: int) -> list[Histogram]:
 def _explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
     """Distinct histograms of the claimed total, and a few of other totals, from Hypothesis."""
     classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
+    step("explorers")
     few = EXPLORERS // 5 if other_totals else 0
     found = [
         *_distinct(histograms(classes, teachers), EXPLORERS - few, seed),
@@ -223,6 +228,7 @@ class _Planner:
         self, kind: str, histogram: Histogram, queries: int = 0, shuffle: bool = True
     ) -> None:
         """A stream deep enough for `class-probabilities` to see the smallest effect on it."""
+        step(kind)
         gate = self.claim.gate
         if self.claim.mechanism.caching:
             histogram = _told_apart(histogram)

@@ -1,14 +1,17 @@
 """The reference aggregator as an HTTP target: the application of `dpassay serve`."""
 
+import asyncio
+import contextlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..reference import REFUSAL, BudgetExhausted, ConfidentGNMax, Histogram, as_histogram
@@ -21,6 +24,7 @@ from .targets.replies import one_line, shown
 BODY_BYTES = 1_000_000
 LARGEST_SIZE = 1_000_000
 _MOST_ORDERS = 1000
+_DRAWS = 1 << 16  # of noise, in one go
 
 
 class Accountant:
@@ -31,7 +35,7 @@ class Accountant:
 
     def __init__(self, claim: Claim) -> None:
         self._mechanism, self._privacy = claim.mechanism.mechanism(), claim.privacy
-        self._answered = self._refused = 0
+        self._answered = self._refused = self._promised = 0
 
     def costs(self, orders: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rényi costs (n,) of the threshold's test, and of an answer after it."""
@@ -40,11 +44,24 @@ class Accountant:
             return threshold_data_independent(self._mechanism.threshold_noise.scale, orders), answer
         return np.zeros_like(answer), answer
 
-    def reserve(self, size: int) -> None:
-        """Raises BudgetExhausted unless `size` answers fit; what is decided tells no outcome."""
+    @contextlib.contextmanager
+    def reserved(self, size: int) -> Iterator[None]:
+        """Room for `size` answers while they are drawn, which others cannot have meanwhile.
+
+        Raises BudgetExhausted unless they fit; what is decided tells no outcome.
+        """
+        self._reserve(size)
+        self._promised += size
+        try:
+            yield
+        finally:
+            self._promised -= size
+
+    def _reserve(self, size: int) -> None:
         if self._privacy is None:
             return
-        after = self._epsilon(self._answered + size, self._refused, self._privacy.delta)
+        answered = self._answered + self._promised + size
+        after = self._epsilon(answered, self._refused, self._privacy.delta)
         if after > self._privacy.epsilon:
             raise BudgetExhausted(f"epsilon {after:.4g} would exceed {self._privacy.epsilon:g}")
 
@@ -68,20 +85,24 @@ class Accountant:
 def application(claim: Claim) -> Starlette:
     """The routes of an HTTP target that does what `claim` says.
 
-    Requests are served one by one, in the order of their arrival. Wrong ones are answered with
-    {"error": one line}: 422 for their content, 413 for their length; 429 says that the budget of
-    the claim is spent.
+    Requests of many labels are answered in turns, a few milliseconds each. Wrong ones are answered
+    with {"error": one line}: 422 for their content, 413 for their length; 429 says that the budget
+    of the claim is spent.
     """
     mechanism, accountant = claim.mechanism.mechanism(), Accountant(claim)
 
-    async def aggregate(request: Request) -> JSONResponse:
+    async def aggregate(request: Request) -> Response:
         content = await _content(request, {"histogram", "size"})
         votes, size = _votes(content["histogram"], claim.mechanism.classes), _size(content["size"])
-        accountant.reserve(size)
-        labels = mechanism.sample(votes, size)
-        refused = int((labels == REFUSAL).sum())
-        accountant.charge(size - refused, refused)
-        return JSONResponse({"labels": labels.tolist()})
+        with accountant.reserved(size):
+            refused, parts = 0, []
+            for part in _parts(size, votes.size):
+                labels = mechanism.sample(votes, part)
+                refused += int((labels == REFUSAL).sum())
+                parts.append(",".join(map(str, labels.tolist())))
+                await asyncio.sleep(0)  # others have their turn
+            accountant.charge(size - refused, refused)
+        return Response(f'{{"labels":[{",".join(parts)}]}}', media_type="application/json")
 
     async def rdp(request: Request) -> JSONResponse:
         content = await _content(request, {"histogram", "orders"})
@@ -101,9 +122,17 @@ def application(claim: Claim) -> Starlette:
         exception_handlers={
             ValueError: lambda _, error: _error(422, str(error)),
             BudgetExhausted: lambda _, error: _error(429, str(error)),
+            ClientDisconnect: lambda _, error: _error(400, "the client has gone"),
             HTTPException: lambda _, error: _error(error.status_code, error.detail),
         },
     )
+
+
+def _parts(size: int, classes: int) -> Iterator[int]:
+    """Sizes that add up to `size`, each drawn in a few milliseconds."""
+    most = max(1, _DRAWS // classes)
+    for start in range(0, size, most):
+        yield min(most, size - start)
 
 
 def _error(status: int, message: str) -> JSONResponse:

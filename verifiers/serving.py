@@ -27,26 +27,19 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     except ClaimError as error:
         raise ServingError(str(error)) from None
     try:
-        import uvicorn
-
+        from .connections import QuietServer, settings
         from .server import application
     except ModuleNotFoundError as error:
         raise ServingError(
             f"serve needs {error.name}, of the extra: pip install '.[serve]' in the clone brings it"
         ) from None
-    settings = uvicorn.Config(
-        application(claim),
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        timeout_graceful_shutdown=_GRACE,
-    )
     with _listening(port) as listener:
-        url = f"http://{_HOST}:{listener.getsockname()[1]}"
+        port = listener.getsockname()[1]
+        url = f"http://{_HOST}:{port}"
         served = f"{claim.mechanism.name} with {claim.mechanism.noise}"
         print(f"dpassay: serving {served} on {url}", file=sys.stderr, flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # raised anew once the server has ended
-            uvicorn.Server(settings).run([listener])
+            QuietServer(settings(application(claim), port, _GRACE)).run([listener])
 
 
 def _listening(port: int) -> socket.socket:

@@ -1,8 +1,12 @@
 """What a person sees of a run: a progress bar on stderr, the report on stdout."""
 
+import contextlib
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
@@ -19,6 +23,7 @@ _STYLES = {
     Verdict.NOT_APPLICABLE: "dim",
 }
 
+_LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
 _INDENT = 13
 _NARROW = 60  # columns of a terminal that has none to spare for an indent
 
@@ -33,28 +38,61 @@ class _Console(Console):
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
-    """A listener for `verify` that draws a bar on stderr, where stderr is a terminal."""
+    """A listener for `verify`: a bar on stderr where that is a terminal, else a line a minute."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        with _line_a_minute() as listen:
+            yield listen
+        return
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} of {task.total:,} queries"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[asked]}"),
         TimeElapsedColumn(),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("starting", total=0)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None, asked="")
 
-        def listen(progress: RunProgress) -> None:
+        def show(progress: RunProgress) -> None:
             bar.update(
                 task,
                 description=progress.doing,
                 completed=progress.queries,
-                total=progress.planned,
+                total=progress.planned or None,  # it moves to and fro where nobody knows yet
+                asked=_asked(progress),
             )
 
+        yield show
+
+
+@contextmanager
+def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
+    """A listener of which a thread tells, so that a long step shows as well as many short ones."""
+    latest = [RunProgress(0, 0, "starting")]
+    started, ended = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(_LINE_SECONDS):
+            seconds, progress = time.monotonic() - started, latest[0]
+            with contextlib.suppress(OSError):  # a broken stderr is no reason to end a run
+                line = f"{seconds:.0f} s: {progress.doing}, {_asked(progress)}"
+                click.echo(f"dpassay: {printable(line)}", err=True)
+
+    def listen(progress: RunProgress) -> None:
+        latest[0] = progress
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
         yield listen
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _asked(progress: RunProgress) -> str:
+    planned = f" of {progress.planned:,}" if progress.planned else ""
+    return f"{progress.queries:,}{planned} queries"
 
 
 def print_report(report: Report, target: str) -> None:

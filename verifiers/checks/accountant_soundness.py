@@ -13,6 +13,7 @@ from ...reference.accounting.worst_pair import worst_pair
 from ..plan import SIMPLE, Plan
 from ..targets import NotOffered, Refused, Target, checked_charge
 from .base import Finding
+from .resembling_charges import resembled
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
 _CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
@@ -23,13 +24,17 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class _Shortfall:
-    """A pair on which the charge at `here` falls short of D(Q(here) || Q(there))."""
+    """A pair on which the charge at `here` falls short of D(Q(here) || Q(there)).
+
+    charge: at `order`; charges: at all `ORDERS`.
+    """
 
     here: Histogram
     there: Histogram
     order: float
     charge: float
     divergence: float
+    charges: NDArray[np.float64]
 
     @property
     def factor(self) -> float:
@@ -99,7 +104,9 @@ class AccountantSoundness:
         actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, ORDERS)
         worst = actual.argmax(0)
         return [
-            _Shortfall(here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]))
+            _Shortfall(
+                here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]), charge
+            )
             for i, order in enumerate(ORDERS)
             if actual[worst[i], i] > max(_CLEARLY * charge[i], charge[i] + _ROUNDING)
         ]
@@ -123,6 +130,9 @@ class AccountantSoundness:
         share = (
             f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
         )
+        like = resembled(self.plan.claim.mechanism, np.array(ORDERS), pair.charges)
+        if like is not None:
+            share += f" ({like})"
         return Finding(
             f"charged {pair.charge:.10g} at order {pair.order:g} for {pair.here.tolist()}, but "
             f"against its neighbour {pair.there.tolist()} it costs at least {self.certified:.10g} "

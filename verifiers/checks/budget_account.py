@@ -15,7 +15,8 @@ class AskedHistogram:
     """A histogram that a deployment with a budget is asked, and what came of it.
 
     answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
-    mechanism may refuse; limit: about the number of answers that cost more than the claim.
+    mechanism may refuse; limit: about the number of answers that cost more than the claim; before:
+    what the account said before the first.
     """
 
     answers: CertainCost
@@ -23,7 +24,7 @@ class AskedHistogram:
     limit: int | None
     asked: int = 0
     answered: int = 0
-    largest_call: int = 0
+    before: float | None = None
 
     @property
     def votes(self) -> Histogram:

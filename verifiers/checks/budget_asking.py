@@ -4,7 +4,7 @@ from time import monotonic
 
 from ...reference import REFUSAL, BudgetExhausted
 from ..claim import Claim
-from ..targets import Target, checked_labels
+from ..targets import Refused, Target, TargetError, checked_labels
 from .budget_account import Account, AskedHistogram
 
 AGAIN = 3
@@ -12,6 +12,8 @@ AGAIN = 3
 
 SECONDS = 600.0
 """After which no more is asked."""
+
+_LARGE = 50  # labels, for blocks by which calls may be charged
 
 
 class BudgetAsking:
@@ -28,6 +30,7 @@ class BudgetAsking:
         self.asked = self.answered = self.calls = 0
         self.violation: str | None = None
         self.diagnosis = "the budget is not enforced, or not kept"
+        self.uncharged: AskedHistogram | None = None  # what moved the account not at all
         self._until = monotonic() + SECONDS
 
     @property
@@ -37,7 +40,7 @@ class BudgetAsking:
 
     def until_spent(self, target: Target, kind: AskedHistogram, size: int, most: int) -> bool:
         """Calls for `size` until `most` labels were asked; True where the budget was spent."""
-        exhausted = 0
+        exhausted, kind.before = 0, self.account.now if kind.asked == 0 else kind.before
         while self.violation is None and kind.asked < most and exhausted < AGAIN and self.in_time:
             answered = self._ask(target, kind, min(size, most - kind.asked))
             exhausted = 0 if answered else exhausted + 1
@@ -49,6 +52,27 @@ class BudgetAsking:
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
 
+    def diagnose(self, target: Target, other: AskedHistogram) -> None:
+        """Tells answers that are free from histograms, and from calls for one label, that are."""
+        free = self.uncharged
+        if free is None:
+            return
+        try:
+            if other is not free and self._moves(target, other, 1):
+                of = f" to histograms such as {free.votes.tolist()}"
+            else:
+                of = " to calls for one label" if self._moves(target, free, _LARGE) else ""
+        except (BudgetExhausted, Refused, TargetError):
+            return  # what was found stands without it
+        self.diagnosis = f"answers{of} are not charged"
+
+    def _moves(self, target: Target, kind: AskedHistogram, size: int) -> bool:
+        """Whether a call moves the account."""
+        before = self.account.now
+        checked_labels(target.ask(kind.votes, size), kind.votes, size, self.may_refuse)
+        self.account.look(target, self.answered)
+        return self.account.now != before
+
     def _ask(self, target: Target, kind: AskedHistogram, size: int) -> bool:
         """One call and a look; False where the budget is spent."""
         self.calls += 1
@@ -59,7 +83,6 @@ class BudgetAsking:
         labels = checked_labels(reply, kind.votes, size, self.may_refuse)
         answered = int((labels != REFUSAL).sum())
         kind.asked, kind.answered = kind.asked + size, kind.answered + answered
-        kind.largest_call = max(kind.largest_call, size)
         self.asked, self.answered = self.asked + size, self.answered + answered
         self._judge(target, kind)
         return True
@@ -97,6 +120,4 @@ class BudgetAsking:
             f"({proof.least:,} or more of {proof.times:,})"
         )
         self.diagnosis = "the account charges less than the answers certainly cost"
-        if spent == self.account.start:
-            single = " to calls for one label" if kind.largest_call == 1 else ""
-            self.diagnosis = f"answers{single} are not charged"
+        self.uncharged = kind if spent == kind.before else None

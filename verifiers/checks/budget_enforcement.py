@@ -69,6 +69,7 @@ class BudgetEnforcement:
             kinds = kinds[:1]
         others = [self._asked(cost, cost.answers_beyond(self.privacy.epsilon)) for cost in kinds]
         self._ask_singly(target, [*others, worst])
+        self.asking.diagnose(target, worst)
         self._ask_worst(target, worst, most)
         if worst.asked >= most:
             return f"it refused all but {worst.answered:,} of {worst.asked:,} queries, and went on"

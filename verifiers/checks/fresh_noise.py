@@ -47,6 +47,9 @@ _WEIGHTS = {
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
+_LIVES = ("restarted", "replayed", "contained", "compared")
+"""Ways in which lives of the target may give the same labels, of which the first is told."""
+
 
 class FreshNoise:
     """A weighted average of e-processes, each betting on the next label given the past ones.
@@ -86,7 +89,9 @@ class FreshNoise:
         joint = CommonNoise(plan).counts
         self._neighbours = SharedNoise(plan.log_q, joint)
         self._totals = SharedNoise(plan.log_q, joint)
-        self._partners = _partners(plan)
+        histograms = [s.histogram for s in plan.streams]
+        self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
+        self._partners = _partners(plan, self._same)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
         self._restarted = 0.0
         self._lives: dict[str, float] = {}
@@ -154,10 +159,11 @@ class FreshNoise:
         if total != claimed and followed:
             known = self._by_total.at(claimed, places)
             self._wager(self._totals, stream, outcomes, known)
-        if not turn and stream in self._partners:
-            places = self._by_histogram.add(stream, stream, outcomes)
-            known = self._by_histogram.at(self._partners[stream], places)
-            self._wager(self._neighbours, stream, outcomes, known)
+        same = self._same[stream]
+        if not turn and same in self._partners:
+            places = self._by_histogram.add(same, same, outcomes)
+            known = self._by_histogram.at(self._partners[same], places)
+            self._wager(self._neighbours, same, outcomes, known)
 
     @staticmethod
     def _wager(
@@ -252,7 +258,7 @@ class FreshNoise:
         if heaviest == "dispersed":
             heaviest = "even" if factor < 1.0 else "uneven"
         elif heaviest == "restarted":
-            heaviest = max(self._lives, key=lambda kind: self._lives[kind])
+            heaviest = self._again()
         message, diagnosis = WORDS[heaviest]
         size = SHORT_CALL if at != self._fresh else FRESH_CALL
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
@@ -297,6 +303,15 @@ class FreshNoise:
             f"probability 0.99{self._of_lives()}"
         )
 
+    def _again(self) -> str:
+        """Which words tell of lives that gave the same labels.
+
+        State that is taken up again makes contained lives alike too: the narrower cause comes
+        last.
+        """
+        sure = [kind for kind in _LIVES if self._lives.get(kind, 0.0) > _SURE]
+        return sure[0] if sure else max(self._lives, key=lambda kind: self._lives[kind])
+
     def _of_lives(self) -> str:
         """What comparing lives of the target has shown, and what it cannot."""
         told = ""
@@ -314,13 +329,19 @@ class FreshNoise:
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _partners(plan: Plan) -> dict[int, int]:
-    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors."""
+def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
+    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
+
+    same: the first stream of each one's histogram. Each has one partner, since a label can be
+    wagered on once.
+    """
     neighbours = [i for i, stream in enumerate(plan.streams) if stream.kind == PAIR]
     pairs = [neighbours, [plan.first("informative"), plan.first(NEAR_TIE)]]
     pairs.append(list(plan.twins.get("shift-invariance", ())[:2]))
     found: dict[int, int] = {}
     for pair in pairs:
-        if len(pair) == 2:
-            found |= {pair[0]: pair[1], pair[1]: pair[0]}
+        both = {same[i] for i in pair}
+        if len(both) == 2 and not both & found.keys():
+            one, other = both
+            found |= {one: other, other: one}
     return found

@@ -33,8 +33,8 @@ WORDS = {
     ),
     "contained": (
         "two processes of the same process id give the same labels",
-        "a seed made of the process id, which is the same at every start in a container: seed from "
-        "the operating system's entropy",
+        "a seed made of the process id, which is the same at every start in a container (or state "
+        "that is saved now and then, and taken up again): seed from the operating system's entropy",
     ),
     "compared": (
         "the target gives the labels again that an earlier report opens with",

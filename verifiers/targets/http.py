@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from ...reference import BudgetExhausted, Histogram
+from ..clock import check_clock, seconds_left
 from .replies import (
     REPLY_BYTES,
     NotOffered,
@@ -82,10 +83,12 @@ class HttpTarget:
         if self._command is None:
             raise NotOffered("a server cannot be restarted without a command, restart in [gate]")
         self._command.run()
-        future = asyncio.run_coroutine_threadsafe(self._await_answer(), self._loop)
+        answer = self._await_answer(min(self._timeout, seconds_left()))
+        future = asyncio.run_coroutine_threadsafe(answer, self._loop)
         try:
             future.result()
         except TimeoutError:
+            check_clock()
             raise TargetError(
                 f"the target gave no answer within {self._timeout:g} s (timeout in [gate]) after "
                 f"{self._command.name} had ended"
@@ -98,9 +101,9 @@ class HttpTarget:
         """See `Target.restart_contained`: the server was not started by the run."""
         raise NotOffered("a server has its own process")
 
-    async def _await_answer(self) -> None:
+    async def _await_answer(self, seconds: float) -> None:
         """Waits for any answer of the server itself; a request that draws noise is not made."""
-        async with asyncio.timeout(self._timeout):
+        async with asyncio.timeout(seconds):
             while True:
                 try:
                     async with self._client.stream("GET", "/") as response:
@@ -137,11 +140,14 @@ class HttpTarget:
 
     def _reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
         """Status and body; raises TargetError where there is none."""
-        exchange = self._exchange(call, method, path, content)
+        check_clock()
+        seconds = min(self._timeout, seconds_left())
+        exchange = self._exchange(call, method, path, content, seconds)
         future = asyncio.run_coroutine_threadsafe(exchange, self._loop)
         try:
             return future.result()
         except TimeoutError:
+            check_clock()  # where it is the run's time that is over, the target is not to blame
             raise TargetError(
                 f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
             ) from None
@@ -157,8 +163,10 @@ class HttpTarget:
         finally:
             future.cancel()  # nothing is left behind by Ctrl-C
 
-    async def _exchange(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
-        async with asyncio.timeout(self._timeout):
+    async def _exchange(
+        self, call: str, method: str, path: str, content: Any, seconds: float
+    ) -> tuple[int, bytes]:
+        async with asyncio.timeout(seconds):
             for pause in _PAUSES:
                 try:
                     return await self._once(call, method, path, content)

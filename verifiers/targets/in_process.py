@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
+from ..clock import check_clock
 from .replies import NotOffered, Refused, TargetError, call_text, charge_text
 from .restart_command import RestartCommand
 
@@ -67,6 +68,7 @@ class InProcessTarget:
     ) -> Any:
         given = np.array(histogram, dtype=np.int64)
         given.flags.writeable = False
+        check_clock()
         try:
             reply = function(given, argument)
         except BudgetExhausted:

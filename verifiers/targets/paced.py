@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Histogram
+from ..clock import check_clock
 from .replies import Target, label_array
 
 _FIRST = 32  # labels asked of a target of unknown speed
@@ -39,6 +40,7 @@ class PacedTarget:
         labels: list[NDArray[Any]] = []
         while sum(self.parts) < size or not labels:
             part = min(self._allowed, size - sum(self.parts))
+            check_clock()
             started = monotonic()
             reply = self._target.ask(histogram, part)
             self._learn(part, monotonic() - started)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
+from ..clock import check_clock, seconds_left
 from .namespaces import first_of_a_namespace
 from .replies import (
     REPLY_BYTES,
@@ -118,8 +119,9 @@ class ProcessTarget:
     # -- what is said ----------------------------------------------------------------------------
 
     def _request(self, request: dict[str, Any], wanted: str, call: str) -> Any:
+        check_clock()
         self._refuse_unasked(call)
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + min(self._timeout, seconds_left())
         self._send(json.dumps(request).encode() + b"\n", deadline, call)
         reply = parsed_reply(self._line(deadline, self._timeout, call), call)
         if wanted not in reply:
@@ -152,9 +154,9 @@ class ProcessTarget:
         self._known.clear()
         try:
             self._refuse_unasked("restart")
-            deadline = time.monotonic() + self._timeout
+            deadline = time.monotonic() + min(self._timeout, seconds_left())
             self._send(json.dumps({"call": "restart"}).encode() + b"\n", deadline, "restart")
-            deadline = time.monotonic() + _START_SECONDS
+            deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
             ready = parsed_reply(self._line(deadline, _START_SECONDS, "restart"), "restart")
         except TargetError:
             return False
@@ -186,7 +188,7 @@ class ProcessTarget:
     def _await_ready(self, spec: str) -> None:
         call = f"loading {spec}"
         try:
-            deadline = time.monotonic() + _START_SECONDS
+            deadline = time.monotonic() + min(_START_SECONDS, seconds_left())
             ready = parsed_reply(self._line(deadline, _START_SECONDS, call), call)
             if "error" in ready:
                 raise TargetError(one_line(ready["error"]))
@@ -241,6 +243,7 @@ class ProcessTarget:
     ) -> None:
         if not selector.select(max(0.0, deadline - time.monotonic())):
             self._kill()
+            check_clock()  # where it is the run's time that is over, the target is not to blame
             words = self._last_words()
             said = f"; the last line of its stderr: {words}" if words else ""
             raise TargetError(

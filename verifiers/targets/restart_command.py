@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from typing import IO
 
+from ..clock import check_clock, seconds_left
 from .replies import TargetError, one_line
 
 _SECONDS = 120.0
@@ -47,13 +48,14 @@ class RestartCommand:
             why = error.strerror if isinstance(error, OSError) else error
             raise TargetError(f"{self.name} cannot be started: {why}") from None
         try:
-            return child.wait(_SECONDS)
+            return child.wait(min(_SECONDS, seconds_left()))
         except BaseException as ended:
             with contextlib.suppress(OSError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
             if not isinstance(ended, subprocess.TimeoutExpired):
                 raise
+            check_clock()
             raise TargetError(
                 f"{self.name} did not end within {_SECONDS:g} s: expected a command that returns "
                 "once the target has been restarted"

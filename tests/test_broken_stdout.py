@@ -1,0 +1,72 @@
+"""What becomes of a command's status where its output cannot be written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+DPASSAY = f"{sys.executable} -m dpassay.verifiers.cli"
+CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
+VERIFY = f"{DPASSAY} verify {HERE}/targets.py:half_noise --claim claim.toml --max-queries 2000"
+BROKEN = [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")]
+
+if sys.platform != "linux":
+    pytest.skip("/dev/full is Linux's own", allow_module_level=True)
+
+
+def run(line, folder):
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("broken")
+    (found / "claim.toml").write_text(CLAIM)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "redirection", "why"), [("", *BROKEN[0]), ("--json", *BROKEN[1])]
+)
+def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, folder):
+    """A refutation that is on disk is not to read as misuse because a terminal went away."""
+    found = run(f"{VERIFY} {options} --report out {redirection}", folder)
+    assert found.returncode == 1, found.stderr
+    assert found.stderr == f"dpassay: stdout cannot be written: {why}; what was found is in out\n"
+    assert (folder / "out" / "report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "redirection", "why"), [("", *BROKEN[1]), ("--json", *BROKEN[0])]
+)
+def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, folder):
+    """Nobody saw the verdict: a script must not go on as if it had been one."""
+    found = run(f"{VERIFY} {options} {redirection}", folder)
+    assert found.returncode == 2
+    assert found.stderr == f"dpassay: stdout cannot be written: {why}; what was found is lost\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "redirection", "why"),
+    [
+        ("--help", *BROKEN[0]),
+        ("--help", *BROKEN[1]),
+        ("probabilities 12,7,6 --noise gaussian:40", *BROKEN[0]),
+        ("probabilities 12,7,6 --noise gaussian:40", *BROKEN[1]),
+    ],
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, folder):
+    """Python alone says nothing of a closed stdout, and exits with 120 for a full one."""
+    found = run(f"PYTHONUNBUFFERED={unbuffered} {DPASSAY} {words} {redirection}", folder)
+    assert found.returncode == 2
+    assert found.stderr == f"dpassay: stdout cannot be written: {why}; what was found is lost\n"
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
+def test_a_broken_stderr_leaves_the_status_of_misuse(redirection, folder):
+    assert run(f"{DPASSAY} verify nosuch.py:x {redirection}", folder).returncode == 2

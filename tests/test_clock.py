@@ -1,0 +1,141 @@
+"""The time of a run: what ends it, what is kept, and whom it blames."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from typed import typed
+
+from dpassay.verifiers import clock as module
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.clock import OutOfTime, check_clock, run_clock, seconds_left, step
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.targets import InProcessTarget
+
+MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+
+
+class Time:
+    """A clock that only the test moves."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+
+
+@pytest.fixture
+def moved(monkeypatch):
+    return Time(monkeypatch)
+
+
+def target(scale, at=None, call=None):
+    """Labels with noise of a scale; `call` is called before the answer to call number `at`."""
+    rng, calls = np.random.default_rng(), 0
+
+    def aggregate(histogram, size):
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            call()
+        return (histogram + rng.normal(0.0, scale, (size, histogram.size))).argmax(1)
+
+    return InProcessTarget(aggregate)
+
+
+def claimed(**gate):
+    return parse_claim({"mechanism": MECHANISM, "gate": gate})
+
+
+def test_the_sooner_of_two_ends_counts(moved):
+    assert seconds_left() == float("inf")
+    with run_clock(10.0):
+        with run_clock(20.0):
+            moved.now = 9.0
+            assert seconds_left() == 1.0
+            check_clock()
+            moved.now = 10.0
+            with pytest.raises(OutOfTime, match=r"^run_timeout = 10 s is used up$"):
+                step("anything")
+        with run_clock(None), pytest.raises(OutOfTime):
+            check_clock()
+    check_clock()
+
+
+def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch):
+    """Every check that was not done names the limit; without one the same target passes."""
+    late = Time(monkeypatch)
+    report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claimed(run_timeout=60.0))
+    assert report.verdict == "inconclusive"
+    assert any(w.startswith("run_timeout = 60 s is used up (asking)") for w in report.warnings)
+    cut = [check for check in report.checks if check.verdict == "inconclusive"]
+    assert len(cut) >= 5
+    assert all("run_timeout = 60 s is used up" in check.message for check in cut)
+    by_id = {check.id: check for check in report.checks}
+    assert "more queries would have been needed" in by_id["class-probabilities"].message
+    assert by_id["input-contract"].verdict == "pass"
+
+
+def test_a_refutation_found_in_time_stays_a_fail(monkeypatch):
+    """The time runs out in the search for the simplest histogram, after the evidence is in."""
+    late = Time(monkeypatch)
+    doing = []
+
+    def listener(progress):
+        doing.append(progress.doing)
+        if progress.doing == "looking for the simplest histogram":
+            late.now = 61.0
+
+    report = verify(target(1), claimed(run_timeout=60.0), listener=listener)
+    assert "looking for the simplest histogram" in doing
+    assert report.verdict == "fail"
+    assert any("used up (looking for the simplest histogram)" in w for w in report.warnings)
+
+
+def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
+    late = Time(monkeypatch)
+    told = []
+
+    def listener(progress):
+        told.append(progress.doing)
+        if len([doing for doing in told if doing.startswith("choosing histograms: ")]) == 2:
+            late.now = 61.0
+
+    mechanism = MECHANISM | {"teachers": 51}  # planned by no other test
+    claim = parse_claim({"mechanism": mechanism, "gate": {"run_timeout": 60.0}})
+    report = verify(target(10), claim, listener=listener)
+    assert report.verdict == "inconclusive"
+    assert any("used up (choosing histograms: " in warning for warning in report.warnings)
+    assert not any(doing.startswith("asking") for doing in told)
+
+
+SLEEPS = """
+import time
+def asleep(histogram, size):
+    time.sleep(300)
+"""
+
+
+def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path):
+    """A call may take 30 s by `timeout`: the run's limit cuts it, and that is no error."""
+    (tmp_path / "asleep.py").write_text(SLEEPS)
+    (tmp_path / "claim.toml").write_text(
+        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n'
+    )
+    started = time.monotonic()
+    words = ("verify", f"{tmp_path}/asleep.py:asleep", "--claim", str(tmp_path / "claim.toml"))
+    found = typed(*words, "--max-seconds", "12", "--json")
+    assert found.returncode == 3, found.stderr
+    assert time.monotonic() - started < 29.0
+    report = json.loads(found.stdout)
+    assert report["verdict"] == "inconclusive"
+    assert report["claim"]["gate"]["run_timeout"] == 12.0
+    assert "run_timeout = 12 s is used up (before the first call)" in report["warnings"][0]
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "604801", "soon"])
+def test_limits_beyond_use_are_one_line(given):
+    found = typed("verify", f"--max-seconds={given}")
+    assert found.returncode == 2
+    assert f"{given!r}: expected seconds above 0, up to 604800 (a week)" in found.stderr
+    assert len(found.stderr.splitlines()) == 1

@@ -1,0 +1,125 @@
+"""Files that a user names: devices, pipes and what has no end are one line, soon."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from typed import typed
+
+from dpassay.verifiers import reading
+from dpassay.verifiers.claim import ClaimError, read_claim
+from dpassay.verifiers.histogram_file import read_histograms
+from dpassay.verifiers.reading import ReadingError, read_bytes
+
+MECHANISM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n'
+ACCOUNT = ("--mechanism", "gnmax", "--noise", "gaussian:40", "--delta", "1e-5")
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    return str(tmp_path / "pipe")
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(reading, "_WRITER_SECONDS", 0.2)
+
+
+def test_a_device_is_refused_unread():
+    """/dev/zero would fill the memory, and nothing would ever be said."""
+    with pytest.raises(ReadingError, match=r"^it is a device: expected a file$"):
+        read_bytes("/dev/zero")
+
+
+def test_a_file_is_read_up_to_the_limit_and_no_further(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 100)
+    assert read_bytes(str(path), 100) == b"x" * 100
+    with pytest.raises(ReadingError, match="expected at most 99 bytes"):
+        read_bytes(str(path), 99)
+
+
+def test_a_pipe_that_nobody_writes_is_given_up(pipe, impatient):
+    """Opened as files are, it would block for ever."""
+    with pytest.raises(ReadingError, match=r"nobody opened for writing within 0\.2 s"):
+        read_bytes(pipe)
+
+
+def test_a_pipe_is_read_to_its_end_however_late_its_writer_speaks(pipe, monkeypatch):
+    """Only the absence of a writer is judged: one that thinks for longer is waited for."""
+    monkeypatch.setattr(reading, "_WRITER_SECONDS", 2.0)
+    spoken = threading.Event()
+
+    def write():
+        with open(pipe, "wb", buffering=0) as file:
+            spoken.wait(0.3)
+            file.write(b"1,2")
+            spoken.wait(0.3)
+            file.write(b",3\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        monkeypatch.setattr(reading, "_WRITER_SECONDS", 2.0)
+        assert [row.histogram for row in read_histograms(pipe)] == [(1, 2, 3)]
+    finally:
+        writer.join()
+
+
+def test_what_is_read_more_than_once_is_a_regular_file(pipe, tmp_path):
+    """A second reading of a pipe would find nothing: the claim would be held to no histogram."""
+    privacy = f'[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "{pipe}"\n'
+    (tmp_path / "claim.toml").write_text(MECHANISM + privacy)
+    with pytest.raises(
+        ClaimError, match=r"scope: .*pipe: it is read more than once: expected a re"
+    ):
+        read_claim(tmp_path / "claim.toml")
+
+
+def test_devices_in_every_place_of_a_file_are_one_line(tmp_path):
+    privacy = '[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "/dev/zero"\n'
+    (tmp_path / "claim.toml").write_text(MECHANISM + privacy)
+    for words in (
+        ("verify", "--claim", "/dev/zero"),
+        ("verify", "--claim", str(tmp_path / "claim.toml")),
+        ("account", "/dev/zero", *ACCOUNT),
+        ("reconstruct", "/dev/zero", "--noise", "gaussian:40", "--teachers", "30"),
+    ):
+        found = typed(*words)
+        assert found.returncode == 2
+        assert found.stderr.endswith("/dev/zero: it is a device: expected a file\n")
+        assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_process_substitution_is_read():
+    """`<(...)` is a pipe without a name, whose writer may take its time or be done already."""
+    command = f"{sys.executable} -m dpassay.verifiers.cli account <(sleep 0.3; echo 12,7,6) "
+    found = subprocess.run(
+        ["bash", "-c", command + " ".join(ACCOUNT)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("epsilon ")
+
+
+@pytest.mark.parametrize(
+    ("key", "allowed"),
+    [
+        ("gate.timeout", "above 0 to 86400"),
+        ("gate.run_timeout", "above 0 to 604800"),
+        ("privacy.epsilon", "above 0 to 10000"),
+    ],
+)
+def test_numbers_beyond_use_name_what_is_allowed(tmp_path, key, allowed):
+    """A timeout of 1e308 s overflowed in the first call."""
+    table, name = key.split(".")
+    privacy = "[privacy]\ndelta = 1e-5\nqueries = 10\n" if table == "privacy" else "[gate]\n"
+    (tmp_path / "claim.toml").write_text(f"{MECHANISM}{privacy}{name} = 1e308\n")
+    with pytest.raises(ClaimError, match=f"{key} = 1e.308: expected a finite number {allowed}$"):
+        read_claim(tmp_path / "claim.toml")
