@@ -394,6 +394,7 @@ def test_the_strategies_serve_a_users_module(project):
     run(project, "-p", "no:cacheprovider").assert_outcomes(passed=3)
 
 
+@pytest.mark.slow("starts workers of its own")
 def test_workers_of_xdist_share_one_run(project):
     """Each asked target leaves its process's id: a gate a worker would leave two."""
     pytest.importorskip("xdist")
