@@ -26,7 +26,7 @@ _TURNED_FROM = 512  # labels of a stream, from which its classes are numbered ot
 _TURNED_BATCH = 256  # labels under one numbering, about
 # labels of each deep stream after which come:
 _CALLS_AFTER = 128  # calls of one size, a pair, some calls for one label
-_SINGLES_AFTER = 1024  # the others of the near-tie
+_SINGLES_AFTER = 8192  # the others of the near-tie
 _SHORT_CALLS_AFTER = 4096
 _LARGE_CALL_AFTER = 16_384  # all that is left of the near-tie, in one call
 
