@@ -26,8 +26,8 @@ _TURNED_FROM = 512  # labels of a stream, from which its classes are numbered ot
 _TURNED_BATCH = 256  # labels under one numbering, about
 # labels of each deep stream after which come:
 _CALLS_AFTER = 128  # calls of one size, a pair, some calls for one label
-_SINGLES_AFTER = 8192  # the others of the near-tie
 _SHORT_CALLS_AFTER = 4096
+_SINGLES_AFTER = 8192  # calls for one label of the near-tie: most of them
 _LARGE_CALL_AFTER = 16_384  # all that is left of the near-tie, in one call
 
 
@@ -147,8 +147,8 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
             first += batches[:1]
             more += batches[1:]
     short, large = _of_the_near_tie(plan, kept)
-    after = (_CALLS_AFTER, _SINGLES_AFTER, _SHORT_CALLS_AFTER, _LARGE_CALL_AFTER)
-    return list(zip(after, (first, more, short, large), strict=True))
+    after = (_CALLS_AFTER, _SHORT_CALLS_AFTER, _SINGLES_AFTER, _LARGE_CALL_AFTER)
+    return list(zip(after, (first, short, more, large), strict=True))
 
 
 def _of_the_near_tie(
