@@ -19,6 +19,7 @@ def test_defaults_are_those_of_the_contract():
         "max_queries": 200_000,
         "max_recoverable": 0.0,
         "timeout": 30.0,
+        "restart": None,
         "budget_target": None,
     }
 
