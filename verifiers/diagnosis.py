@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .evidence import PointedEvidence
-from .plan import EXPLORER, FRESH, NEAR_TIE, PAIR, Batch, Plan
+from .plan import EXPLORER, FRESH, PAIR, Batch, Plan
 from .planner import FRESH_CALL
 
 Vector = NDArray[np.float64]
@@ -24,12 +24,12 @@ AfterFailure = Literal["diagnose", "keep-going", "stop"]
 SURE = 7.0
 """Log-odds from which one explanation is told alone."""
 
-MOST, LEAST = 3072, 512
-"""Queries that a diagnosis takes at most, and at least: the first labels that fit prove little."""
+MOST, LEAST = 2048, 512
+"""Queries at most, and at least, that tell known faults apart: the first that fit prove little."""
 
 _BATCH = 256
-_REUSED_CALLS = 24  # of one size, of each of two histograms: how noise that is reused shows
-_REUSED_ELSEWHERE = 8  # labels of each explorer: an answer that is kept is not always the plurality
+_REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability 0.99
+_EXPLORED = 8  # labels of each explorer
 _BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend it
 _LEAST_ODDS = 3.0  # of a fault that is named at all
 _LIKE = 0.5  # log-odds within which the plainer of two faults is named
@@ -114,22 +114,25 @@ def diagnosing_batches(
     plan: Plan,
     fits: Callable[[], Fits],
     excess: Callable[[], Vector],
-    reused: Callable[[], bool],
+    reuse: Callable[[], float],
     without: Set[int],
 ) -> Iterator[Batch]:
     """What to ask next, so that the cause can be told.
 
     fits: as the labels stand; excess: log-evidence (streams,) for any law beyond that for the best
-    fault; reused: whether noise is known to be used again; without: streams that cannot be asked.
-    Each is looked at anew before every batch.
+    fault; reuse: log-odds that noise is used again; without: streams that cannot be asked. Each is
+    looked at anew before every batch.
     """
-    now = fits()
-    looked = reused() or not now.explained or now.log_odds < _BEYOND_DOUBT
-    if looked:
-        yield from repeated_calls(plan)
+
+    def is_told() -> bool:
+        now = fits()
+        return now.explained and now.log_odds > max(_BEYOND_DOUBT, reuse() + SURE)
+
     yield from telling_batches(plan, fits, excess, without)
-    if not looked and reused():
-        yield from repeated_calls(plan)
+    for further in (_explored(plan), _repeated_calls(plan)):
+        if is_told() or plan.claim.mechanism.caching:
+            return  # what is kept by claim is not asked again here
+        yield from further
 
 
 def telling_batches(
@@ -160,15 +163,19 @@ def telling_batches(
         turns += 1
 
 
-def repeated_calls(plan: Plan) -> Iterator[Batch]:
-    """Where noise that is used again shows how: calls of one size, neighbours, many histograms."""
-    for kind in (FRESH, NEAR_TIE):
-        yield Batch(plan.first(kind), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
+def _explored(plan: Plan) -> Iterator[Batch]:
+    """Some labels each of many histograms: an answer that is kept is not always the plurality."""
+    for i, stream in enumerate(plan.streams):
+        if stream.kind == EXPLORER:
+            yield Batch(i, _EXPLORED)
+
+
+def _repeated_calls(plan: Plan) -> Iterator[Batch]:
+    """Where noise that is used again shows how: many calls of one size, and neighbours."""
+    yield Batch(plan.first(FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
     for i, stream in enumerate(plan.streams):
         if stream.kind == PAIR:
             yield Batch(i, _BATCH)
-        if stream.kind == EXPLORER:
-            yield Batch(i, _REUSED_ELSEWHERE)
 
 
 def _is_settled(now: Fits, apart: NDArray[np.bool_]) -> bool:

@@ -282,7 +282,7 @@ class _Run:
             self.plan,
             labels.fits,
             labels.excess,
-            lambda: fresh is not None and is_refuted(fresh),
+            lambda: -np.inf if fresh is None else fresh.log_odds,
             self.unaskable,
         )
         for batch in batches:

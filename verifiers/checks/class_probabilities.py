@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from ...reference.mechanisms import Labels
 from ..diagnosis import SURE, Fits, divergences, told_apart
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
-from ..plan import GENERAL, LADDER, POINTED, POOLED, POOLED_SINGLES, Plan
+from ..plan import GENERAL, LADDER, POINTED, POOLED, POOLED_SINGLES, SIMPLE, Plan
 from ..shares import SHARES, log_threshold
 from .base import Finding
 
@@ -98,6 +98,12 @@ class ClassProbabilities:
         asked = self.counts.sum(-1) > 0
         return int(np.argmax(np.where(asked, self._single, -np.inf)))
 
+    def _shown_stream(self) -> int:
+        """A simple histogram that shows the violation alone; else the one with most evidence."""
+        simple = [i for i, stream in enumerate(self.plan.streams) if stream.kind == SIMPLE]
+        best = max(simple, key=lambda i: float(self._single[i]))
+        return best if self._single[best] > SURE else self.heaviest_stream()
+
     def fits(self) -> Fits:
         """How well the known faults explain all labels, or those of single-label calls alone.
 
@@ -148,7 +154,7 @@ class ClassProbabilities:
 
     def violation(self) -> Finding:
         """See `Check.violation`."""
-        at = self.heaviest_stream()
+        at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         worst = telling_outcome(counts, self.plan.log_q[at])
         label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"

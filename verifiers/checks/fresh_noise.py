@@ -253,7 +253,12 @@ class FreshNoise:
         """
         parts, odds = self._parts(), self.log_odds
         told = parts if odds > 0.0 else self._parts_then
-        found = self._found(max(told, key=lambda name: told[name]))
+        heaviest = max(told, key=lambda name: told[name])
+        copied = max(("together", "single"), key=lambda name: told[name])
+        # copies at one distance make calls that copy calls, whose evidence may be more by chance
+        if heaviest == "calls" and told[copied] > max(0.5 * told[heaviest], _SURE):
+            heaviest = copied
+        found = self._found(heaviest)
         return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
 
     def _found(self, heaviest: str) -> Finding:

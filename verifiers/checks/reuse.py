@@ -2,6 +2,7 @@
 
 from ..evidence.repetition import SHARES as COPIED
 from ..planner import FRESH_CALL
+from ..schedule import SHORT_CALL
 from .base import Finding
 
 WORDS = {
@@ -95,6 +96,8 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
             "the generator is seeded anew in every call: create it once, unseeded",
             histogram,
         )
+    if distance % SHORT_CALL == 0 and not whole:
+        return Finding(message, WORDS["calls"][1], histogram)
     if distance == 1 and not whole:
         return Finding(
             message,
