@@ -2,10 +2,11 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.plan import FRESH, LADDER, LATE, NEAR_TIE
+from dpassay.verifiers.plan import EVEN, FRESH, LADDER, LATE, NEAR_TIE, PAIR
 from dpassay.verifiers.planner import FRESH_CALL, make_plan
 from dpassay.verifiers.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
 
@@ -42,6 +43,7 @@ def test_each_stream_is_asked_as_often_as_planned(name):
         assert batch.size > 0
         assert not large or made.streams[batch.stream].kind == NEAR_TIE
         asked[batch.stream] += batch.size
+        asked[batch.other] += batch.size  # None, where there is none
         turned[batch.stream] += batch.size * (batch.turn > 0)
     for i, stream in enumerate(made.streams):
         opening = FRESH_CALL if stream.kind == FRESH else 0  # the run's first call
@@ -74,7 +76,20 @@ def test_calls_of_every_kind_are_made():
     assert all(singles[histogram] >= 128 for histogram in deep)
     short = [b for b in batches if b.call == SHORT_CALL]
     assert sum(b.size for b in short) == SHORT_CALLS * SHORT_CALL
-    assert max(b.size for b in batches if b.call is None) > 15_000
+    assert max(b.size for b in batches if b.call is None) > 12_000  # blocks of 10,000 show
+    sizes = Counter(size for b in batches if isinstance(b.call, tuple) for size in b.calls)
+    assert all(any(sizes[n] for n in few) for few in ((2, 3), (4, 5, 6), (8, 9), range(10, 16)))
+
+
+def test_two_neighbours_are_asked_in_turn():
+    """An answer kept for the request after the next would not show otherwise."""
+    made = plan()
+    kinds = {made.streams[b.stream].kind for b in sweeps(made) if b.other is not None}
+    assert kinds == {PAIR, EVEN}
+    for batch in sweeps(made):
+        if batch.other is not None:
+            one, other = (np.array(made.streams[i].histogram) for i in (batch.stream, batch.other))
+            assert np.abs(one - other).sum() == 2
 
 
 def test_the_end_of_a_run_tells_the_noise_scale():

@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -13,6 +13,8 @@ from .options import Seconds, Whole
 
 if TYPE_CHECKING:
     from .claim import Claim
+    from .interrupts import Interrupts
+    from .report import Report
     from .targets import Target
 
 
@@ -35,6 +37,8 @@ def commands() -> None:
 @click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
+@click.option("--keep-going", is_flag=True, help="Finish all checks although one has failed.")
+@click.option("--stop-at-once", is_flag=True, help="Ask nothing more once a check has failed.")
 @click.option(
     "--check", "checks", multiple=True, metavar="ID", help="Only this; may be given again."
 )
@@ -55,6 +59,8 @@ def verify(
     max_seconds: float | None,
     seed: int | None,
     compare: str | None,
+    keep_going: bool,
+    stop_at_once: bool,
     checks: tuple[str, ...],
     skipped: tuple[str, ...],
     typed: tuple[str, ...],
@@ -66,24 +72,27 @@ def verify(
     TARGET is package.module:attr or path/to/file.py:attr (a callable (histogram, size) -> labels
     or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
     reference aggregator is verified.
+
+    Once a check has failed, some thousand labels more are asked to tell the cause, unless
+    --keep-going or --stop-at-once says otherwise.
     """
     from .claim import ClaimError, read_claim
     from .clock import run_clock
+    from .diagnosis import after_failure
     from .earlier_report import EarlierReportError, read_opening
     from .embedded import REFERENCE, embedded_claim, embedded_histograms
-    from .gate import Progress
-    from .gate import verify as run
     from .interrupts import remembered_interrupts
     from .own_histograms import own_histograms
     from .report_files import ReportFileError, ReportFolder
     from .selection import select
     from .targets import shown_spec
-    from .terminal import print_report, progress_bar
+    from .terminal import print_report
 
-    if target is not None and claim_file is None:
-        fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
-        selection = select(checks, skipped)
+        if target is not None and claim_file is None:
+            needed = "needs --claim FILE: what should it be held to?"
+            raise ValueError(f"TARGET {shown_spec(target)} {needed}")
+        selection, after = select(checks, skipped), after_failure(keep_going, stop_at_once)
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
         claim = claim.with_limits(max_queries, max_seconds)
         own = own_histograms(typed, file, claim.mechanism)
@@ -99,28 +108,25 @@ def verify(
     own += embedded_histograms() if claim_file is None else []
     options = {"--claim": claim_file, "--max-queries": max_queries, "--compare": compare}
     chosen = {"--check": checks, "--skip": skipped, "--histogram": typed, "--histograms": file}
-    again = _as_typed(["dpassay", "verify", *filter(None, [spec])], {**options, **chosen})
+    flags = ["--keep-going" if keep_going else None, "--stop-at-once" if stop_at_once else None]
+    words = ["dpassay", "verify", *filter(None, [spec, *flags])]
+    again = _as_typed(words, {**options, **chosen})
     name = REFERENCE if spec is None else spec
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = _opened(target, claim)
         try:
-            with progress_bar() as show:
-
-                def listener(progress: Progress) -> None:
-                    interrupts.run_is_over() if progress.over else interrupts.check()
-                    show(progress)
-
-                report = run(
-                    deployment,
-                    claim,
-                    seed=seed,
-                    own=own,
-                    listener=listener,
-                    reproduce=again,
-                    name=name,
-                    earlier=earlier,
-                    selection=selection,
-                )
+            report = _judged(
+                deployment,
+                claim,
+                interrupts,
+                seed=seed,
+                own=own,
+                reproduce=again,
+                name=name,
+                earlier=earlier,
+                selection=selection,
+                after_failure=after,
+            )
         finally:
             deployment.close()
         if interrupts.pressed:
@@ -131,6 +137,21 @@ def verify(
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
+
+
+def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":
+    """The gate's report, while a bar shows where it stands; how: as `gate.verify` takes it."""
+    from .gate import Progress
+    from .gate import verify as run
+    from .terminal import progress_bar
+
+    with progress_bar() as show:
+
+        def listener(progress: Progress) -> None:
+            interrupts.run_is_over() if progress.over else interrupts.check()
+            show(progress)
+
+        return run(deployment, claim, listener=listener, **how)
 
 
 def _opened(target: str | None, claim: "Claim") -> "Target":

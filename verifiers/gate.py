@@ -16,6 +16,7 @@ from .checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyCl
 from .claim import Claim
 from .clock import OutOfTime, run_clock
 from .clock import step as clock_step
+from .diagnosis import MOST, AfterFailure, diagnosing_batches, known
 from .earlier_report import Opening
 from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
 from .lives import QUERIES as OF_LIVES
@@ -25,7 +26,7 @@ from .planner import make_plan
 from .proofs import accounting, privacy
 from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
-from .results import Ending, results
+from .results import Ending, is_refuted, results
 from .schedule import LARGEST_BATCH, sweeps
 from .selection import Selection
 from .simplest import find_simplest
@@ -67,21 +68,27 @@ def verify(
     name: str | None = None,
     earlier: Opening | None = None,
     selection: Selection | None = None,
+    after_failure: AfterFailure = "diagnose",
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
     seed: fixes the histograms asked (drawn when None); own: histograms of the deployment, each
     (classes,), looked at too; listener: told of progress; reproduce: the command that repeats the
     run; name: of the target, for the report; earlier: the first call of an earlier run, to compare
-    this one's with; selection: which checks it has, all when None. A correct deployment gets `fail`
-    with probability at most `false_alarm`, whatever is looked at and whenever the run stops
-    (Ville's inequality, and a union over the shares of the checks).
+    this one's with; selection: which checks it has, all when None; after_failure: once a check has
+    failed, ask some more to tell the cause ("diagnose"), finish all checks too ("keep-going"), or
+    neither ("stop"). A correct deployment gets `fail` with probability at most `false_alarm`,
+    whatever is looked at and whenever the run stops (Ville's inequality, and a union over the
+    shares of the checks).
+
+    Raises ValueError for an `after_failure` that is none.
     """
     seed = secrets.randbits(32) if seed is None else seed
     if claim.gate.largest_call is not None:
         target = PacedTarget(target, claim.gate.timeout, claim.gate.largest_call)
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
-    run.earlier = earlier
+    run.earlier, run.after_failure = earlier, known(after_failure)
+    run.ending.finished = after_failure == "keep-going"
     run.selection = selection or Selection()
     with run_clock(claim.gate.run_timeout, run.step):
         return replace(run.report(), target=name)
@@ -116,6 +123,8 @@ class _Run:
         self.selection = Selection()
         self.opened: list[Labels] = []  # of the histogram that opens the run, in order
         self.restarted = False
+        self.after_failure: AfterFailure = "diagnose"
+        self.found_after: int | None = None
 
     def report(self) -> Report:
         self._guarded(self._verify)
@@ -145,6 +154,7 @@ class _Run:
             Opening(opening, tuple(first.tolist())) if first.size else None,
             started=self.began,
             left_out=self.selection.warning,
+            found_after=self.found_after,
         )
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -170,8 +180,8 @@ class _Run:
         self._prepare()
         self._gather()
         if self.observed.refuted:
-            self._simplify()
-        else:
+            self._explain()
+        if self._goes_on:
             self._restart()
             self._attack()
         self._audit()
@@ -209,9 +219,12 @@ class _Run:
         if scale is not None and self._telling() is None:
             self.ending.hopeless[scale.id] = _UNTOLD
         for batch in sweeps(self.plan):
-            if self.asked[batch.stream] and not self._ask_batch(batch):
+            if not self._goes_on or (self.asked[batch.stream] and not self._ask_batch(batch)):
                 return
-        while scale is not None and (missing := scale.shortfall()) > 0:
+        while scale is not None and not is_refuted(scale):
+            missing = scale.shortfall()
+            if missing == 0:
+                return
             telling = self._telling()
             if telling is None:
                 self.ending.hopeless[scale.id] = _UNTOLD
@@ -231,51 +244,111 @@ class _Run:
     def _ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        left, stream, size = self._left, batch.stream, batch.size
-        if left > 0 and stream not in self.unaskable:
-            try:
-                self._ask(replace(batch, size=min(size, left)))
-            except Refused as refusal:
-                if self.observed.answered[stream] and not self.claim.mechanism.caching:
-                    votes = list(self.plan.streams[stream].histogram)
-                    raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
-                self._drop(stream, str(refusal))
-            except UsedUp:
-                self.unaskable.add(stream)
-                self.ending.stopped = "an answer is kept, and no more histograms have this law"
+        left, size = self._left, batch.labels
+        if left > 0:
+            fits = batch.size if size <= left else left * batch.size // size
+            self._ask_what_is_served(replace(batch, size=fits))
         wanted = zip(self.plan.streams, self.asked, strict=True)
         self._tell("asking", sum(stream.queries for stream, asked in wanted if asked))
         if size > left:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
-        return size <= left and not self.observed.refuted
+        return size <= left and self._goes_on
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether there is no failure that ends the run."""
+        return self.ending.finished or not self.observed.refuted
+
+    def _ask_what_is_served(self, batch: Batch) -> None:
+        """Feeds fresh labels of a stream to all checks, or does without a stream from now on."""
+        assert self.plan is not None
+        stream = batch.stream
+        if stream in self.unaskable:
+            return
+        try:
+            self._ask(batch)
+        except Refused as refusal:
+            if self.observed.answered[stream] and not self.claim.mechanism.caching:
+                votes = list(self.plan.streams[stream].histogram)
+                raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
+            self._drop(stream, str(refusal))
+        except UsedUp:
+            self.unaskable.add(stream)
+            self.ending.stopped = "an answer is kept, and no more histograms have this law"
 
     def _ask(self, batch: Batch) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
+        if batch.other is not None:
+            return self._ask_in_turn(batch, batch.other)
         labels, calls = self.asking.labels(batch)
         self.queries += labels.size
         self._observe(batch, labels, calls)
+        return labels
+
+    def _ask_in_turn(self, batch: Batch, other: int) -> Labels:
+        """The same of two streams in calls for one label, in turn."""
+        labels, others = self.asking.in_turn(batch)
+        self.queries += 2 * batch.size
+        self._observe(batch, labels, (1,) * batch.size)
+        self._observe(Batch(other, batch.size), others, (1,) * batch.size)
+        if self.observed.fresh is not None:
+            self.observed.fresh.observe_in_turn(batch.stream, other, labels, others)
         return labels
 
     def _observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
         if batch.stream == self._fresh:
             self.opened.append(labels)
         self.observed.observe(batch, labels, calls)
+        self._note_failure()
         self.recorder.observe(self.observed.checks)
+
+    def _note_failure(self) -> None:
+        """Keeps how many queries the first failure took."""
+        if self.found_after is None and self.observed.refuted:
+            self.found_after = self.queries
+
+    def _explain(self) -> None:
+        """Once a check is refuted, asks on until the cause is told from its rivals."""
+        assert self.plan is not None
+        labels, fresh = self.observed.labels, self.observed.fresh
+        if self.after_failure == "stop" or labels is None:
+            return
+        self._tell("looking for the cause", self.queries + MOST)
+        batches = diagnosing_batches(
+            self.plan,
+            labels.fits,
+            labels.excess,
+            lambda: -np.inf if fresh is None else fresh.log_odds,
+            self.unaskable,
+        )
+        for batch in batches:
+            if not self._ask_more(batch):
+                break
+        self._simplify()
+
+    def _ask_more(self, batch: Batch) -> bool:
+        """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
+        size = min(batch.size, self._left)
+        if size > 0:
+            self._ask_what_is_served(replace(batch, size=size))
+        return size == batch.size
 
     def _simplify(self) -> None:
         """Once the labels are refuted, looks for the simplest histogram that shows it."""
         assert self.plan is not None
         labels = self.observed.labels
-        fault = None if labels is None else labels.likeliest_fault()
-        if not self.observed.law_refuted or fault is None or self.claim.mechanism.caching:
+        fits = None if labels is None else labels.fits()
+        caching = self.claim.mechanism.caching
+        if not self.observed.law_refuted or fits is None or not fits.explained or caching:
             return
+        call = 1 if fits.single else None
         budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
         self._tell("looking for the simplest histogram", self.queries + budget)
         try:
             self.ending.simplest = find_simplest(
                 self.plan,
-                fault[0],
-                lambda stream, size: self._ask(Batch(stream, size)),
+                fits.best,
+                lambda stream, size: self._ask(Batch(stream, size, call=call)),
                 budget,
             )
         except Refused as refusal:
@@ -311,6 +384,7 @@ class _Run:
             lives.compare(fresh, self.opened)
         finally:
             self.queries += lives.queries
+            self._note_failure()
         self.restarted = True
 
     def _unseen(self, found: Sequence[CheckResult]) -> str | None:
@@ -345,7 +419,7 @@ class _Run:
     def _attack(self) -> None:
         """Says what the claimed law leaks, unless the labels turned out to have another."""
         leakage = self.observed.leakage
-        if self.observed.refuted or leakage is None:
+        if not self._goes_on or leakage is None:
             return
         self._tell("attacking", self.queries)
         leakage.run()
@@ -374,6 +448,8 @@ class _Run:
         self.recorder.prove(finding)
         if finding.warning is not None:
             self.warnings.append(finding.warning)
+        if verdict is Verdict.FAIL and self.found_after is None:
+            self.found_after = self.queries
         self.ending.proofs[name] = CheckResult(
             name,
             verdict,

@@ -25,15 +25,22 @@ NEAR_TIE = "near-tie"
 LADDER = "clear-lead"
 """Kind of the streams whose leader is so far ahead that a shortcut may leave out the noise."""
 
+EVEN = "even"
+"""Kind of two neighbouring histograms with even votes, asked in turn."""
+
 LATE = "late"
 """Kind of the anchor that is asked at the end alone, in turns with what others keep for it."""
+
+EXPLORER = "explorer"
+"""Kind of the streams that are many, and asked little."""
 
 PAIR = "pair"
 """Kind of two neighbouring histograms whose labels are audited."""
 
-POOLED, POOLED_SINGLES, GENERAL, POINTED = 0.25, 0.05, 0.48, 0.22
-"""Weights of the known faults on all streams at once, on all calls for one label at once, of
-deviations of any kind on one stream, and of the known faults on one stream."""
+POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
+"""Weights of the known faults on all streams at once, on all calls for one label at once, on the
+first label of every histogram, of deviations of any kind on one stream, and of the known faults on
+one stream."""
 
 ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
@@ -68,6 +75,7 @@ class Stream:
             FRESH,
             SINGLES,
             PAIR,
+            EVEN,
             LADDER,
             "explorer",
             "own",
@@ -87,6 +95,11 @@ class Batch:
     turn: int = 0
     call: int | tuple[int, ...] | None = None
     other: int | None = None
+
+    @property
+    def labels(self) -> int:
+        """Labels in all, those of the other stream included."""
+        return self.size if self.other is None else 2 * self.size
 
     @property
     def calls(self) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from .faults import Fault, known_faults
 from .ladder import ladder
 from .plan import (
     ANCHOR_SHARE,
+    EVEN,
     FRESH,
     GENERAL,
     LADDER,
@@ -45,7 +46,7 @@ EXPLORER_QUERIES = 100
 EXPLORERS = 30
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
-PAIR_QUERIES, PAIR_QUERIES_AUDITED = 256, 2048
+PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 
 OTHER_TOTALS = (3, 9)
 """Factors of the claimed teachers at which other totals are tried."""
@@ -95,6 +96,8 @@ def make_plan(
         for histogram in _tied_pair(mechanism):
             queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
             planner.add(PAIR, histogram, queries, shuffle=False)
+        for histogram in _even_pair(mechanism):
+            planner.add(EVEN, histogram, EVEN_QUERIES, shuffle=False)
     explorers = _explorers(claim, seed, other_totals)
     planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explorers) + len(own)))
     if not mechanism.caching:
@@ -139,7 +142,7 @@ def _smaller_total(mechanism: MechanismClaim) -> Histogram:
 
 
 def _typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
-    """Two camps, a tie of three with the rest far behind, and a few teachers missing."""
+    """Two camps, a tie of three far ahead, small counts, and a few teachers missing."""
     classes, teachers = mechanism.classes, mechanism.teachers
     found = []
     for shares in ((0.6, 0.4), (0.54, 0.46), (0.336, 0.332, 0.332)):
@@ -148,6 +151,12 @@ def _typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
             votes[: len(shares)] = np.round(np.array(shares) * teachers)
             votes[0] += teachers - votes.sum()
             found.append(votes)
+    if classes > 4:
+        votes = np.full(classes, round(0.012 * teachers), dtype=np.int64)
+        votes[1:3] = teachers // 4
+        votes[3] = teachers // 6
+        votes[0] = teachers - votes[1:].sum()
+        found += [votes] if votes[0] > 0 else []
     if other_totals and classes > 2:
         votes = np.zeros(classes, dtype=np.int64)
         missing = max(1, round(0.06 * teachers))
@@ -165,6 +174,16 @@ def _tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
     moved = tied.copy()
     moved[:2] += (-1, 1)
     return tied, moved
+
+
+def _even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
+    """Even votes, and the same with a vote of the first class moved to the last."""
+    even = np.full(mechanism.classes, mechanism.teachers // mechanism.classes, dtype=np.int64)
+    even[: mechanism.teachers % mechanism.classes] += 1
+    moved = even.copy()
+    moved[0] -= 1
+    moved[-1] += 1
+    return (even, moved) if even[0] > 0 else (even, even[::-1].copy())
 
 
 def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:

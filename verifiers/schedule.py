@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from .plan import FRESH, LATE, NEAR_TIE, PAIR, SIMPLE, SINGLES, Batch, Plan
+from .plan import EVEN, FRESH, LATE, NEAR_TIE, PAIR, SIMPLE, SINGLES, Batch, Plan
 from .planner import EXPLORER_QUERIES, FRESH_CALL, PAIR_QUERIES
 
 FIRST_BATCH = 32
@@ -113,7 +113,7 @@ def _courses(
             elsewhere[batch.stream] += batch.size
     found = []
     for i, stream in enumerate(plan.streams[: plan.deep]):
-        if stream.kind not in (SIMPLE, FRESH, SINGLES, PAIR, LATE):
+        if stream.kind not in (SIMPLE, FRESH, SINGLES, PAIR, EVEN, LATE):
             late = kept.get(i, (0, 0))[1]
             planned = stream.queries - stream.turned - elsewhere[i]
             found.append(_course(plan, i, planned, stream.turned - late))
@@ -143,7 +143,7 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
             # the first call has been made: it opens the run
             calls = stream.queries // FRESH_CALL - 1
             first += [Batch(i, calls * FRESH_CALL, call=FRESH_CALL)] if calls else []
-        elif stream.kind == PAIR and stream.queries and i + 1 < len(plan.streams):
+        elif stream.kind in (PAIR, EVEN):
             first += _pair(plan, i)
         elif stream.kind == SINGLES:
             batches = [Batch(i, size, call=1) for size in _parts(stream.queries, _SINGLES_A_BATCH)]
@@ -159,8 +159,8 @@ def _pair(plan: Plan, at: int) -> list[Batch]:
 
     In turn, because an answer may be that to the histogram asked just before.
     """
-    if plan.streams[at + 1].kind != PAIR:
-        return []
+    if plan.streams[at + 1].kind != plan.streams[at].kind:
+        return []  # the second of the two
     in_turn = min(PAIR_QUERIES, plan.streams[at].queries)
     more = plan.streams[at].queries - in_turn
     batches = [Batch(at, in_turn, call=1, other=at + 1)]

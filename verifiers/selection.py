@@ -7,7 +7,7 @@ and the thresholds of a check do not depend on which others stand beside it.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .plan import FRESH, LADDER, PAIR, SINGLES, Plan, Stream
+from .plan import EVEN, FRESH, LADDER, PAIR, SINGLES, Plan, Stream
 from .shares import SHARES
 
 ALWAYS = "input-contract"
@@ -81,7 +81,7 @@ def _needs(plan: Plan) -> dict[str, Callable[[int, Stream], bool]]:
     A superset of what its silence rests on; a check may look at more where it is asked for others.
     """
     caching = plan.claim.mechanism.caching
-    apart = (FRESH, PAIR)
+    apart = (FRESH, PAIR, EVEN)
 
     def twins(check: str) -> Callable[[int, Stream], bool]:
         return lambda i, _: i in plan.twins.get(check, (-1, -1, 0))[:2]

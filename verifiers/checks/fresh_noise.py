@@ -1,5 +1,6 @@
 """`fresh-noise`: every answer has noise of its own, within a call, across calls and restarts."""
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -9,10 +10,12 @@ from scipy.stats import chi2
 from ...reference.mechanisms import Labels
 from ..common_noise import CommonNoise
 from ..evidence import (
+    BlockDispersion,
     CallCopies,
     Dependence,
     Dispersion,
     Frozen,
+    InTurn,
     Periodic,
     Places,
     Repetition,
@@ -23,16 +26,16 @@ from ..evidence import (
     log_supremum_ratio,
 )
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
-from ..plan import FRESH, NEAR_TIE, PAIR, SINGLES, Plan
+from ..plan import EVEN, FRESH, NEAR_TIE, PAIR, SINGLES, Plan
 from ..planner import FRESH_CALL
 from ..power import copies_to_see, half
 from ..schedule import SHORT_CALL
 from ..shares import SHARES, log_threshold
 from .base import Finding
-from .reuse import WORDS, of_wager, ordinal
+from .reuse import OTHERWISE, WORDS, of_wager, ordinal
 
 _WEIGHTS = {
-    "together": 0.2,  # copies at one distance on all anchors alike, or labels that avoid each other
+    "together": 0.16,  # copies at one distance on all anchors, or labels that avoid each other
     "single": 0.12,  # the same on one histogram
     "dependent": 0.12,
     "periodic": 0.08,
@@ -40,10 +43,13 @@ _WEIGHTS = {
     "calls": 0.1,  # a call copies an earlier one
     "neighbours": 0.06,  # labels of two histograms have the same noise at the same place
     "totals": 0.03,  # so have labels of two totals
-    "dispersed": 0.09,  # the counts of a call vary less, or more, than those of independent labels
-    "restarted": 0.1,
+    "in turn": 0.04,  # a label depends on that of another histogram, asked just before
+    "dispersed": 0.06,  # the counts of a call vary less, or more, than those of independent labels
+    "spread": 0.05,  # so do those of so many labels of a histogram after so many, over calls
+    "restarted": 0.08,
 }
 
+_BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_logs`
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
@@ -78,6 +84,11 @@ class FreshNoise:
             Dispersion(float(np.exp(log_q[inside]).sum()))
             for log_q, inside in zip(plan.log_q, self._sets, strict=True)
         ]
+        self._blocks = [
+            BlockDispersion(float(np.exp(log_q[inside]).sum()))
+            for log_q, inside in zip(plan.log_q, self._sets, strict=True)
+        ]
+        self._in_turn: dict[int, InTurn] = {}
         self._periodic = Periodic()
         self._frozen = Frozen(streams)
         self._fresh = plan.first(FRESH)
@@ -99,12 +110,12 @@ class FreshNoise:
         self._together = np.zeros((WAGERS, LONGEST))
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
-        self._logs = np.zeros((3, streams))
+        self._logs = np.zeros((4, streams))
         self._anchors = np.array([s.is_anchor or s.kind == FRESH for s in plan.streams])
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(plan.weights)
         self._highest = 0.0
-        self._heaviest = "together"  # of the e-processes, when their average was highest
+        self._parts_then = self._parts()
         self.dropped: set[int] = set()
 
     def observe(
@@ -132,6 +143,10 @@ class FreshNoise:
         self._logs[0, stream] = copies.log_e_value - self._misfit[stream]
         self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
         self._logs[2, stream] = self._dispersed[stream].log_e_value
+        same = self._same[stream]
+        if self._anchors[same]:
+            self._blocks[same].observe(self._sets[same][outcomes])
+            self._logs[3, same] = self._blocks[same].log_e_value
         if self._anchors[stream]:
             self._together[:, : before.shape[1]] -= before
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
@@ -149,6 +164,13 @@ class FreshNoise:
             self._dispersed[stream].observe(int(inside[of_call].sum()), of_call.size)
             if compared is not None:
                 compared.observe(of_call)
+
+    def observe_in_turn(self, stream: int, other: int, labels: Labels, others: Labels) -> None:
+        """Takes labels (n,) of two streams asked in turn, which `observe` has seen one by one."""
+        outcomes = self.plan.log_q.shape[1]
+        evidence = self._in_turn.setdefault(stream, InTurn(self.plan.log_q[[stream, other]]))
+        evidence.observe(labels % outcomes, others % outcomes)
+        self._look()
 
     def _by_place(self, stream: int, outcomes: NDArray[np.int64], turn: int) -> None:
         """Compares labels with those at the same places of another histogram, and total."""
@@ -201,9 +223,10 @@ class FreshNoise:
 
     def _parts(self) -> dict[str, float]:
         """Log of each e-process, without its weight."""
-        single, dependent, dispersed = (
+        single, dependent, dispersed, spread = (
             log_mixture_of(logs, self._log_weights) for logs in self._logs
         )
+        in_turn = [evidence.log_e_value for evidence in self._in_turn.values()] or [0.0]
         misfit = float(self._misfit[self._anchors].sum())
         calls = [e.log_e_value - self._misfit[stream] for stream, e in self._calls.items()]
         return {
@@ -215,17 +238,21 @@ class FreshNoise:
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
             "neighbours": self._neighbours.log_e_value,
             "totals": self._totals.log_e_value,
+            "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn)))
+            if in_turn
+            else 0.0,
             "dispersed": dispersed,
+            "spread": spread,
             "restarted": self._restarted,
         }
 
     def _look(self) -> None:
-        """Keeps the highest average so far, and which e-process it owes most to."""
-        logs = {name: np.log(_WEIGHTS[name]) + log for name, log in self._parts().items()}
-        average = float(np.logaddexp.reduce(list(logs.values())))
+        """Keeps the highest average, and of what it was."""
+        parts = self._parts()
+        logs = [np.log(_WEIGHTS[name]) + log for name, log in parts.items()]
+        average = float(np.logaddexp.reduce(logs))
         if average > self._highest:
-            self._highest = average
-            self._heaviest = max(logs, key=lambda name: logs[name])
+            self._highest, self._parts_then = average, parts
 
     @property
     def log_e_value(self) -> float:
@@ -246,28 +273,51 @@ class FreshNoise:
         self.dropped.add(stream)
         return None
 
+    @property
+    def log_odds(self) -> float:
+        """Of the likeliest way in which noise is used again, as the labels stand."""
+        return max(self._parts().values())
+
     def violation(self) -> Finding:
-        """See `Check.violation`."""
-        heaviest = self._heaviest
+        """See `Check.violation`; as likely as the heaviest e-process says by now.
+
+        Where later labels spoke against all of them, what was seen when they were heaviest is told.
+        """
+        parts, odds = self._parts(), self.log_odds
+        told = parts if odds > 0.0 else self._parts_then
+        heaviest = max(told, key=lambda name: told[name])
+        copied = max(("together", "single"), key=lambda name: told[name])
+        # copies at one distance make calls that copy calls, whose evidence may be more by chance
+        if heaviest == "calls" and told[copied] > max(0.5 * told[heaviest], _SURE):
+            heaviest = copied
+        found = self._found(heaviest)
+        return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
+
+    def _found(self, heaviest: str) -> Finding:
+        """What to say where this e-process has the most evidence."""
         if self._frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
             heaviest = self._drawn_once()
         elif heaviest in ("together", "single"):
             return self._copied(heaviest == "together")
         at = self._place_of(heaviest)
+        size = SHORT_CALL if at != self._fresh else FRESH_CALL
         factor = self._dispersed[at].heaviest
-        if heaviest == "dispersed":
-            heaviest = "even" if factor < 1.0 else "uneven"
+        if heaviest == "spread":
+            size, factor = self._blocks[at].heaviest
+        if heaviest in ("dispersed", "spread"):
+            heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
         elif heaviest == "restarted":
             heaviest = self._again()
         message, diagnosis = WORDS[heaviest]
-        size = SHORT_CALL if at != self._fresh else FRESH_CALL
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
 
     def _place_of(self, part: str) -> int:
         """The stream on which an e-process has found most."""
-        if part in ("dependent", "dispersed"):
-            return int(np.argmax(self._logs[1 if part == "dependent" else 2]))
+        if part in _BY_STREAM:
+            return int(np.argmax(self._logs[_BY_STREAM.index(part)]))
+        if part == "in turn":
+            return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
         if part == "calls":
             return max(self._calls, key=lambda i: self._calls[i].log_e_value - self._misfit[i])
         if part in ("neighbours", "totals"):
@@ -281,9 +331,15 @@ class FreshNoise:
         return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
     def _copied(self, everywhere: bool) -> Finding:
-        """What to say of labels that copy, or avoid, earlier ones of their histogram."""
+        """What to say of labels that copy, or avoid, earlier ones of their histogram.
+
+        Those of calls of one size tell most of the distance, where they tell at all.
+        """
         at = int(np.argmax(self._logs[0]))
         ratios = self._together if everywhere else self._copies[at].log_ratios
+        opening = self._copies[self._fresh].log_ratios
+        if opening.size and opening.max() > self._misfit[self._fresh] + _SURE:
+            at, ratios = self._fresh, opening
         row, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
         return of_wager(int(row), int(before) + 1, self.plan.streams[at].histogram)
 
@@ -335,8 +391,8 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
     same: the first stream of each one's histogram. Each has one partner, since a label can be
     wagered on once.
     """
-    neighbours = [i for i, stream in enumerate(plan.streams) if stream.kind == PAIR]
-    pairs = [neighbours, [plan.first("informative"), plan.first(NEAR_TIE)]]
+    of_kind = ([i for i, s in enumerate(plan.streams) if s.kind == kind] for kind in (PAIR, EVEN))
+    pairs = [*of_kind, [plan.first("informative"), plan.first(NEAR_TIE)]]
     pairs.append(list(plan.twins.get("shift-invariance", ())[:2]))
     found: dict[int, int] = {}
     for pair in pairs:

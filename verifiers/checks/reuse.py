@@ -2,6 +2,7 @@
 
 from ..evidence.repetition import SHARES as COPIED
 from ..planner import FRESH_CALL
+from ..schedule import SHORT_CALL
 from .base import Finding
 
 WORDS = {
@@ -56,6 +57,10 @@ WORDS = {
         "generators kept for each total start from one seed: keep one generator, seeded by the "
         "operating system",
     ),
+    "in turn": (
+        "an answer depends on the answer to another histogram asked just before",
+        "noise is kept from one call to the next, or shared by requests: draw it anew for each",
+    ),
     "periodic": (
         "every {period} answer repeats the one before it",
         "noise is not drawn anew for every answer: look for a counter or a buffer",
@@ -65,13 +70,24 @@ WORDS = {
         "noise is correlated from answer to answer (antithetic, smoothed, or reused in part): draw "
         "it independently",
     ),
-    "even": (
+    "dispersed, even": (
         "the labels of a call are counted too evenly: their number varies {factor:.2g} times as "
         "much as that of independent labels",
         "the draws of a call balance each other (strata, a Latin hypercube, systematic resampling, "
         "noise with its sign changed): one call then gives the votes away. Draw independently",
     ),
-    "uneven": (
+    "spread, even": (
+        "labels of a histogram are counted too evenly, {size:,} after {size:,}: their number "
+        "varies {factor:.2g} times as much as that of independent labels",
+        "draws are spread over many calls (strata, a low-discrepancy sequence, a deck that is "
+        "dealt and shuffled): together they give the votes away. Draw independently",
+    ),
+    "spread, uneven": (
+        "labels of a histogram go together, {size:,} after {size:,}: their number varies "
+        "{factor:.2g} times as much as that of independent labels",
+        "something changes between calls, such as the scale: draw every answer by one law",
+    ),
+    "dispersed, uneven": (
         "the labels of a call go together: their number varies {factor:.2g} times as much as that "
         "of independent labels",
         "something is drawn once a call, such as the scale or a part of the noise: draw it for "
@@ -79,6 +95,9 @@ WORDS = {
     ),
 }
 """What was seen, and the likeliest cause."""
+
+OTHERWISE = "answers do not agree with each other as often as those of the claimed law would"
+"""What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
 
 
 def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
@@ -90,6 +109,15 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
         return Finding(
             f"{message}: calls of {FRESH_CALL} answers give the same answers",
             "the generator is seeded anew in every call: create it once, unseeded",
+            histogram,
+        )
+    if distance % SHORT_CALL == 0 and not whole:
+        return Finding(message, WORDS["calls"][1], histogram)
+    if distance == 1 and not whole:
+        return Finding(
+            message,
+            "noise is reused, or correlated from answer to answer (a buffer, smoothing): draw it "
+            "independently",
             histogram,
         )
     return Finding(

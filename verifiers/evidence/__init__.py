@@ -9,8 +9,9 @@ from .bounded_mean import log_e_value_above
 from .call_copies import CallCopies
 from .dependence import Dependence
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
-from .dispersion import Dispersion
+from .dispersion import BlockDispersion, Dispersion
 from .frozen import Frozen
+from .in_turn import InTurn
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
 from .outcomes import count_outcomes, log_supremum_ratio, telling_outcome
@@ -24,10 +25,12 @@ from .scale import ScaleEvidence
 from .shared_noise import Places, SharedNoise
 
 __all__ = [
+    "BlockDispersion",
     "CallCopies",
     "Dependence",
     "Dispersion",
     "Frozen",
+    "InTurn",
     "Periodic",
     "Places",
     "PointedEvidence",

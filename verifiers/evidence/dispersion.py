@@ -8,7 +8,7 @@ from .mixture import log_mixture_of
 
 Vector = NDArray[np.float64]
 
-FACTORS = (0.06, 0.25, 0.6, 0.8, 1.25, 1.7, 4.0)
+FACTORS = (0.015, 0.06, 0.25, 0.6, 0.8, 1.25, 1.7, 4.0)
 """Standard deviations of a call's count, over the binomial one, that are wagered on."""
 
 LEAST_CALL = 8
@@ -91,3 +91,44 @@ def _between(low: float, high: float, deviation: Vector) -> Vector:
     if low > 0.0:
         low, high = -high, -low
     return np.asarray(ndtr(high / deviation) - ndtr(low / deviation))
+
+
+BLOCKS = (256, 512, 1000, 1024, 2000, 2048, 4096, 5000, 8192, 10_000)
+"""Labels of one histogram over which draws may be spread: powers of two and round numbers."""
+
+
+class BlockDispersion:
+    """`Dispersion` of consecutive blocks of a histogram's labels, whatever the calls; a mixture.
+
+    share: the claimed probability of the set. Draws that are spread evenly over many calls (strata,
+    a deck that is shuffled and dealt) show where a block begins with the first label of all.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._sizes = {size: Dispersion(share) for size in BLOCKS}
+        self._begun = dict.fromkeys(BLOCKS, (0, 0))
+
+    def observe(self, inside: NDArray[np.bool_]) -> None:
+        """Adds labels in order: whether each is in the set (n,)."""
+        so_far = np.concatenate([[0], np.cumsum(inside)])
+        for size, evidence in self._sizes.items():
+            labels, in_set = self._begun[size]
+            start = 0
+            while labels + inside.size - start >= size:
+                end = start + size - labels
+                evidence.observe(in_set + int(so_far[end] - so_far[start]), size)
+                start, labels, in_set = end, 0, 0
+            rest = int(so_far[-1] - so_far[start])
+            self._begun[size] = (labels + inside.size - start, in_set + rest)
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mean over the sizes of blocks."""
+        logs = [evidence.log_e_value for evidence in self._sizes.values()]
+        return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
+
+    @property
+    def heaviest(self) -> tuple[int, float]:
+        """The size of blocks and the factor with most evidence."""
+        size = max(self._sizes, key=lambda n: self._sizes[n].log_e_value)
+        return size, self._sizes[size].heaviest

@@ -1,0 +1,83 @@
+"""Labels of two histograms asked in turn, and of long blocks: fair wagers that see."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.evidence import BlockDispersion, InTurn
+from dpassay.verifiers.evidence import dispersion as module
+
+LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
+CLAIMED = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
+
+
+@pytest.mark.parametrize("first", LAWS)
+@pytest.mark.parametrize("second", LAWS)
+def test_labels_in_turn_are_fair_under_any_two_laws(first, second):
+    """Enumerated: three labels of each histogram, independent of each other."""
+    total = 0.0
+    for labels in product(range(2), repeat=6):
+        x, y = np.array(labels[:3]), np.array(labels[3:])
+        chance = math.prod(first[a] * second[b] for a, b in zip(x, y, strict=True))
+        evidence = InTurn(CLAIMED)
+        evidence.observe(x[:2], y[:2])
+        evidence.observe(x[2:], y[2:])
+        total += chance * math.exp(evidence.log_e_value)
+    assert total <= 1.0 + 1e-9
+
+
+def test_an_answer_that_follows_the_one_before_shows():
+    """Power: the label before plus 3 of 10, as noise shifted by three classes gives it."""
+    rng = np.random.default_rng(0)
+    even = np.full((2, 10), -np.log(10.0))
+    x = rng.integers(10, size=128)
+    for y, seen in (((x + 3) % 10, True), (rng.integers(10, size=128), False)):
+        evidence = InTurn(even)
+        evidence.observe(x, y)
+        assert (evidence.log_e_value > 40.0) is seen
+
+
+@pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.9])
+def test_blocks_are_fair_under_any_probability(monkeypatch, true):
+    """Enumerated: all orders of twelve labels, in blocks of eight and of nine and a rest."""
+    monkeypatch.setattr(module, "BLOCKS", (8, 9))
+    total = 0.0
+    for labels in product((False, True), repeat=12):
+        evidence = BlockDispersion(0.5)
+        evidence.observe(np.array(labels[:5]))
+        evidence.observe(np.array(labels[5:]))
+        inside = sum(labels)
+        total += true**inside * (1 - true) ** (12 - inside) * math.exp(evidence.log_e_value)
+    assert total <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("size", [1024, 4096])
+def test_draws_spread_over_many_calls_show(size):
+    """Power: a count that is fixed over blocks of this size, in 40,000 labels; fair ones do not.
+
+    Null: fair labels reach 16 with probability e^-16 at most.
+    """
+    rng = np.random.default_rng(1)
+    blocks = [rng.permutation(np.arange(size) < 0.42 * size) for _ in range(40_000 // size)]
+    for inside, seen in ((np.concatenate(blocks), True), (rng.random(40_000) < 0.42, False)):
+        evidence = BlockDispersion(0.42)
+        for part in np.array_split(inside, 37):
+            evidence.observe(part)
+        assert (evidence.log_e_value > 16.0) is seen
+        assert not seen or evidence.heaviest[0] in (size, 2 * size)
+
+
+def test_blocks_begin_with_the_first_label(monkeypatch):
+    """Counts of whole blocks, whatever the batches: by hand."""
+    seen = []
+    monkeypatch.setattr(
+        module.Dispersion, "observe", lambda self, in_set, size: seen.append((in_set, size))
+    )
+    monkeypatch.setattr(module, "BLOCKS", (10,))
+    inside = np.random.default_rng(2).random(47) < 0.5
+    evidence = BlockDispersion(0.5)
+    for part in np.split(inside, [3, 4, 30, 45]):
+        evidence.observe(part)
+    assert seen == [(int(inside[i : i + 10].sum()), 10) for i in (0, 10, 20, 30)]

@@ -1,0 +1,41 @@
+"""Evidence that an answer depends on the answer to another histogram, asked just before."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dirichlet import dirichlet_log_e_value
+from .outcomes import log_supremum_ratio
+
+Matrix = NDArray[np.float64]
+Outcomes = NDArray[np.int64]
+
+_EFFECT = 0.1  # total variation that matters: there are few labels for each label before
+
+
+class InTurn:
+    """Ratios of "the law of a label depends on the label of the other histogram before it".
+
+    log_q: claimed log-probabilities (2, o) of two histograms asked in turn. For each label that may
+    come before, a Dirichlet mixture over the law of the next one; divided by the likelihood's
+    supremum over laws that do not depend on it, stream by stream (universal inference), so that
+    independent labels of any laws have expectation at most 1.
+    """
+
+    def __init__(self, log_q: Matrix) -> None:
+        self.log_q = log_q
+        self.counts = np.zeros((2, log_q.shape[1], log_q.shape[1]))
+
+    def observe(self, first: Outcomes, second: Outcomes) -> None:
+        """Adds labels in the order first[0], second[0], first[1], ...: outcomes (n,) each."""
+        np.add.at(self.counts[1], (first, second), 1.0)
+        np.add.at(self.counts[0], (second[:-1], first[1:]), 1.0)
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the product over labels before, after the division."""
+        total = 0.0
+        for counts, log_q in zip(self.counts, self.log_q, strict=True):
+            seen = counts[counts.any(-1)]
+            total += sum(dirichlet_log_e_value(row, log_q, _EFFECT) for row in seen)
+            total -= log_supremum_ratio(counts.sum(0), log_q) if counts.any() else 0.0
+        return total
