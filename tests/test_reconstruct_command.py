@@ -35,7 +35,14 @@ def log(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("method", ["mle", "posterior", "gradient-descent"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "mle",
+        "posterior",
+        pytest.param("gradient-descent", marks=pytest.mark.slow("compiles the published descent")),
+    ],
+)
 def test_json_holds_what_the_contract_says(log, method):
     """And the votes are read: the two best attacks within 3 votes, the paper's within 12."""
     done = run(log, *OPTIONS, "--method", method, "--json")
@@ -91,6 +98,7 @@ def test_refusals_are_read_with_a_threshold_and_left_out_without():
     assert f"refusals left out: {screened.count(-1):,};" in part.stderr
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_classes_beyond_those_seen_can_be_named():
     done = run("--classes", "7", *OPTIONS, "--json", stdin="0\n1\n0\n")
     assert len(json.loads(done.stdout)["histogram"]) == 7

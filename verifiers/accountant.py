@@ -90,13 +90,12 @@ class Account:
         """How often the rows fit the budget, and how many of them once more."""
         if self.budget is None:
             return ""
-        most = f"the most that fit epsilon {self.budget:g}"
         rows = self.queries // self.repeats
         if rows == 1:
-            return f", {most}"
-        passes = f"{self.repeats:,} {'pass' if self.repeats == 1 else 'passes'}"
-        more = f", and once more the first {self.rows_beyond:,}" if self.rows_beyond else ""
-        return f": {passes} over {rows:,} rows{more}, {most}"
+            return f", the most that fit epsilon {self.budget:g}"
+        passes, fit = ("pass", "fits") if self.repeats == 1 else ("passes", "fit")
+        more = f", and the first {self.rows_beyond:,} rows once more" if self.rows_beyond else ""
+        return f": {self.repeats:,} {passes} over {rows:,} rows {fit} epsilon {self.budget:g}{more}"
 
 
 def accounted_mechanism(

@@ -39,16 +39,26 @@ class Asking:
         histogram = np.array(self.plan.streams[batch.stream].histogram, dtype=np.int64)
         if self.mechanism.caching:
             return self._first_labels(histogram, batch.size), (1,) * batch.size
-        votes, call = np.roll(histogram, batch.turn), batch.call or batch.size
+        votes = np.roll(histogram, batch.turn)
         labels: list[Labels] = []
         calls: list[int] = []
-        for start in range(0, batch.size, call):
-            size = min(call, batch.size - start)
+        for size in batch.calls:
             labels.append(self._call(votes, size))
             calls += getattr(self.target, "parts", (size,))
         found = np.concatenate(labels)
         back = (found - batch.turn) % histogram.size
         return np.where(found < 0, found, back), tuple(calls)
+
+    def in_turn(self, batch: Batch) -> tuple[Labels, Labels]:
+        """Labels of a stream and of another, (size,) each, in calls for one label, in turn."""
+        assert batch.other is not None
+        pair = [
+            np.array(self.plan.streams[i].histogram, dtype=np.int64)
+            for i in (batch.stream, batch.other)
+        ]
+        labels = [[self._call(votes, 1) for votes in pair] for _ in range(batch.size)]
+        first, other = np.array(labels, dtype=np.int64).reshape(-1, 2).T
+        return first, other
 
     def _first_labels(self, histogram: Histogram, size: int) -> Labels:
         found: list[int] = []

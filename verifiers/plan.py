@@ -63,6 +63,7 @@ class Stream:
         """Whether it is asked often enough to see the smallest effect."""
         return self.kind not in (
             "probe",
+            "typical",
             SIMPLE,
             FRESH,
             SINGLES,
@@ -77,13 +78,27 @@ class Stream:
 class Batch:
     """`size` labels of a stream, asked in calls for `call` labels each (in one where it is None).
 
-    turn: by how many places the classes are numbered on, 0 for the histogram as it stands.
+    turn: by how many places the classes are numbered on, 0 for the histogram as it stands; other:
+    a stream that is asked for one label after each label of this one, in calls for one label.
     """
 
     stream: int
     size: int
     turn: int = 0
-    call: int | None = None
+    call: int | tuple[int, ...] | None = None
+    other: int | None = None
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """Labels of each call; sizes that are given one by one come again until all are asked."""
+        given = (self.size,) if self.call is None else self.call
+        each = (given,) if isinstance(given, int) else given
+        sizes: list[int] = []
+        left = self.size
+        while left > 0:
+            sizes.append(min(each[len(sizes) % len(each)], left))
+            left -= sizes[-1]
+        return tuple(sizes)
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,8 @@ def make_plan(
     step("probes")
     for histogram in pool.probes(faults, count=3):
         planner.add("probe", histogram, PROBE_QUERIES)
+    for histogram in _typical(mechanism, other_totals):
+        planner.add("typical", histogram, PROBE_QUERIES)
     planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
     planner.add_anchor("informative", pool.most_informative())
     planner.add_anchor(NEAR_TIE, pool.near_tie())
@@ -134,6 +136,25 @@ def _smaller_total(mechanism: MechanismClaim) -> Histogram:
     clear = np.exp(log_q[:, 0]) >= _CLEAR
     smallest: Histogram = found[int(np.argmax(clear)) if clear.any() else -1]
     return smallest
+
+
+def _typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
+    """Two camps, a tie of three with the rest far behind, and a few teachers missing."""
+    classes, teachers = mechanism.classes, mechanism.teachers
+    found = []
+    for shares in ((0.6, 0.4), (0.54, 0.46), (0.336, 0.332, 0.332)):
+        if len(shares) < classes:
+            votes = np.zeros(classes, dtype=np.int64)
+            votes[: len(shares)] = np.round(np.array(shares) * teachers)
+            votes[0] += teachers - votes.sum()
+            found.append(votes)
+    if other_totals and classes > 2:
+        votes = np.zeros(classes, dtype=np.int64)
+        missing = max(1, round(0.06 * teachers))
+        votes[:3] = round(0.47 * teachers), round(0.34 * teachers), 0
+        votes[2] = max(0, teachers - missing - votes.sum())
+        found.append(votes)
+    return found
 
 
 def _tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from .plan import FRESH, LATE, NEAR_TIE, PAIR, SIMPLE, SINGLES, Batch, Plan
-from .planner import EXPLORER_QUERIES, FRESH_CALL
+from .planner import EXPLORER_QUERIES, FRESH_CALL, PAIR_QUERIES
 
 FIRST_BATCH = 32
 LARGEST_BATCH = 8192
@@ -17,6 +19,7 @@ SHORT_CALL, SHORT_CALLS = 16, 1024
 one comes twice with probability 0.9995."""
 
 _CALLS_A_BATCH = 64
+_MIXED = 2048  # labels of the near-tie in calls of any size
 _SINGLES_A_BATCH = 256
 _EXPLORERS_A_SWEEP = 12
 _TELLING = ("informative", NEAR_TIE)  # deep, and a wrong scale moves their labels most
@@ -26,8 +29,8 @@ _TURNED_FROM = 512  # labels of a stream, from which its classes are numbered ot
 _TURNED_BATCH = 256  # labels under one numbering, about
 # labels of each deep stream after which come:
 _CALLS_AFTER = 128  # calls of one size, a pair, some calls for one label
-_SINGLES_AFTER = 1024  # the others of the near-tie
 _SHORT_CALLS_AFTER = 4096
+_SINGLES_AFTER = 8192  # calls for one label of the near-tie: most of them
 _LARGE_CALL_AFTER = 16_384  # all that is left of the near-tie, in one call
 
 
@@ -140,15 +143,28 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
             # the first call has been made: it opens the run
             calls = stream.queries // FRESH_CALL - 1
             first += [Batch(i, calls * FRESH_CALL, call=FRESH_CALL)] if calls else []
-        elif stream.kind == PAIR:
-            first.append(Batch(i, stream.queries))
+        elif stream.kind == PAIR and stream.queries and i + 1 < len(plan.streams):
+            first += _pair(plan, i)
         elif stream.kind == SINGLES:
             batches = [Batch(i, size, call=1) for size in _parts(stream.queries, _SINGLES_A_BATCH)]
             first += batches[:1]
             more += batches[1:]
     short, large = _of_the_near_tie(plan, kept)
-    after = (_CALLS_AFTER, _SINGLES_AFTER, _SHORT_CALLS_AFTER, _LARGE_CALL_AFTER)
-    return list(zip(after, (first, more, short, large), strict=True))
+    after = (_CALLS_AFTER, _SHORT_CALLS_AFTER, _SINGLES_AFTER, _LARGE_CALL_AFTER)
+    return list(zip(after, (first, short, more, large), strict=True))
+
+
+def _pair(plan: Plan, at: int) -> list[Batch]:
+    """Two neighbours in calls for one label, in turn; then, one by one, what an audit needs more.
+
+    In turn, because an answer may be that to the histogram asked just before.
+    """
+    if plan.streams[at + 1].kind != PAIR:
+        return []
+    in_turn = min(PAIR_QUERIES, plan.streams[at].queries)
+    more = plan.streams[at].queries - in_turn
+    batches = [Batch(at, in_turn, call=1, other=at + 1)]
+    return batches + ([Batch(at, more), Batch(at + 1, more)] if more else [])
 
 
 def _of_the_near_tie(
@@ -164,16 +180,26 @@ def _of_the_near_tie(
     large = (straight - calls * SHORT_CALL) * 3 // 4
     sizes = _parts(calls, _CALLS_A_BATCH)
     short = [Batch(at, size * SHORT_CALL, call=SHORT_CALL) for size in sizes]
+    if large > _MIXED:
+        mixed = _mixed(np.random.default_rng(at))
+        short.append(Batch(at, _MIXED, call=mixed))
+        large -= _MIXED
     return short, [Batch(at, large)] if large else []
 
 
 def _explorers(plan: Plan) -> list[Batch]:
-    """Every other one in calls for one label, as production asks."""
+    """Every other one in calls for one label, as production asks, the others in calls of any."""
     first = plan.deep
+    rng = np.random.default_rng(len(plan.streams))
     return [
-        Batch(i, EXPLORER_QUERIES, call=1 if (i - first) % 2 else None)
+        Batch(i, EXPLORER_QUERIES, call=1 if (i - first) % 2 else _mixed(rng))
         for i in range(first, len(plan.streams))
     ]
+
+
+def _mixed(rng: np.random.Generator) -> tuple[int, ...]:
+    """Sizes of calls between 2 and 64, small ones as often as large ones."""
+    return tuple(int(size) for size in np.exp(rng.uniform(np.log(2.0), np.log(65.0), 40)))
 
 
 def _parts(size: int, most: int) -> list[int]:
