@@ -21,6 +21,8 @@ TOLERANCE = 1e-12
 
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
+_STALLED = 8  # steps without half the gap, after which a row next to its optimum leaves
+_CLOSE = 1e-6  # nats a query: how near that is
 _TO_BOUNDARY = 0.995  # of the way to where a slack or a multiplier would vanish
 _SUFFICIENT = 1e-4  # of the linear gain that a step must keep (Armijo)
 _ROUNDING = 1e-14  # of a log-likelihood, a query and relative to it
@@ -94,6 +96,8 @@ class _InteriorPoint:
         self.likelihood, self.polytope = likelihood, polytope
         self.a = polytope.inequalities
         self.tolerance = TOLERANCE * likelihood.queries
+        self.mark = np.full(likelihood.queries.shape, np.inf)  # gaps when they halved last
+        self.waited = np.zeros(likelihood.queries.shape, dtype=np.intp)  # steps since
 
     def run(self, start: Matrix) -> Optimum:
         rows = np.arange(len(start))
@@ -110,11 +114,23 @@ class _InteriorPoint:
             rows = state.row[better]
             best.votes[rows], best.gap[rows] = state.votes[better], gap[better]
             best.log_likelihood[rows] = state.value[better]
-            going = np.flatnonzero(gap > self.tolerance[state.row])
+            going = np.flatnonzero((gap > self.tolerance[state.row]) & ~self._stalled(state, gap))
             state = self._advance(state.at(going), _rows(direction, going))
             if state.row.size == 0:
                 break
         return best
+
+    def _stalled(self, state: _State, gap: Matrix) -> NDArray[np.bool_]:
+        """Rows (b,) next to their optimum whose gap has not halved for some steps: it is rounding.
+
+        A gradient is exact to 1e-12 of its terms, and its error counts times all votes in the gap,
+        so that the tolerance is out of reach where votes are very many scales.
+        """
+        row = state.row
+        halved = gap <= 0.5 * self.mark[row]
+        self.mark[row[halved]] = gap[halved]
+        self.waited[row] = np.where(halved, 0, self.waited[row] + 1)
+        return (self.waited[row] >= _STALLED) & (gap <= _CLOSE * self.likelihood.queries[row])
 
     def _evaluate(self, rows: Rows, votes: Matrix, slack: Matrix, multipliers: Matrix) -> _State:
         leader = np.full(len(rows), -1 if self.polytope.leader is None else self.polytope.leader)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from dpassay.reference import NoisyArgmax, parse_noise
-from dpassay.verifiers.checks.histogram_leakage import attacker_queries
+from dpassay.verifiers.checks.histogram_leakage import HistogramLeakage, attacker_queries
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import log_e_value_above
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.planner import make_plan
 from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -115,3 +116,18 @@ def test_the_mean_bet_grows_beyond_the_bound():
     values = np.random.default_rng(0).beta(30, 2, 200)
     assert log_e_value_above(values, 0.8) > 16
     assert log_e_value_above(values, 0.97) < 0
+
+
+def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided():
+    """Each fit takes twenty times the steps there: a hundred of them took most of a minute."""
+
+    def attacks(teachers, **gate):
+        mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": teachers}
+        plan = make_plan(parse_claim({"mechanism": mechanism, "gate": gate}), 0)
+        check = HistogramLeakage(plan, 0)
+        check.run()
+        return check.worst.misplaced.size
+
+    assert attacks(1000) == 100
+    assert 10 <= attacks(40_000) < 40
+    assert attacks(40_000, max_recoverable=0.999) == 100

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ...attacks import Answers, misplaced, reconstruct
 from ...reference.mechanisms import Labels
 from ..claim import Claim
+from ..clock import step
 from ..evidence import count_outcomes, log_e_value_above
 from ..figures import Leakage
 from ..plan import Plan
@@ -23,6 +24,7 @@ _SCOUTS = 6  # simulated on each, to find it
 _HISTOGRAMS = 4
 _GUESSED = 0.9  # of the votes on one class: beyond it, a single label lets one guess the rest
 _WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
+_SCALES, _FEWEST = 100.0, 10  # votes in scales of the noise from which fits take long; attacks then
 
 Matrix = NDArray[np.float64]
 
@@ -122,6 +124,7 @@ class HistogramLeakage:
     def _attack(self, stream: int, attacks: int) -> _Attacked:
         histogram = self.plan.streams[stream].histogram
         mechanism = self.plan.claim.mechanism.mechanism()
+        step(f"{attacks} simulated attacks")
         attacks = self._rows(attacks)
         law = np.exp(self.plan.log_q[stream])
         drawn = self.rng.multinomial(self.asked, law / law.sum(), size=attacks)
@@ -135,8 +138,12 @@ class HistogramLeakage:
         return _Attacked(stream, shares[:-1], float(shares[-1]), reading)
 
     def _rows(self, attacks: int) -> int:
-        """So many attacks, or what ends in time."""
-        return int(np.clip(_WORK / self.plan.claim.mechanism.classes**3, 2, attacks))
+        """So many attacks, or what ends in time; all of them where a limit is to be decided."""
+        claim = self.plan.claim.mechanism
+        if self.limit <= 0:
+            share = min(1.0, np.sqrt(_SCALES * claim.noise.scale / claim.teachers))
+            attacks = min(attacks, max(_FEWEST, int(share * attacks)))
+        return int(np.clip(_WORK / claim.classes**3, 2, attacks))
 
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""
