@@ -34,6 +34,7 @@ _BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend 
 _LEAST_ODDS = 3.0  # of a fault that is named at all
 _LIKE = 0.5  # log-odds within which the plainer of two faults is named
 _ONSET_COST = 8.0  # a late onset has many times to choose from, so it must explain more
+_CATCHING_UP = 3.0  # nats that a rival gains more, by chance
 _DEVIATES = 0.1  # prior probability that a histogram's labels have some law of their own
 _SAME = 0.5  # nats that a diagnosis could expect at most, where no histogram tells two faults apart
 
@@ -128,15 +129,15 @@ def diagnosing_batches(
     looked at anew before every batch.
     """
 
-    def is_told() -> bool:
-        now = fits()
-        return now.explained and now.log_odds > max(_BEYOND_DOUBT, reuse() + SURE)
+    def told_beyond_doubt() -> bool:
+        return fits().explained and fits().log_odds > _BEYOND_DOUBT
 
     yield from telling_batches(plan, fits, excess, without)
-    for further in (_explored(plan), _repeated_calls(plan)):
-        if is_told() or plan.claim.mechanism.caching:
-            return  # what is kept by claim is not asked again here
-        yield from further
+    if plan.claim.mechanism.caching or (told_beyond_doubt() and reuse() <= SURE):
+        return
+    yield from _explored(plan)
+    if not told_beyond_doubt() or fits().log_odds <= reuse() + SURE:
+        yield from _repeated_calls(plan)
 
 
 def telling_batches(
@@ -144,11 +145,11 @@ def telling_batches(
 ) -> Iterator[Batch]:
     """Labels of the streams that tell most, until the best fault leads its rivals, or none fits."""
     asked = turns = 0
-    seen_at_once = False
+    seen_at_once, before = False, fits().ratios
     while asked < MOST:
         now = fits()
         apart = divergences(plan, now.best)
-        if asked >= LEAST and _is_settled(now, told_apart(apart)):
+        if asked >= LEAST and _is_settled(now, now.ratios - before, told_apart(apart)):
             return
         worth = _worth(now, apart)
         doubtful = excess()
@@ -182,11 +183,14 @@ def _repeated_calls(plan: Plan) -> Iterator[Batch]:
             yield Batch(i, _BATCH)
 
 
-def _is_settled(now: Fits, apart: NDArray[np.bool_]) -> bool:
+def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:
+    """Whether the best fault leads its rivals, and the labels of the diagnosis say nothing else."""
+    best = now.best
     if not now.explained:
         return True
-    rivals = np.delete(now.ratios, now.best)[np.delete(apart, now.best)]
-    return not rivals.size or bool(rivals.max() <= now.log_odds - SURE)
+    rivals = apart & (np.arange(apart.size) != best)
+    behind = now.ratios <= now.log_odds - SURE
+    return bool((behind & (gained <= gained[best] + _CATCHING_UP))[rivals].all())
 
 
 def _worth(now: Fits, apart: NDArray[np.float64]) -> Vector:

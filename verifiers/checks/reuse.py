@@ -2,7 +2,6 @@
 
 from ..evidence.repetition import SHARES as COPIED
 from ..planner import FRESH_CALL
-from ..schedule import SHORT_CALL
 from .base import Finding
 
 WORDS = {
@@ -100,6 +99,10 @@ OTHERWISE = "answers do not agree with each other as often as those of the claim
 """What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
 
 
+_WHOLE_CALLS = range(FRESH_CALL, 9 * FRESH_CALL, FRESH_CALL)
+"""Distances at which a call copies one of the last eight."""
+
+
 def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
     """What to say of labels that copy the one `distance` before with probability `share`."""
     whole = share > 0.9
@@ -111,7 +114,7 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
             "the generator is seeded anew in every call: create it once, unseeded",
             histogram,
         )
-    if distance % SHORT_CALL == 0 and not whole:
+    if distance in _WHOLE_CALLS and not whole:
         return Finding(message, WORDS["calls"][1], histogram)
     if distance == 1 and not whole:
         return Finding(
