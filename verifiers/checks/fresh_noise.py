@@ -38,7 +38,7 @@ _WEIGHTS = {
 
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 
-_LIVES = ("restarted", "replayed", "contained", "compared")
+_LIVES = ("restarted", "replayed", "begun", "contained", "compared")
 """Ways in which lives of the target may give the same labels, of which the first is told."""
 
 _WORDS = {
@@ -67,6 +67,11 @@ _WORDS = {
         "after a restart the target gives labels again that it gave before",
         "its state is saved now and then, and taken up again: save it before an answer goes out, "
         "or seed anew at every start from the operating system's entropy",
+    ),
+    "begun": (
+        "after every restart the target gives the same labels",
+        "a fixed seed, or one made of the process id (or state that is saved now and then, and "
+        "taken up again): seed from the operating system's entropy, or not at all",
     ),
     "contained": (
         "two processes of the same process id give the same labels",
