@@ -7,11 +7,7 @@ from scipy.stats import norm
 from dpassay.reference import Gaussian
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
-<<<<<<< ours
-from dpassay.verifiers.faults import fault_laws, turned_rows
-=======
-from dpassay.verifiers.faults import _race_with_bare
->>>>>>> theirs
+from dpassay.verifiers.faults import _race_with_bare, fault_laws, turned_rows
 from dpassay.verifiers.planner import make_plan
 
 CLAIMS = {
@@ -67,7 +63,6 @@ def test_evidence_grows_under_each_fault_and_names_it(plan):
         assert evidence.log_ratios[at] >= evidence.log_ratios.max() - 8.0, fault.wording
 
 
-<<<<<<< ours
 def test_faults_of_a_class_follow_it_to_another_number(plan):
     """On turned classes each fault has the law that it has on the turned histogram itself.
 
@@ -104,7 +99,8 @@ def test_favoured_classes_have_nearly_their_law(plan):
             law = fault.law(votes[None])[0]
             change = np.abs(exact - np.exp(plan.log_q[stream])).sum()
             assert np.abs(law - exact).sum() < 0.1 * change
-=======
+
+
 def test_of_classes_without_noise_the_first_of_the_best_wins():
     """Six empty ones: the noisy leader has to stay below 0, and then the first of them is released.
 
@@ -115,4 +111,3 @@ def test_of_classes_without_noise_the_first_of_the_best_wins():
     assert law[1] == pytest.approx(norm.cdf(-2.5), rel=1e-9)
     assert law[0] == pytest.approx(norm.cdf(2.5), rel=1e-3)
     assert law[2:].sum() == 0.0
->>>>>>> theirs

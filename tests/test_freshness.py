@@ -369,6 +369,8 @@ def test_a_restart_that_repeats_the_first_call_is_told():
     [
         (("contained", "restarted"), "the labels of its first start again"),
         (("contained", "replayed"), "labels again that it gave before"),
+        (("replayed", "begun"), "labels again that it gave before"),
+        (("begun",), "after every restart the target gives the same labels"),
         (("contained",), "two processes of the same process id"),
         (("compared",), "that an earlier report opens with"),
     ],
@@ -383,6 +385,7 @@ def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words):
         "contained": (earlier[64:96], earlier[64:96]),
         "restarted": (earlier, earlier[:32]),
         "replayed": (earlier, earlier[1800:1832]),
+        "begun": (earlier[64:128], earlier[64:96]),
     }
     check.observe_restart(earlier, rng.integers(10, size=32))
     for kind in alike:
@@ -392,11 +395,12 @@ def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words):
 
 
 class Restarts(InProcessTarget):
-    """A target whose generator begins anew with every life."""
+    """A target whose generator begins anew with every life; `used`: labels drawn before the run."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, used=0):
         self.seed = seed
         self.restart()
+        self.mechanism.sample([150, 100], used, self.rng)
         super().__init__(lambda votes, size: self.mechanism.sample(votes, size, self.rng))
 
     mechanism = NoisyArgmax(Gaussian(40.0))
@@ -406,9 +410,12 @@ class Restarts(InProcessTarget):
         self.rng = np.random.default_rng(self.seed)
 
 
-@pytest.mark.parametrize(("seed", "verdict"), [(7, "fail"), (None, "pass")])
-def test_the_gate_restarts_what_can_be_restarted(seed, verdict):
-    report = verify(Restarts(seed), claim(), seed=1)
+@pytest.mark.parametrize(
+    ("seed", "used", "verdict"), [(7, 0, "fail"), (7, 100, "fail"), (None, 0, "pass")]
+)
+def test_the_gate_restarts_what_can_be_restarted(seed, used, verdict):
+    """A server in use has given its first labels to others: two later lives are compared."""
+    report = verify(Restarts(seed, used), claim(), seed=1)
     assert report.verdict.value == verdict
     found = next(check for check in report.checks if check.id == "fresh-noise")
     assert "restart" in found.message

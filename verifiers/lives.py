@@ -16,7 +16,7 @@ LAST_CALLS, LAST_CALL = 60, 16
 """Calls just before a restart, and their labels: state saved every 50 calls was saved in them."""
 
 _CALLS_AGAIN = 2
-QUERIES = (_CALLS_AGAIN + 2) * FRESH_CALL
+QUERIES = 2 * _CALLS_AGAIN * FRESH_CALL
 """Labels that a comparison asks for at most."""
 
 
@@ -50,9 +50,17 @@ class Lives:
             unseen = None
         elif unseen is not None:
             unseen = f"{unseen}: {alike}"
-        before = np.concatenate(earlier)
-        for _ in range(_CALLS_AGAIN):  # a fixed seed gives the first of them again, and not both
-            check.observe_restart(before, self._first_labels(), unseen=unseen)
+        begun = self._follow(check, np.concatenate(earlier), "restarted", unseen)
+        if alike is not None:  # the run's own first labels need not be the first of their life
+            self.target.restart()
+            self._follow(check, begun, "begun", unseen)
+
+    def _follow(self, check: Compared, earlier: Labels, kind: str, unseen: str | None) -> Labels:
+        """Compares the first calls of a life, each by itself: a fixed seed repeats one alone."""
+        calls = [self._first_labels() for _ in range(_CALLS_AGAIN)]
+        for call in calls:
+            check.observe_restart(earlier, call, kind, unseen)
+        return np.concatenate(calls)
 
     def _contained(self, check: Compared) -> str | None:
         """Compares two lives of one process id, as in containers; why not, where it cannot.

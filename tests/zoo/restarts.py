@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from urllib.request import urlopen
 
 from .claims import CACHING, GNMAX
 from .entry import FRESH, Deployed, Shelf
@@ -45,6 +46,9 @@ def served(seeded):
         begun = ("start", folder.name, str(seed) if seeded else "none")
         subprocess.run([sys.executable, FILE, *begun], check=True)
         port = json.loads((Path(folder.name) / "server.json").read_text())[2]
+        asked = json.dumps({"histogram": [150, 100], "size": 100}).encode()
+        with urlopen(f"http://127.0.0.1:{port}/aggregate", asked, 30):  # by somebody else
+            pass
 
         def end():
             subprocess.run([sys.executable, FILE, "stop", folder.name], check=True)
@@ -55,7 +59,7 @@ def served(seeded):
     return make
 
 
-shelf.makes("seed-behind-a-server", "A server draws from a fixed seed, set when it is started.")(
+shelf.makes("seed-behind-a-server", "A server in use, whose seed is fixed and set at its start.")(
     served(seeded=True)
 )
 shelf.makes(

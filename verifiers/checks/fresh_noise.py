@@ -53,7 +53,7 @@ _BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
-_LIVES = ("restarted", "replayed", "contained", "compared")
+_LIVES = ("restarted", "replayed", "begun", "contained", "compared")
 """Ways in which lives of the target may give the same labels, of which the first is told."""
 
 

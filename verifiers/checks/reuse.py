@@ -31,6 +31,11 @@ WORDS = {
         "its state is saved now and then, and taken up again: save it before an answer goes out, "
         "or seed anew at every start from the operating system's entropy",
     ),
+    "begun": (
+        "after every restart the target gives the same labels",
+        "a fixed seed, or one made of the process id (or state that is saved now and then, and "
+        "taken up again): seed from the operating system's entropy, or not at all",
+    ),
     "contained": (
         "two processes of the same process id give the same labels",
         "a seed made of the process id, which is the same at every start in a container (or state "
