@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
+from dpassay.reference import Gaussian
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.faults import _race_with_bare
 from dpassay.verifiers.planner import make_plan
 
 CLAIMS = {
@@ -54,3 +57,15 @@ def test_evidence_grows_under_each_fault_and_names_it(plan):
             evidence.observe(counts, plan.fault_log_ratios[stream])
         assert evidence.log_e_value > np.log(1e6), fault.wording
         assert evidence.log_ratios[at] >= evidence.log_ratios.max() - 8.0, fault.wording
+
+
+def test_of_classes_without_noise_the_first_of_the_best_wins():
+    """Six empty ones: the noisy leader has to stay below 0, and then the first of them is released.
+
+    Catches a race in which classes of one count share its cell and hardly ever win.
+    """
+    votes = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    law = _race_with_bare(Gaussian(40.0), votes, votes == 0)
+    assert law[1] == pytest.approx(norm.cdf(-2.5), rel=1e-9)
+    assert law[0] == pytest.approx(norm.cdf(2.5), rel=1e-3)
+    assert law[2:].sum() == 0.0

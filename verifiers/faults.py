@@ -76,6 +76,10 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
     noise = claim.noise
     faults = [
         Fault("the plurality without any noise", _finish(claim, _plurality)),
+        Fault(
+            "the plurality, the first class of a tie, without any noise",
+            _finish(claim, _first_plurality),
+        ),
         Fault("a uniform draw that ignores the votes", _finish(claim, _uniform)),
         Fault("the smallest noisy count, argmin for argmax", _argmin(claim)),
         Fault("noise missing on classes without votes", _noiseless(claim, _empty)),
@@ -202,6 +206,11 @@ def _finish(claim: MechanismClaim, law: Callable[[Matrix], Matrix]) -> Callable[
 def _plurality(histograms: Matrix) -> Matrix:
     leads = histograms == histograms.max(-1, keepdims=True)
     return np.asarray(leads / leads.sum(-1, keepdims=True))
+
+
+def _first_plurality(histograms: Matrix) -> Matrix:
+    first = histograms.argmax(-1)[..., None]
+    return np.asarray(np.arange(histograms.shape[-1]) == first, dtype=np.float64)
 
 
 def _uniform(histograms: Matrix) -> Matrix:
@@ -336,13 +345,30 @@ def _from_ten(histogram: Matrix) -> NDArray[np.bool_]:
 def _noiseless(
     claim: MechanismClaim, where: Callable[[Matrix], NDArray[np.bool_]]
 ) -> Callable[[Matrix], Matrix]:
-    """Law when the classes that `where` selects get no noise."""
+    """Law when the classes that `where` selects get no noise; of those that tie the first wins."""
 
-    def cdf(histogram: Matrix, x: Matrix) -> Matrix:
-        u = (x - histogram[:, None]) / claim.noise.scale
-        return np.where(where(histogram)[:, None], u >= 0, np.exp(claim.noise.log_cdf(u)))
+    def law(histograms: Matrix) -> Matrix:
+        return np.array([_race_with_bare(claim.noise, h, where(h)) for h in histograms])
 
-    return _finish(claim, lambda histograms: _race(claim.noise, histograms, cdf))
+    return _finish(claim, law)
+
+
+def _race_with_bare(noise: Noise, histogram: Matrix, bare: NDArray[np.bool_]) -> Matrix:
+    """Who wins (c,) where the classes `bare` (c,) have no noise: the best of them, or another."""
+    if not bare.any() or bare.all():
+        return _first_plurality(histogram) if bare.all() else probabilities(histogram, noise)
+    best = int(np.argmax(np.where(bare, histogram, -np.inf)))
+    noisy = histogram[~bare]
+    lead, floor = float(noisy.max()), float(histogram[best])
+    low = max(floor, lead - 8.0 * noise.scale)
+    edges = np.linspace(low, max(lead, low) + 12.0 * noise.scale, 401)
+    logs = np.maximum(noise.log_cdf((edges - noisy[:, None]) / noise.scale), -700.0)
+    wins, total = np.zeros(histogram.size), logs.sum(0)
+    mass = np.diff(np.exp(logs), axis=-1)
+    others = np.exp(total - logs)
+    wins[~bare] = (mass * 0.5 * (others[:, 1:] + others[:, :-1])).sum(-1)
+    wins[best] += np.exp(total[0]) if low == floor else 0.0
+    return np.asarray(wins / wins.sum())
 
 
 def _clipped(claim: MechanismClaim, bound: float) -> Callable[[Matrix], Matrix]:
