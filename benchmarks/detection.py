@@ -48,8 +48,8 @@ def rows() -> Iterator[Row]:
 
 def queries_of_gate(make: Make, claim: Claim, seed: int) -> int | None:
     target = InProcessTarget(make(np.random.default_rng(seed)))
-    report = verify(target, claim, seed=seed)
-    return report.queries if report.verdict.value == "fail" else None
+    report = verify(target, claim, seed=seed, after_failure="stop")
+    return report.found_after if report.verdict.value == "fail" else None
 
 
 def queries_of_chi_square(make: Make) -> int | None:

@@ -9,6 +9,8 @@ import numpy as np
 
 from dpassay.verifiers.targets import InProcessTarget, Target, open_target
 
+from .names import NAMED
+
 Make = Callable[[int], Any]
 Draw = Callable[[np.ndarray, int, np.random.Generator], Any]
 
@@ -51,6 +53,11 @@ class Entry:
     checks: tuple[str, ...]
     source: str | None
     verdict: str
+
+    @property
+    def named(self) -> str | None:
+        """What the right diagnosis contains; None where the fault has no name."""
+        return NAMED.get(self.id)
 
 
 @contextmanager

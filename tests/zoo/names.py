@@ -1,0 +1,138 @@
+"""By what name the diagnosis of a broken aggregator should call its fault.
+
+A fragment that the right diagnosis contains: from the wordings of `verifiers/faults.py` for faults
+of the labels' law, from those of `verifiers/checks/reuse.py` for noise that is not fresh. What is
+left out here has no name there, and the right diagnosis gives it none.
+"""
+
+NO_NOISE = "without any noise"
+SEEDED_IN_CALLS = "the generator is seeded anew in every call"
+SEEDED_ALIKE = "generators are seeded alike"
+KEPT = "one draw a histogram is kept (a cache, or a seed made from the input), or"
+REUSED = "noise is reused: look for a pool"
+CORRELATED = "correlated from answer to answer"
+BALANCED = "the draws of a call balance each other"
+SINGLY = "in calls for one label, labels fit"
+
+_SCALE = {
+    "no-noise": NO_NOISE,
+    "half-scale": "half the claimed scale",
+    "double-scale": "twice the claimed scale",
+    "nine-tenths-scale": "0.9 of the claimed scale",
+    "root-scale": "the square root of the claimed scale",
+    "square-scale": "the square of the claimed scale",
+    "inverse-scale": "the inverse of the claimed scale",
+    "unit-scale-cast-to-int": "scale 1 whatever is claimed",
+    "half-sensitivity": "half the claimed scale",
+    "one-of-two-parties": "the claimed scale over the square root of 2",
+    "noise-added-twice": "the square root of 2 times the claimed scale",
+    "votes-counted-twice": "half the claimed scale",
+}
+
+_FAMILIES = {
+    "laplace-equal-variance": "laplace:28.28",
+    "laplace-same-scale": "laplace:40",
+    "gaussian-for-laplace": "gaussian:28.28",
+    "gumbel-equal-variance": "gumbel:31.19",
+    "permute-and-flip-for-gumbel": "exponential:20",
+    "clipped-at-2-sigma": "clipped at twice its scale",
+}
+
+_CLASSES = {
+    "ten-classes-hard-coded": "noise missing on classes from 10 on",
+    "last-class-forgotten": "noise missing on the last class",
+    "empty-classes-forgotten": "noise missing on classes without votes",
+    "one-noise-for-all-classes": NO_NOISE,
+    "half-shared-noise": "the claimed scale over the square root of 2",
+    "first-class-favoured": "the first class given",  # ten votes; 4 and 14 are known
+    "class-0-four-votes-more": "the first class given 4 votes more",
+    "class-0-six-votes-fewer": "the first class given 4 votes fewer",
+    "last-class-wins-near-ties": "the last class given 4 votes more",
+}
+
+_INPUTS = {
+    "single-bare-beyond-20": f"{SINGLY} no noise where the leader is more than 20 votes ahead",
+    "single-bare-beyond-80": f"{SINGLY} no noise where the leader is more than 80 votes ahead",
+    "bare-beyond-160": "no noise where the leader is more than 1",  # the known leads are few
+    "bare-beyond-200": "no noise where the leader is more than ",
+    "clear-lead-shortcut": "no noise where the leader is more than 80 votes ahead",
+    "noise-breaks-ties-alone": NO_NOISE,
+    "single-answers-bare": f"{SINGLY} the plurality",
+    "first-of-call-bare": f"{SINGLY} the plurality",
+}
+
+_REUSE = {
+    "one-seed-each-call": SEEDED_IN_CALLS,
+    "batch-kept": SEEDED_IN_CALLS,  # of one seed every call begins alike, too
+    "seed-from-histogram": "seeded",  # anew in every call, and alike
+    "seed-from-clock": SEEDED_ALIKE,
+    "eight-bit-seeds": SEEDED_ALIKE,
+    "forked-workers": SEEDED_ALIKE,
+    "13-bit-seeds": SEEDED_ALIKE,
+    "16-bit-seeds": SEEDED_ALIKE,
+    "seed-from-milliseconds": SEEDED_ALIKE,
+    "one-seed-for-every-histogram": "generators kept for each histogram start from one seed",
+    "one-seed-for-each-of-250-votes": "generators kept for each histogram start from one seed",
+    "one-seed-for-each-total": "generators kept for each total start from one seed",
+    "noise-drawn-at-import": KEPT,
+    "frozen-per-histogram": KEPT,
+    "one-noise-a-call": "noise is drawn once a call (or",
+    "pool-of-64": REUSED,
+    "pool-of-1000": REUSED,
+    "pool-of-10000": REUSED,
+    "single-pool-of-1000": REUSED,
+    "block-of-100-tiled": REUSED,
+    "block-of-10000-tiled": REUSED,
+    "each-noise-twice": "a buffer",
+    "every-512th-repeats": "a buffer",
+    "half-repeat": "noise is reused",
+    "antithetic": "antithetic",
+    "autocorrelated": CORRELATED,
+    "noise-accumulates": CORRELATED,
+    "antithetic-halves": "sign changed",
+    "last-call-negated": "sign changed",
+    "systematic": BALANCED,
+    "latin-hypercube": BALANCED,
+    "antithetic-shuffled": BALANCED,
+    "part-of-the-noise-once-a-call": "something is drawn once a call",
+    "seed-behind-a-server": "a fixed seed",
+    "seed-of-the-process-id": "the process id",
+    "seed-of-the-process-id-by-command": "the process id",
+    "state-saved-every-50-calls": "its state is saved now and then",
+}
+
+_LATE = {
+    "none-after-5000": f"{NO_NOISE}, from about query",
+    "half-after-20000": "half the claimed scale, from about query",
+    "half-after-60000": "half the claimed scale, from about query",
+    "tenth-less-after-140000": "0.9 of the claimed scale, from about query",
+    "none-after-500-calls": f"{NO_NOISE}, from about query",
+    "none-among-first-2000": NO_NOISE,
+    "one-in-twenty-bare": "the plurality without noise one time in twenty",
+}
+
+_OUTPUT = {
+    "argmin": "the smallest noisy count",
+    "plurality-leaks": "the plurality without noise one time in twenty",
+    "uniform-leaks": "a uniform draw one time in twenty",
+}
+
+_SCREENING = {
+    "answers-all": "an answer to every query",
+    "screens-without-noise": "none at all",
+    "screens-with-half-the-noise": "half the claim",
+    "scales-swapped": "the two noise scales swapped",
+    "plurality-when-answering": NO_NOISE,
+    "one-screening-a-call": "drawn once a call",
+}
+
+NAMED: dict[str, str] = {
+    **_SCALE,
+    **_FAMILIES,
+    **_CLASSES,
+    **_INPUTS,
+    **_REUSE,
+    **_LATE,
+    **_OUTPUT,
+    **_SCREENING,
+}
