@@ -29,6 +29,8 @@ def commands() -> None:
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
+@click.option("--keep-going", is_flag=True, help="Finish all checks although one has failed.")
+@click.option("--stop-at-once", is_flag=True, help="Ask nothing more once a check has failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
@@ -38,6 +40,8 @@ def verify(
     max_queries: int | None,
     seed: int | None,
     compare: str | None,
+    keep_going: bool,
+    stop_at_once: bool,
     as_json: bool,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
@@ -45,8 +49,12 @@ def verify(
     TARGET is package.module:attr or path/to/file.py:attr (a callable (histogram, size) -> labels
     or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
     reference aggregator is verified.
+
+    Once a check has failed, some thousand labels more are asked to tell the cause, unless
+    --keep-going or --stop-at-once says otherwise.
     """
     from .claim import ClaimError, read_claim
+    from .diagnosis import after_failure
     from .earlier_report import EarlierReportError, read_opening
     from .embedded import REFERENCE, embedded_claim, embedded_histograms, reference_target
     from .gate import Progress
@@ -56,6 +64,8 @@ def verify(
     from .targets import Target, TargetError, open_target, shown_spec
     from .terminal import print_report, progress_bar
 
+    if keep_going and stop_at_once:
+        fail("--keep-going and --stop-at-once contradict each other: give one or neither")
     if target is not None and claim_file is None:
         fail(f"TARGET {shown_spec(target)} needs --claim FILE: what should it be held to?")
     try:
@@ -74,6 +84,7 @@ def verify(
     words += ["--claim", claim_file] if claim_file else []
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
     words += ["--compare", compare] if compare is not None else []
+    words += ["--keep-going"] if keep_going else ["--stop-at-once"] if stop_at_once else []
     again = shlex.join(words)
     own = embedded_histograms() if claim_file is None else []
     name = REFERENCE if target is None else shown_spec(target)
@@ -101,6 +112,7 @@ def verify(
                 reproduce=again,
                 name=name,
                 earlier=earlier,
+                after_failure=after_failure(keep_going, stop_at_once),
             )
     finally:
         deployment.close()

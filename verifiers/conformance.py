@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .claim import Claim, ClaimError, Gate, parse_claim, read_claim
+from .diagnosis import AfterFailure, known
 from .explained import explained
 from .gate import verify
 from .report import Report, Verdict
@@ -32,13 +33,15 @@ def assert_conforms(
     *,
     seed: int | None = None,
     max_queries: int | None = None,
+    after_failure: AfterFailure = "diagnose",
 ) -> Report:
     """Runs the gate on `target` and returns its report, where the verdict is a pass.
 
     target: a callable (histogram, size) -> labels, an object with such a method `sample`, or a
     spec such as `path/to/file.py:attr`; claim: a Claim, a table as parsed from TOML, or the path of
     a TOML file; seed: fixes the histograms asked; max_queries: budget, in place of
-    the claim's.
+    the claim's; after_failure: "diagnose" asks some thousand labels more to tell the cause,
+    "keep-going" finishes all checks as well, "stop" asks nothing more.
 
     Raises AssertionError for a violation, TargetError for a target that cannot be judged,
     Inconclusive for a budget too small to say, ClaimError for a bad claim, ValueError for a target
@@ -46,7 +49,7 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     _refuse_hypothesis()
-    held = _held(claim)
+    held, then = _held(claim), known(after_failure)
     if max_queries is not None:
         if max_queries < 1:
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
@@ -60,8 +63,9 @@ def assert_conforms(
             deployment,
             held,
             seed=seed,
-            reproduce=_reproduce(target, claim, max_queries),
+            reproduce=_reproduce(target, claim, max_queries, then),
             name=shown_spec(target) if isinstance(target, str) else None,
+            after_failure=then,
         )
     finally:
         deployment.close()
@@ -102,12 +106,16 @@ def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
         raise ClaimError(str(error)) from None
 
 
-def _reproduce(target: Any, claim: Any, max_queries: int | None) -> str | None:
+def _reproduce(
+    target: Any, claim: Any, max_queries: int | None, after_failure: AfterFailure
+) -> str | None:
     """The command that repeats the run, where both were named and not handed over."""
     if not isinstance(target, str) or not isinstance(claim, str | Path):
         return None
     words = ["dpassay", "verify", shown_spec(target), "--claim", str(claim)]
     words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    options = {"keep-going": ["--keep-going"], "stop": ["--stop-at-once"]}
+    words += options.get(after_failure, [])
     return shlex.join(words)
 
 

@@ -14,6 +14,7 @@ from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, InputContract, NoiseScale
 from .claim import Claim
+from .diagnosis import MOST, AfterFailure, diagnosing_batches, known
 from .earlier_report import Opening
 from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
 from .lives import QUERIES as OF_LIVES
@@ -23,7 +24,7 @@ from .planner import make_plan
 from .proofs import accounting, privacy
 from .recorder import Recorder
 from .report import CheckResult, Report, Verdict
-from .results import Ending, results
+from .results import Ending, is_refuted, results
 from .schedule import LARGEST_BATCH, sweeps
 from .simplest import find_simplest
 from .targets import Refused, Target, TargetError
@@ -61,19 +62,24 @@ def verify(
     reproduce: str | None = None,
     name: str | None = None,
     earlier: Opening | None = None,
+    after_failure: AfterFailure = "diagnose",
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
     seed: fixes the histograms asked (drawn when None); own: histograms of the deployment, each
     (classes,), looked at too; listener: told of progress; reproduce: the command that repeats the
     run; name: of the target, for the report; earlier: the first call of an earlier run, to compare
-    this one's with. A correct deployment gets `fail` with probability at most `false_alarm`,
-    whatever is looked at and whenever the run stops (Ville's inequality, and a union over the
-    shares of the checks).
+    this one's with; after_failure: once a check has failed, ask some more to tell the cause
+    ("diagnose"), finish all checks too ("keep-going"), or neither ("stop"). A correct deployment
+    gets `fail` with probability at most `false_alarm`, whatever is looked at and whenever the run
+    stops (Ville's inequality, and a union over the shares of the checks).
+
+    Raises ValueError for an `after_failure` that is none.
     """
     seed = secrets.randbits(32) if seed is None else seed
     run = _Run(target, claim, seed=seed, own=own, listener=listener, reproduce=reproduce)
-    run.earlier = earlier
+    run.earlier, run.after_failure = earlier, known(after_failure)
+    run.ending.finished = after_failure == "keep-going"
     return replace(run.report(), target=name)
 
 
@@ -104,6 +110,8 @@ class _Run:
         self.earlier: Opening | None = None
         self.opened: list[Labels] = []  # of the histogram that opens the run, in order
         self.restarted = False
+        self.after_failure: AfterFailure = "diagnose"
+        self.found_after: int | None = None
 
     def report(self) -> Report:
         self._guarded(self._verify)
@@ -128,6 +136,7 @@ class _Run:
             unseen,
             Opening(opening, tuple(first.tolist())) if first.size else None,
             started=self.began,
+            found_after=self.found_after,
         )
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -151,8 +160,8 @@ class _Run:
         self._prepare()
         self._gather()
         if self.observed.refuted:
-            self._simplify()
-        else:
+            self._explain()
+        if self._goes_on:
             self._restart()
             self._attack()
         self._audit()
@@ -187,9 +196,12 @@ class _Run:
         if self._telling() is None:
             self.ending.hopeless[NoiseScale.id] = _UNTOLD
         for batch in sweeps(self.plan):
-            if not self._ask_batch(batch):
+            if not self._goes_on or not self._ask_batch(batch):
                 return
-        while (missing := self.observed.scale.shortfall()) > 0:
+        while not is_refuted(self.observed.scale):
+            missing = self.observed.scale.shortfall()
+            if missing == 0:
+                return
             telling = self._telling()
             if telling is None:
                 self.ending.hopeless[NoiseScale.id] = _UNTOLD
@@ -209,23 +221,36 @@ class _Run:
     def _ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        left, stream, size = self._left, batch.stream, batch.size
-        if left > 0 and stream not in self.unaskable:
-            try:
-                self._ask(replace(batch, size=min(size, left)))
-            except Refused as refusal:
-                answered = self.observed.labels.counts[stream].any()
-                if answered and not self.claim.mechanism.caching:
-                    votes = list(self.plan.streams[stream].histogram)
-                    raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
-                self._drop(stream, str(refusal))
-            except UsedUp:
-                self.unaskable.add(stream)
-                self.ending.stopped = "an answer is kept, and no more histograms have this law"
+        left, size = self._left, batch.size
+        if left > 0:
+            self._ask_what_is_served(replace(batch, size=min(size, left)))
         self._tell("asking", self.plan.queries)
         if size > left:
             self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
-        return size <= left and not self.observed.refuted
+        return size <= left and self._goes_on
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether there is no failure that ends the run."""
+        return self.ending.finished or not self.observed.refuted
+
+    def _ask_what_is_served(self, batch: Batch) -> None:
+        """Feeds fresh labels of a stream to all checks, or does without a stream from now on."""
+        assert self.plan is not None
+        stream = batch.stream
+        if stream in self.unaskable:
+            return
+        try:
+            self._ask(batch)
+        except Refused as refusal:
+            answered = self.observed.labels.counts[stream].any()
+            if answered and not self.claim.mechanism.caching:
+                votes = list(self.plan.streams[stream].histogram)
+                raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
+            self._drop(stream, str(refusal))
+        except UsedUp:
+            self.unaskable.add(stream)
+            self.ending.stopped = "an answer is kept, and no more histograms have this law"
 
     def _ask(self, batch: Batch) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
@@ -238,21 +263,54 @@ class _Run:
         if batch.stream == self._fresh:
             self.opened.append(labels)
         self.observed.observe(batch, labels, calls)
+        self._note_failure()
         self.recorder.observe(self.observed.checks)
+
+    def _note_failure(self) -> None:
+        """Keeps how many queries the first failure took."""
+        if self.found_after is None and self.observed.refuted:
+            self.found_after = self.queries
+
+    def _explain(self) -> None:
+        """Once a check is refuted, asks on until the cause is told from its rivals."""
+        assert self.plan is not None
+        if self.after_failure == "stop":
+            return
+        self._tell("looking for the cause", self.queries + MOST)
+        labels, fresh = self.observed.labels, self.observed.fresh
+        batches = diagnosing_batches(
+            self.plan,
+            labels.fits,
+            labels.excess,
+            lambda: -np.inf if fresh is None else fresh.log_odds,
+            self.unaskable,
+        )
+        for batch in batches:
+            if not self._ask_more(batch):
+                break
+        self._simplify()
+
+    def _ask_more(self, batch: Batch) -> bool:
+        """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
+        size = min(batch.size, self._left)
+        if size > 0:
+            self._ask_what_is_served(replace(batch, size=size))
+        return size == batch.size
 
     def _simplify(self) -> None:
         """Once the labels are refuted, looks for the simplest histogram that shows it."""
         assert self.plan is not None
-        fault = self.observed.labels.likeliest_fault()
-        if not self.observed.law_refuted or fault is None or self.claim.mechanism.caching:
+        fits = self.observed.labels.fits()
+        if not self.observed.law_refuted or not fits.explained or self.claim.mechanism.caching:
             return
+        call = 1 if fits.single else None
         budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
         self._tell("looking for the simplest histogram", self.queries + budget)
         try:
             self.ending.simplest = find_simplest(
                 self.plan,
-                fault[0],
-                lambda stream, size: self._ask(Batch(stream, size)),
+                fits.best,
+                lambda stream, size: self._ask(Batch(stream, size, call=call)),
                 budget,
             )
         except Refused as refusal:
@@ -286,6 +344,7 @@ class _Run:
             lives.compare(fresh, self.opened)
         finally:
             self.queries += lives.queries
+            self._note_failure()
         self.restarted = True
 
     def _unseen(self, found: Sequence[CheckResult]) -> str | None:
@@ -319,7 +378,7 @@ class _Run:
 
     def _attack(self) -> None:
         """Says what the claimed law leaks, unless the labels turned out to have another."""
-        if self.observed.refuted:
+        if not self._goes_on:
             return
         self._tell("attacking", self.queries)
         leakage = self.observed.leakage
@@ -347,6 +406,8 @@ class _Run:
     def _prove(self, name: str, verdict: Verdict, finding: Finding, queries: int = 0) -> None:
         """The result of a check that gathers no e-value from labels; queries: that it looked at."""
         self.recorder.prove(finding)
+        if verdict is Verdict.FAIL and self.found_after is None:
+            self.found_after = self.queries
         self.ending.proofs[name] = CheckResult(
             name,
             verdict,

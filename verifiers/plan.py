@@ -28,6 +28,9 @@ LADDER = "clear-lead"
 LATE = "late"
 """Kind of the anchor that is asked at the end alone, in turns with what others keep for it."""
 
+EXPLORER = "explorer"
+"""Kind of the streams that are many, and asked little."""
+
 PAIR = "pair"
 """Kind of two neighbouring histograms whose labels are audited."""
 

@@ -81,7 +81,8 @@ class Report:
 
     unseen: the warning, one of `warnings`, of what the run could not look at; opening: its first
     call, if that was answered; target: as the user named it, None for an object handed over in
-    Python; started: in UTC.
+    Python; started: in UTC; found_after: queries at which a check was first refuted, None
+    where none was; what follows serves the diagnosis.
     """
 
     claim: Claim
@@ -96,6 +97,7 @@ class Report:
     opening: Opening | None = None
     target: str | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    found_after: int | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -110,6 +112,7 @@ class Report:
             "started": _utc(self.started),
             "ended": _utc(self.started + timedelta(seconds=self.seconds)),
             "queries": self.queries,
+            "found_after": self.found_after,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
             "false_alarm": self.claim.gate.false_alarm,

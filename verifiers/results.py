@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from .checks import Check, Finding
-from .checks.class_probabilities import NO_KNOWN_FAULT
+from .checks import Check, ClassProbabilities, Finding, FreshNoise
+from .diagnosis import SURE
 from .explained import CUT_SHORT
 from .report import CheckResult, Verdict
 from .shares import SHARES
@@ -20,7 +20,8 @@ def is_refuted(check: Check) -> bool:
 class Ending:
     """How a run ended: `stopped` early and why, an `error` of the target, what was found apart.
 
-    hopeless: check id -> why no number of queries would decide it.
+    hopeless: check id -> why no number of queries would decide it; finished: whether a failure
+    was no reason to end it.
     """
 
     stopped: str | None = None
@@ -29,6 +30,7 @@ class Ending:
     reproduce: str | None = None
     proofs: dict[str, CheckResult] = field(default_factory=dict)
     hopeless: dict[str, str] = field(default_factory=dict)
+    finished: bool = False
 
     def again(self, verdict: Verdict) -> str | None:
         """The command that repeats the run, for a verdict that one would want to see again."""
@@ -43,12 +45,12 @@ def results(
     lacking: check id -> why it cannot run.
     """
     found = {contract.id: contract, **ending.proofs}
-    cut = _cut(checks, ending)
+    cut, cause = _cut(checks, ending), _cause(checks)
     for check in checks:
-        found[check.id] = _result(check, ending, cut)
+        found[check.id] = _result(check, ending, cut, cause)
     for name, reason in lacking.items():
         found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
-    return _with_cause([found.get(name) or _not_reached(name, ending, cut) for name in SHARES])
+    return [found.get(name) or _not_reached(name, ending, cut) for name in SHARES]
 
 
 def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
@@ -56,7 +58,7 @@ def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
     refuted = [check.id for check in checks if is_refuted(check)]
     if ending.error is not None:
         return f"{CUT_SHORT}the target failed"
-    if not refuted:
+    if not refuted or ending.finished:
         return None
     listed = " and ".join([", ".join(refuted[:-1]), refuted[-1]] if refuted[1:] else refuted)
     return f"{CUT_SHORT}{listed} failed"
@@ -69,10 +71,11 @@ def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:
     )
 
 
-def _result(check: Check, ending: Ending, cut: str | None) -> CheckResult:
+def _result(check: Check, ending: Ending, cut: str | None, cause: "_Cause | None") -> CheckResult:
     shortfall = check.shortfall()
     if is_refuted(check):
-        verdict, finding = Verdict.FAIL, _located(check.violation(), ending.simplest)
+        found = check.violation() if cause is None else cause.seen_by(check)
+        verdict, finding = Verdict.FAIL, _located(found, ending.simplest)
     elif shortfall == 0:
         verdict, finding = Verdict.PASS, check.silence()
     else:
@@ -103,17 +106,40 @@ def _located(finding: Finding, simplest: Simplest | None) -> Finding:
     return replace(finding, message=message, histogram=simplest.histogram)
 
 
-def _with_cause(found: list[CheckResult]) -> list[CheckResult]:
-    """Reused noise distorts every law: where no known fault fits the labels, it is the cause."""
-    by_id: Mapping[str, CheckResult] = {result.id: result for result in found}
-    fresh, labels = by_id["fresh-noise"], by_id["class-probabilities"]
-    if fresh.verdict is not Verdict.FAIL or fresh.diagnosis is None:
-        return found
-    if labels.diagnosis is None or not labels.diagnosis.startswith(NO_KNOWN_FAULT):
-        return found
-    return [
-        replace(result, diagnosis=f"{fresh.message} (see fresh-noise)")
-        if result.verdict is Verdict.FAIL and result.id != fresh.id and result.log_e_value
-        else result
-        for result in found
-    ]
+@dataclass(frozen=True)
+class _Cause:
+    """What explains a run's failures: the finding of a check, which may not have failed itself."""
+
+    check: Check
+    finding: Finding
+
+    def seen_by(self, check: Check) -> Finding:
+        """The violation of a check, whose diagnosis defers to the cause."""
+        if check is self.check:
+            return self.finding
+        found, words = check.violation(), self.finding.diagnosis
+        if is_refuted(self.check):
+            words = f"{self.finding.cause} (see {self.check.id})"
+        return replace(found, message=found.otherwise or found.message, diagnosis=words)
+
+
+def _cause(checks: Sequence[Check]) -> _Cause | None:
+    """The one explanation of all failures: a known fault of the labels' law, or reused noise.
+
+    Either distorts what the other is judged by, so that the likelier one is told, if it is clearly
+    likelier, whichever checks have failed.
+    """
+    labels = next((c for c in checks if isinstance(c, ClassProbabilities)), None)
+    fresh = next((c for c in checks if isinstance(c, FreshNoise) and c.log_odds > SURE), None)
+    if labels is None or not any(is_refuted(check) for check in checks):
+        return None
+    known = _Cause(labels, labels.violation())
+    odds = known.finding.log_odds
+    if fresh is None:
+        return None if odds is None else known
+    reused = _Cause(fresh, fresh.violation())
+    if odds is None:
+        return reused
+    if abs(odds - fresh.log_odds) <= SURE:
+        return None
+    return known if odds > fresh.log_odds else reused

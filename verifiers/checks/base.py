@@ -11,13 +11,18 @@ from ..figures import Leakage, PrivacyCost
 class Finding:
     """What a check has to say for a report: the facts, the likeliest cause, where it shows.
 
-    figure: numbers that the report draws.
+    figure: numbers that the report draws; log_odds: of the cause against the claim, None where it
+    has no name; cause: in a few words, for the checks that the same fault fails; otherwise: the
+    message where another check has found the cause, if this one's would mislead there.
     """
 
     message: str
     diagnosis: str | None = None
     histogram: tuple[int, ...] | None = None
     figure: Leakage | PrivacyCost | None = None
+    log_odds: float | None = None
+    cause: str | None = None
+    otherwise: str | None = None
 
 
 class Check(Protocol):

@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
+from ..diagnosis import SURE, Fits, divergences, told_apart
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
-from ..plan import GENERAL, LADDER, POINTED, POOLED, POOLED_SINGLES, Plan
+from ..plan import GENERAL, LADDER, POINTED, POOLED, POOLED_SINGLES, SIMPLE, Plan
 from ..shares import SHARES, log_threshold
 from .base import Finding
 
-_ONSET_COST = 8.0
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
 NO_KNOWN_FAULT = "no known fault fits"
 
@@ -31,6 +31,7 @@ class ClassProbabilities:
         weights = plan.fault_weights
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.counts = np.zeros((streams, outcomes))
+        self.single_counts = np.zeros((streams, outcomes))
         self.pooled = PointedEvidence(weights)
         self.single_calls = PointedEvidence(weights)
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
@@ -51,11 +52,10 @@ class ClassProbabilities:
         ratios = self.plan.turned_ratios(stream, turn)
         self.pooled.observe(fresh, ratios)
         if single:
+            self.single_counts[stream] += fresh
             self.single_calls.observe(fresh, ratios)
         self._pointed[stream].observe(fresh, ratios)
-        self._general[stream] = dirichlet_log_e_value(
-            self.counts[stream], self.plan.log_q[stream], self.plan.claim.gate.smallest_effect
-        )
+        self._general[stream] = self._general_of(self.counts, stream)
         self._single[stream] = np.logaddexp(
             np.log(GENERAL) + self._general[stream],
             np.log(POINTED) + self._pointed[stream].log_e_value,
@@ -98,32 +98,63 @@ class ClassProbabilities:
         asked = self.counts.sum(-1) > 0
         return int(np.argmax(np.where(asked, self._single, -np.inf)))
 
-    def likeliest_fault(self) -> tuple[int, float] | None:
-        """Index and log-odds of the known fault that fits all labels best, if one fits at all."""
-        ratios = self._fits()
-        best = int(np.argmax(ratios >= ratios.max() - 0.5))  # of like ones, the plainest
-        odds = float(ratios[best])
-        general = float(np.max(self._general))
-        return (best, odds) if odds > 3.0 and odds > 0.5 * general else None
+    def _shown_stream(self) -> int:
+        """A simple histogram that shows the violation alone; else the one with most evidence."""
+        simple = [i for i, stream in enumerate(self.plan.streams) if stream.kind == SIMPLE]
+        best = max(simple, key=lambda i: float(self._single[i]))
+        return best if self._single[best] > SURE else self.heaviest_stream()
 
-    def _fits(self) -> NDArray[np.float64]:
-        """Log-likelihood ratio (a,) of each known fault, from the start on or from its onset on."""
-        # a late onset has many times to choose from, so it must explain more
-        return np.maximum(self.pooled.log_ratios, self.pooled.recent - _ONSET_COST)
+    def fits(self) -> Fits:
+        """How well the known faults explain all labels, or those of single-label calls alone.
 
-    def _rival(self, best: int) -> str:
-        """The next best fault, where the labels do not rule it out against the best."""
-        others = self._fits()
-        least = others[best] - _RIVAL
-        others[best] = -np.inf
-        second = int(np.argmax(others))
-        if others[second] < max(least, 0.0):
-            return ""
-        return f"; nearly as well {self.plan.faults[second].wording}{self._since(second)}"
+        The latter where they tell clearly more: labels of other calls then speak for the claim.
+        """
+        everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
+        if self.single_calls.log_ratios.max() <= everywhere.log_odds + SURE:
+            return everywhere
+        general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
+        singly = Fits.of(self.single_calls, np.array(general), single=True)
+        return singly if singly.explained else everywhere
+
+    def excess(self) -> NDArray[np.float64]:
+        """Evidence (streams,) that labels have any other law, beyond that for the best fault."""
+        best = self.fits().best
+        return np.array(
+            [
+                general - pointed.log_ratios[best]
+                for general, pointed in zip(self._general, self._pointed, strict=True)
+            ]
+        )
+
+    @property
+    def _asked_singly(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.single_counts.any(-1))
+
+    def _general_of(self, counts: NDArray[np.float64], stream: int) -> float:
+        effect = self.plan.claim.gate.smallest_effect
+        return dirichlet_log_e_value(counts[stream], self.plan.log_q[stream], effect)
+
+    def _rivals(self, fits: Fits) -> str:
+        """The next best fault that the labels do not rule out, and one that they never could."""
+        best = fits.best
+        apart = told_apart(divergences(self.plan, best))
+        least = max(fits.log_odds - _RIVAL, 0.0)
+        others = [i for i in np.argsort(-fits.ratios) if i != best and fits.ratios[i] >= least]
+        same = [self._worded(i, fits) for i in others if not apart[i]]
+        near = [self._worded(i, fits) for i in others if apart[i]]
+        words = "".join(f"; the same labels come of {one}" for one in same[:1])
+        return words + "".join(f"; nearly as well {one}" for one in near[:1])
+
+    def _worded(self, fault: int, fits: Fits) -> str:
+        """A fault, and when it set in, where the labels before it speak against it."""
+        wording, onset = self.plan.faults[fault].wording, int(fits.onsets[fault])
+        if onset == 0 or fits.single:
+            return wording
+        return f"{wording}, from about query {onset:,} of this run on"
 
     def violation(self) -> Finding:
         """See `Check.violation`."""
-        at = self.heaviest_stream()
+        at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         worst = telling_outcome(counts, self.plan.log_q[at])
         label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"
@@ -132,23 +163,15 @@ class ClassProbabilities:
             f"{int(counts.sum())} from {list(self.plan.streams[at].histogram)}, "
             f"{counts.sum() * q[worst]:.4g} expected"
         )
-        fault = self.likeliest_fault()
-        if fault is None:
-            diagnosis = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
-        else:
-            wording = self.plan.faults[fault[0]].wording + self._since(fault[0])
-            diagnosis = f"labels fit {wording} (odds 10^{fault[1] / np.log(10.0):.1f} to 1 "
-            diagnosis += "against the claim)"
-            diagnosis += self._rival(fault[0])
-        return Finding(message, diagnosis, self.plan.streams[at].histogram)
-
-    def _since(self, fault: int) -> str:
-        """When a fault set in, where the labels before it speak against it."""
-        late = self.pooled.recent[fault] - self.pooled.log_ratios[fault]
-        onset = int(self.pooled.onsets[fault])
-        if late <= _ONSET_COST or onset == 0:
-            return ""
-        return f", from about query {onset:,} of this run on"
+        fits, histogram = self.fits(), self.plan.streams[at].histogram
+        if not fits.explained:
+            advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
+            return Finding(message, advice, histogram)
+        cause = f"{'in calls for one label, ' if fits.single else ''}labels fit "
+        cause += self._worded(fits.best, fits)
+        odds = f"(odds 10^{fits.log_odds / np.log(10.0):.1f} to 1 against the claim)"
+        diagnosis = f"{cause} {odds}{self._rivals(fits)}"
+        return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
 
     def silence(self) -> Finding:
         """See `Check.silence`."""

@@ -1,5 +1,6 @@
 """`fresh-noise`: every answer has noise of its own, within a call, across calls and restarts."""
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -29,7 +30,7 @@ from ..power import copies_to_see, half
 from ..schedule import SHORT_CALL
 from ..shares import SHARES, log_threshold
 from .base import Finding
-from .reuse import WORDS, of_wager, ordinal
+from .reuse import OTHERWISE, WORDS, of_wager, ordinal
 
 _WEIGHTS = {
     "together": 0.2,  # copies at one distance on all anchors alike, or labels that avoid each other
@@ -99,6 +100,7 @@ class FreshNoise:
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(plan.weights)
         self._highest = 0.0
+        self._parts_then = self._parts()
         self.dropped: set[int] = set()
 
     def observe(
@@ -132,7 +134,7 @@ class FreshNoise:
             self._periodic.observe(outcomes, log_q)
         else:
             self._periodic.skip(outcomes.size)
-        self._highest = max(self._highest, self._average())
+        self._look()
 
     def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
         """Looks at the labels of each call by itself."""
@@ -190,7 +192,7 @@ class FreshNoise:
         self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
         self._unseen = unseen
         self.queries += again.size
-        self._highest = max(self._highest, self._average())
+        self._look()
 
     def _parts(self) -> dict[str, float]:
         """Log of each e-process, without its weight."""
@@ -212,9 +214,13 @@ class FreshNoise:
             "restarted": self._restarted,
         }
 
-    def _average(self) -> float:
-        logs = [np.log(_WEIGHTS[name]) + log for name, log in self._parts().items()]
-        return float(np.logaddexp.reduce(logs))
+    def _look(self) -> None:
+        """Keeps the highest average, and of what it was."""
+        parts = self._parts()
+        logs = [np.log(_WEIGHTS[name]) + log for name, log in parts.items()]
+        average = float(np.logaddexp.reduce(logs))
+        if average > self._highest:
+            self._highest, self._parts_then = average, parts
 
     @property
     def log_e_value(self) -> float:
@@ -235,10 +241,28 @@ class FreshNoise:
         self.dropped.add(stream)
         return None
 
+    @property
+    def log_odds(self) -> float:
+        """Of the likeliest way in which noise is used again, as the labels stand."""
+        return max(self._parts().values())
+
     def violation(self) -> Finding:
-        """See `Check.violation`."""
-        parts = self._parts()
-        heaviest = max(parts, key=lambda name: parts[name])
+        """See `Check.violation`; as likely as the heaviest e-process says by now.
+
+        Where later labels spoke against all of them, what was seen when they were heaviest is told.
+        """
+        parts, odds = self._parts(), self.log_odds
+        told = parts if odds > 0.0 else self._parts_then
+        heaviest = max(told, key=lambda name: told[name])
+        copied = max(("together", "single"), key=lambda name: told[name])
+        # copies at one distance make calls that copy calls, whose evidence may be more by chance
+        if heaviest == "calls" and told[copied] > max(0.5 * told[heaviest], _SURE):
+            heaviest = copied
+        found = self._found(heaviest)
+        return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
+
+    def _found(self, heaviest: str) -> Finding:
+        """What to say where this e-process has the most evidence."""
         if self._frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
             heaviest = self._drawn_once()
         elif heaviest in ("together", "single"):
@@ -271,9 +295,15 @@ class FreshNoise:
         return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
     def _copied(self, everywhere: bool) -> Finding:
-        """What to say of labels that copy, or avoid, earlier ones of their histogram."""
+        """What to say of labels that copy, or avoid, earlier ones of their histogram.
+
+        Those of calls of one size tell most of the distance, where they tell at all.
+        """
         at = int(np.argmax(self._logs[0]))
         ratios = self._together if everywhere else self._copies[at].log_ratios
+        opening = self._copies[self._fresh].log_ratios
+        if opening.size and opening.max() > self._misfit[self._fresh] + _SURE:
+            at, ratios = self._fresh, opening
         row, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
         return of_wager(int(row), int(before) + 1, self.plan.streams[at].histogram)
 

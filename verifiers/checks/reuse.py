@@ -80,6 +80,13 @@ WORDS = {
 }
 """What was seen, and the likeliest cause."""
 
+OTHERWISE = "answers do not agree with each other as often as those of the claimed law would"
+"""What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
+
+
+_WHOLE_CALLS = range(FRESH_CALL, 9 * FRESH_CALL, FRESH_CALL)
+"""Distances at which a call copies one of the last eight."""
+
 
 def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
     """What to say of labels that copy the one `distance` before with probability `share`."""
@@ -90,6 +97,15 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
         return Finding(
             f"{message}: calls of {FRESH_CALL} answers give the same answers",
             "the generator is seeded anew in every call: create it once, unseeded",
+            histogram,
+        )
+    if distance in _WHOLE_CALLS and not whole:
+        return Finding(message, WORDS["calls"][1], histogram)
+    if distance == 1 and not whole:
+        return Finding(
+            message,
+            "noise is reused, or correlated from answer to answer (a buffer, smoothing): draw it "
+            "independently",
             histogram,
         )
     return Finding(

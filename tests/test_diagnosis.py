@@ -1,0 +1,186 @@
+"""After a failure: which fault is named, what is asked for it, and what ends a run at once."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from small import drawing, small_claim
+
+from dpassay.verifiers import assert_conforms
+from dpassay.verifiers.checks import ClassProbabilities
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.cli import commands
+from dpassay.verifiers.diagnosis import LEAST, MOST, SURE, Fits, divergences, telling_batches
+from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
+from zoo import BROKEN
+
+
+def judged(name):
+    entry = next(entry for entry in BROKEN if entry.id == name)
+    return entry, verify(InProcessTarget(entry.make(3)), parse_claim(entry.claim), seed=0)
+
+
+def result(report, check):
+    return next(found for found in report.checks if found.id == check)
+
+
+@pytest.mark.parametrize(
+    "name", ["root-scale", "square-scale", "clear-lead-shortcut", "none-after-5000", "no-noise"]
+)
+def test_the_fault_that_is_named_is_the_one_that_is_there(name):
+    """The first labels that refute fit several; each of these got a wrong name from them alone."""
+    entry, report = judged(name)
+    failed = [found for found in report.checks if found.verdict is Verdict.FAIL]
+    assert all(entry.named in found.diagnosis for found in failed)
+
+
+@pytest.mark.parametrize("name", ["first-of-call-bare", "single-bare-beyond-80"])
+def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name):
+    """Catches a name from all labels: most are from calls without the fault."""
+    entry, report = judged(name)
+    assert entry.named in result(report, "class-probabilities").diagnosis
+
+
+def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept():
+    """The screening without noise refuses a histogram always or never, as a cache would."""
+    entry, report = judged("screens-without-noise")
+    assert entry.named in result(report, "class-probabilities").diagnosis
+    fresh = result(report, "fresh-noise")
+    assert fresh.verdict is Verdict.FAIL
+    assert "(see class-probabilities)" in fresh.diagnosis
+    assert entry.named in fresh.diagnosis
+    assert "all answers of a call" not in fresh.message
+
+
+@pytest.mark.parametrize("name", ["frozen-per-histogram", "one-noise-a-call"])
+def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name):
+    """The other way round: what fails for the labels' law refers to fresh-noise."""
+    entry, report = judged(name)
+    assert entry.named in result(report, "fresh-noise").diagnosis
+    labels = result(report, "class-probabilities")
+    assert labels.verdict is Verdict.FAIL
+    assert "(see fresh-noise)" in labels.diagnosis
+
+
+def test_no_fault_is_named_where_none_fits():
+    """Noise on the two largest counts alone: a quarter of the scale is nearest, and far off."""
+    _, report = judged("noise-on-top-two")
+    assert "no known fault fits" in result(report, "class-probabilities").diagnosis
+
+
+@pytest.mark.parametrize(("general", "explained"), [(0.0, True), (70.0, True), (90.0, False)])
+def test_a_fault_that_says_less_than_laws_of_any_kind_is_not_named(general, explained):
+    """Two histograms with evidence 40 each: their priors cost 2.3 nats, so 75 against 70."""
+    evidence = PointedEvidence(np.array([0.5, 0.5]))
+    evidence.log_ratios = evidence.recent = np.array([70.0, 20.0])
+    fits = Fits.of(evidence, np.array([general / 2.0, general / 2.0]))
+    assert fits.best == 0
+    assert fits.explained is explained
+
+
+def test_of_any_fault_the_evidence_for_all_laws_is_seldom_more():
+    """A fault that is there is refuted with probability e^-7 at most: here in none of 40 runs."""
+    plan = make_plan(small_claim(), 0)
+    rng = np.random.default_rng(1)
+    for at in range(0, len(plan.faults), max(1, len(plan.faults) // 40)):
+        check = ClassProbabilities(plan)
+        for stream in range(8):
+            law = np.nan_to_num(np.exp(plan.log_q[stream] + plan.fault_log_ratios[stream, at]))
+            check.observe(stream, rng.choice(law.size, 500, p=law / law.sum()))
+        fits = check.fits()
+        assert fits.log_any - fits.ratios[at] < SURE, plan.faults[at].wording
+
+
+def test_labels_are_asked_where_the_likeliest_faults_differ():
+    """Two that fit alike: the first batch is of the stream that tells most, the last tells."""
+    plan = make_plan(small_claim(), 0)
+    wordings = [fault.wording for fault in plan.faults]
+    half, root = (
+        next(i for i, words in enumerate(wordings) if part in words)
+        for part in ("half the claimed", "scale over the square root")
+    )
+    ratios = np.full(len(wordings), -100.0)
+    ratios[[half, root]] = 20.0, 19.9
+    rng, batches = np.random.default_rng(0), []
+    none = np.zeros(len(plan.streams))
+
+    def fits():
+        return Fits(ratios, np.zeros(ratios.size), none)
+
+    for batch in telling_batches(plan, fits, lambda: none, set()):
+        batches.append(batch)
+        law = np.exp(plan.log_q[batch.stream] + plan.fault_log_ratios[batch.stream, root])
+        labels = rng.choice(law.size, batch.size, p=law / law.sum())
+        counts = np.bincount(labels, minlength=law.size)
+        ratios += plan.fault_log_ratios[batch.stream] @ counts
+    apart = divergences(plan, half)[:, root]
+    assert apart[batches[0].stream] >= 0.9 * apart.max()
+    assert fits().best == root
+    assert ratios[root] - ratios[half] > SURE
+    assert LEAST <= sum(batch.size for batch in batches) <= MOST
+
+
+def test_what_a_failure_took_is_kept_apart_from_its_diagnosis():
+    claim = small_claim()
+    told, ended, finished = (
+        verify(drawing(claim, 0.5), claim, seed=0, after_failure=how)
+        for how in ("diagnose", "stop", "keep-going")
+    )
+    assert told.found_after == ended.found_after == finished.found_after
+    assert ended.queries == ended.found_after
+    assert told.queries >= told.found_after + LEAST
+    assert all("the run ended" not in found.message for found in finished.checks)
+    assert any("the run ended" in found.message for found in told.checks)
+    assert finished.queries > told.queries
+    assert verify(drawing(claim), claim, seed=0).found_after is None
+
+
+@pytest.mark.parametrize("after_failure", ["diagnose", "keep-going"])
+def test_a_diagnosis_stays_within_the_budget(after_failure):
+    """One more call than the budget allows would be a promise broken."""
+    found = verify(drawing(small_claim(), 0.5), small_claim(), seed=0).found_after
+    claim = small_claim(gate={"max_queries": found + 100})
+    report = verify(drawing(claim, 0.5), claim, seed=0, after_failure=after_failure)
+    assert report.verdict is Verdict.FAIL
+    assert report.queries == found + 100
+
+
+def test_the_two_options_exclude_each_other():
+    asked = CliRunner().invoke(commands, ["verify", "--keep-going", "--stop-at-once"])
+    assert asked.exit_code == 2
+    assert asked.output.strip() == (
+        "dpassay: --keep-going and --stop-at-once contradict each other: give one or neither"
+    )
+
+
+@pytest.mark.parametrize("option", ["--keep-going", "--stop-at-once"])
+def test_the_command_that_repeats_a_run_has_its_option(option, tmp_path):
+    """Without it, the run repeated would end elsewhere."""
+    claim = tmp_path / "claim.toml"
+    claim.write_text(
+        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:10"\nclasses = 4\nteachers = 40\n'
+        "[gate]\ntolerance = 0.2\nsmallest_effect = 0.1\n"
+    )
+    target = tmp_path / "plurality.py"
+    target.write_text("def plurality(votes, size):\n    return [int(votes.argmax())] * size\n")
+    words = ["verify", f"{target}:plurality", "--claim", str(claim), option, "--json"]
+    asked = CliRunner().invoke(commands, words)
+    assert asked.exit_code == 1
+    report = json.loads(asked.stdout)
+    again = result_of(report, "class-probabilities")["reproduce"]
+    assert f"{option} --seed" in again
+    assert (report["queries"] == report["found_after"]) is (option == "--stop-at-once")
+
+
+def result_of(report, check):
+    return next(found for found in report["checks"] if found["id"] == check)
+
+
+def test_a_word_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="after_failure = 'never': expected one of diagnose, "):
+        assert_conforms(lambda votes, size: [0] * size, small_claim(), after_failure="never")
