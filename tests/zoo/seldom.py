@@ -75,13 +75,6 @@ def two_camps_half_scale(histogram, size, rng):
     return noisy(histogram, size, rng, SIGMA / 2 if camps else SIGMA)
 
 
-@shelf.draws("three-way-tie-quarter", "A quarter of the noise where three classes tie.")
-def three_way_tie_quarter(histogram, size, rng):
-    fourth, third, _, first = np.sort(histogram)[-4:]
-    tie = first - third <= 4 and third - fourth >= 30
-    return noisy(histogram, size, rng, SIGMA / 4 if tie else SIGMA)
-
-
 @shelf.draws("half-where-some-are-missing", "Half the noise for 220 to 249 votes of 250.")
 def half_where_some_are_missing(histogram, size, rng):
     return noisy(histogram, size, rng, SIGMA / 2 if 220 <= histogram.sum() <= 249 else SIGMA)
