@@ -56,6 +56,7 @@ def verify(name, claim, *more):
     return typed("verify", f"{HERE}/targets.py:{name}", "--claim", claim, "--json", *more)
 
 
+@pytest.mark.slow("a pass in a process of its own")
 def test_the_right_noise_exits_0(tmp_path):
     """In a process of its own, as a script meets it."""
     (tmp_path / "coarse.toml").write_text(COARSE)
