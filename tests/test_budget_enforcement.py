@@ -125,8 +125,9 @@ def test_where_too_far_is_depends_on_the_claim_alone():
 
 def test_where_too_far_is_has_an_end():
     """Epsilon 1e9 cannot be exceeded by any answers that a run could ask for."""
-    privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5}
-    check = BudgetEnforcement(claim().model_copy(update={"privacy": PrivacyClaim(**privacy)}))
+    privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5, "scope": "any-queries"}
+    unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
+    check = BudgetEnforcement(claim().model_copy(update={"privacy": unchecked}))
     assert "cannot be proved exceeded" in check.run(InProcessTarget(Spending([0, 1, 2])))
 
 
