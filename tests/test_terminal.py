@@ -2,13 +2,16 @@
 
 import io
 import re
+import time
 from dataclasses import replace
 
 import pytest
 
+from dpassay.verifiers import terminal
+from dpassay.verifiers.gate import Progress
 from dpassay.verifiers.printable import printable
 from dpassay.verifiers.report import CheckResult, Verdict
-from dpassay.verifiers.terminal import print_report
+from dpassay.verifiers.terminal import print_report, progress_bar
 
 ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
 
@@ -87,3 +90,24 @@ def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch):
     for check in reports["fail"].checks:
         if check.verdict is Verdict.FAIL:
             assert any(line.strip() == check.message for line in text.splitlines())
+
+
+def test_without_a_terminal_a_line_now_and_then_says_what_is_done(monkeypatch):
+    """A step that takes minutes shows too: a thread tells, not the run; never on stdout."""
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    out, errors = io.StringIO(), io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", errors)
+    monkeypatch.setattr(terminal, "_LINE_SECONDS", 0.05)
+    with progress_bar() as listen:
+        listen(Progress(46, 0, "choosing histograms: probes"))
+        waited = time.monotonic() + 30.0
+        while errors.getvalue().count("\n") < 2 and time.monotonic() < waited:
+            time.sleep(0.02)
+    lines = errors.getvalue().splitlines()
+    assert len(lines) >= 2
+    said = r"dpassay: \d+ s: (starting, 0 queries|choosing histograms: probes, 46 queries)"
+    assert all(re.fullmatch(said, line) for line in lines)
+    assert "probes" in lines[-1]
+    assert out.getvalue() == ""

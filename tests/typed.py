@@ -1,6 +1,7 @@
 """A command line typed within the test's own process: a new one takes a second to start."""
 
 import io
+import signal
 import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
@@ -13,6 +14,7 @@ from dpassay.verifiers.cli import main
 def typed(*arguments, stdin=""):
     """What `dpassay ARGUMENTS` does, as `subprocess.run` would tell it."""
     line, out, err = ["dpassay", *arguments], io.StringIO(), io.StringIO()
+    handler = signal.getsignal(signal.SIGINT)
     with (
         tempfile.TemporaryFile("w+") as typed_in,  # commands read it by its number
         redirect_stdout(out),
@@ -26,4 +28,6 @@ def typed(*arguments, stdin=""):
             main()
         except SystemExit as ended:
             status = ended.code or 0
+        finally:
+            signal.signal(signal.SIGINT, handler)  # which a command leaves as its process ends
     return CompletedProcess(line, status, out.getvalue(), err.getvalue())

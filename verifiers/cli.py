@@ -134,6 +134,7 @@ def verify(
         trouble = None if files is None else files.write(report)  # stdout may be closed: first
         with on_stdout(kept=None if trouble is not None else folder):
             print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+        interrupts.until_exit()
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)

@@ -12,6 +12,8 @@ from types import FrameType
 PATIENCE = 3.0
 """Seconds after a Ctrl-C within which others change nothing: the report is being written."""
 
+_UNNOTICED = 1.0  # seconds after which a run that goes on must have missed the first
+
 _SAID = b"\r\ndpassay: ending with what was found; Ctrl-C in 3 s from the first gives it up\r\n"
 
 
@@ -20,7 +22,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._first: float | None = None
-        self._over = self._told = False
+        self._over = self._told = self.out = False
 
     @property
     def pressed(self) -> bool:
@@ -36,13 +38,21 @@ class Interrupts:
         """From here on the first Ctrl-C raises nothing either: what was found is written."""
         self._over = True
 
+    def until_exit(self) -> None:
+        """What was found is out: Ctrl-C must not change the status of a process that ends."""
+        self.out = True
+
     def note(self, number: int, frame: FrameType | None) -> None:
-        """The handler. Raises KeyboardInterrupt on the first, and from `PATIENCE` after it on."""
+        """The handler. Raises KeyboardInterrupt on the first, and from `PATIENCE` after it on.
+
+        Where the run goes on a second later, it missed the first, and is interrupted again.
+        """
         now = time.monotonic()
         first = self._first is None
         if self._first is None:
             self._first = now
-        if (first and not self._over) or now - self._first >= PATIENCE:
+        patience = PATIENCE if self._over else _UNNOTICED
+        if (first and not self._over) or now - self._first >= patience:
             raise KeyboardInterrupt
         if not self._told:
             self._told = True
@@ -75,4 +85,4 @@ def remembered_interrupts() -> Iterator[Interrupts]:
         yield interrupts
     finally:
         sys.unraisablehook = hook
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.SIG_IGN if interrupts.out else before)
