@@ -19,6 +19,7 @@ from . import (
     scale,
     screening,
     seeds,
+    seldom,
     shortcuts,
 )
 from .entry import Deployed, Entry, opened
@@ -37,6 +38,7 @@ _FAULTS = (
     screening,
     accounting,
     restarts,
+    seldom,
 )
 
 BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.shelf.entries)
