@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 verify: runtime
 	$(BIN)/dpassay verify
 
-# three minutes on two cores: what is marked slow is left to test-all, and said at the end
+# what is marked slow is left to test-all, and said at the end
 test: develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs -m "not slow" tests
 

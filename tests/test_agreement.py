@@ -174,10 +174,8 @@ def test_jax_agrees_with_numpy(family):
         )
 
 
-@pytest.mark.parametrize(
-    "family",
-    [Gaussian, *(pytest.param(f, marks=pytest.mark.slow("other families")) for f in FAMILIES[1:])],
-)
+@pytest.mark.slow("compiles second derivatives")
+@pytest.mark.parametrize("family", FAMILIES)
 def test_jax_jits_vmaps_and_differentiates_twice(family):
     """First derivatives against the analytic Jacobian, second ones against its differences."""
     noise = family(20.0)

@@ -22,6 +22,9 @@ def run(line, folder):
     )
 
 
+MORE = pytest.mark.slow("a run for each way of printing")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("broken")
@@ -30,7 +33,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("options", "redirection", "why"), [("", *BROKEN[0]), ("--json", *BROKEN[1])]
+    ("options", "redirection", "why"),
+    [("", *BROKEN[0]), pytest.param("--json", *BROKEN[1], marks=MORE)],
 )
 def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, folder):
     """A refutation that is on disk is not to read as misuse because a terminal went away."""
@@ -41,7 +45,8 @@ def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, fol
 
 
 @pytest.mark.parametrize(
-    ("options", "redirection", "why"), [("", *BROKEN[1]), ("--json", *BROKEN[0])]
+    ("options", "redirection", "why"),
+    [("", *BROKEN[1]), pytest.param("--json", *BROKEN[0], marks=MORE)],
 )
 def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, folder):
     """Nobody saw the verdict: a script must not go on as if it had been one."""

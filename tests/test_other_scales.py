@@ -101,7 +101,9 @@ def test_refusals_tell_either_way(given, told):
         assert better[0].scale == pytest.approx(40.0, rel=0.05)
 
 
-@pytest.mark.parametrize("method", ["mle", "posterior"])
+@pytest.mark.parametrize(
+    "method", ["mle", pytest.param("posterior", marks=pytest.mark.slow("another method"))]
+)
 def test_the_command_warns_whatever_the_method(method):
     answers = drawn(SHARP, mechanism("gaussian:40"), mechanism("gaussian:40"))
     counts = ",".join(f"{n:.0f}" for n in answers.counts)

@@ -174,6 +174,7 @@ def test_blank_lines_and_spaces_are_no_labels():
     assert read_labels(["", "label", " 3 ", "", "-1", "0"], "log") == [3, -1, 0]
 
 
+@pytest.mark.slow("many posterior attacks")
 def test_labels_that_no_votes_explain_are_pointed_out():
     """Labels near a tie under much less noise than was drawn, and the right noise beside it."""
     right = run(*OPTIONS, stdin=as_lines(GNMAX))

@@ -176,6 +176,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow("a whole pass; another is where no namespace is allowed")
 @ALLOWED
 def test_a_command_that_does_not_work_in_a_namespace_is_not_compared_so(opened):
     report = verify(opened(f"exec:{command(SPEAKS)} dies"), claim(), seed=0)

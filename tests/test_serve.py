@@ -69,6 +69,7 @@ def verify(url, claim):
     )
 
 
+@pytest.mark.slow("a whole pass over HTTP")
 def test_the_reference_served_passes_its_claim(url, claims):
     """With its accountant: the charges that it serves cover the exact cost."""
     found = verify(url, claims / "10.toml")

@@ -28,13 +28,14 @@ LATER = {
     """,
     "found after a long run": """
         half-after-60000 tenth-less-after-140000 none-after-500-calls first-of-call-bare
-        single-answers-bare one-in-twenty-bare every-512th-repeats
+        single-answers-bare one-in-twenty-bare every-512th-repeats gaussian-for-laplace
+        seed-behind-a-server
     """,
     "accounting, judged at the end of a run; others are": """
         charges-at-variance charges-one-order last-class-for-all votes-for-shares unsorted-votes
         gamma-for-two-gamma-at-20 gap-at-double-gamma refusals-uncharged threshold-without-root-two
         charges-calls account-of-last-call fresh-budget-every-third refusal-renews-budget
-        charges-nothing labels-for-votes spends-an-eighth spends-nothing
+        charges-nothing labels-for-votes spends-an-eighth spends-nothing gamma-for-two-gamma
     """,
     "correct, and a whole pass; others are": """
         float32-noise box-muller inverse-cdf-noise scipy-noise chacha global-numpy-random
@@ -42,7 +43,8 @@ LATER = {
         discrete-gaussian ten-servers common-offset noise-subtracted inverse-cdf-of-labels in-chunks
         lists bytes one-total laplace-as-difference laplace-of-gammas gumbel-noise
         exponential-noise confident-in-turn data-dependent-accountant lnmax-accountant
-        confident-accountant softmax shuffled-in-a-call
+        confident-accountant softmax shuffled-in-a-call served-and-restarted seeded-by-the-system
+        state-saved-every-call cache-on-disk
     """,
 }
 """Runs left to `make test-all`, by reason; a new entry is not among them, whatever it takes."""

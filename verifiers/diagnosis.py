@@ -31,7 +31,7 @@ _BATCH = 256
 _REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability 0.99
 _EXPLORED = 8  # labels of each explorer
 _BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend it
-_LEAST_ODDS = 3.0  # of a fault that is named at all
+_LEAST_ODDS = 7.0  # of a fault that is named at all: evidence that refutes is twice that
 _LIKE = 0.5  # log-odds within which the plainer of two faults is named
 _ONSET_COST = 8.0  # a late onset has many times to choose from, so it must explain more
 _CATCHING_UP = 3.0  # nats that a rival gains more, by chance
@@ -63,20 +63,28 @@ class Fits:
 
     ratios: log-likelihood ratios (a,), from the start on or from an onset on; onsets: labels (a,)
     before the fault, 0 from the start on; general: log-evidence (streams,) that a histogram's
-    labels have any other law; single: whether these are the labels of calls for one alone.
+    labels have any other law; single: whether these are the labels of calls for one alone; first:
+    whether they are the first labels of each histogram alone.
     """
 
     ratios: Vector
     onsets: Vector
     general: Vector
     single: bool = False
+    first: bool = False
 
     @classmethod
-    def of(cls, evidence: PointedEvidence, general: Vector, single: bool = False) -> Self:
+    def of(
+        cls,
+        evidence: PointedEvidence,
+        general: Vector,
+        single: bool = False,
+        first: bool = False,
+    ) -> Self:
         """From what was followed of the faults."""
         late = evidence.recent - _ONSET_COST
         onsets = np.where(late > evidence.log_ratios, evidence.onsets, 0.0)
-        return cls(np.maximum(evidence.log_ratios, late), onsets, general, single)
+        return cls(np.maximum(evidence.log_ratios, late), onsets, general, single, first)
 
     @property
     def best(self) -> int:

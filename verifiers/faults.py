@@ -83,6 +83,7 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         Fault("a uniform draw that ignores the votes", _finish(claim, _uniform)),
         Fault("the smallest noisy count, argmin for argmax", _argmin(claim)),
         Fault("noise missing on classes without votes", _noiseless(claim, _empty)),
+        Fault("classes with few votes left out", _left_out(claim)),
         *_bare_classes(claim),
         Fault("the plurality without noise one time in twenty", _now_and_then(claim, _plurality)),
         Fault("a uniform draw one time in twenty", _now_and_then(claim, _uniform)),
@@ -228,6 +229,21 @@ def _argmin(claim: MechanismClaim) -> Callable[[Matrix], Matrix]:
 
 def _empty(histogram: Matrix) -> NDArray[np.bool_]:
     return np.asarray(histogram == 0)
+
+
+_FEW_VOTES = 0.016  # of the teachers
+
+
+def _left_out(claim: MechanismClaim) -> Callable[[Matrix], Matrix]:
+    """Law when classes with one vote to a few can never win, as where small counts are hidden."""
+    few = max(1.0, _FEW_VOTES * claim.teachers)
+
+    def law(histograms: Matrix) -> Matrix:
+        hidden = (histograms > 0) & (histograms <= few)
+        behind = histograms.max(-1, keepdims=True) - 60.0 * claim.noise.scale
+        return np.asarray(probabilities(np.where(hidden, behind, histograms), claim.noise))
+
+    return _finish(claim, law)
 
 
 def _bare_classes(claim: MechanismClaim) -> list[Fault]:

@@ -41,9 +41,9 @@ from .power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_s
 from .shares import SHARES, log_threshold
 from .strategies import examples, histograms
 
-PROBE_QUERIES = 256
+PROBE_QUERIES, TYPICAL_QUERIES = 256, 420
 EXPLORER_QUERIES = 100
-EXPLORERS = 30
+EXPLORERS = 26
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
@@ -81,7 +81,7 @@ def make_plan(
     for histogram in pool.probes(faults, count=3):
         planner.add("probe", histogram, PROBE_QUERIES)
     for histogram in _typical(mechanism, other_totals):
-        planner.add("typical", histogram, PROBE_QUERIES)
+        planner.add("typical", histogram, TYPICAL_QUERIES)
     planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
     planner.add_anchor("informative", pool.most_informative())
     planner.add_anchor(NEAR_TIE, pool.near_tie())

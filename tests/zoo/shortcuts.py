@@ -74,7 +74,7 @@ shelf.draws("class-0-four-votes-more", "Four votes, a tenth of sigma, are added 
 shelf.draws("class-0-six-votes-fewer", "Six votes are taken from class 0.")(favours(-6))
 
 
-@shelf.draws("last-class-wins-near-ties", "The last class wins where it is within 3 votes.")
+@shelf.draws("last-class-wins-near-ties", "The last class wins where it is within 8 votes.")
 def last_class_wins_near_ties(histogram, size, rng):
     scores = histogram + rng.normal(0, SIGMA, (size, histogram.size))
-    return np.where(scores.max(1) - scores[:, -1] < 3, histogram.size - 1, scores.argmax(1))
+    return np.where(scores.max(1) - scores[:, -1] < 8, histogram.size - 1, scores.argmax(1))

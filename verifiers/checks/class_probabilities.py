@@ -131,11 +131,15 @@ class ClassProbabilities:
         return best if self._single[best] > SURE else self.heaviest_stream()
 
     def fits(self) -> Fits:
-        """How well the known faults explain all labels, or those of single-label calls alone.
+        """How well the known faults explain all labels, or only some of them.
 
-        The latter where they tell clearly more: labels of other calls then speak for the claim.
+        Those of single-label calls, or the first of each histogram, where they tell clearly more:
+        the others then speak for the claim.
         """
         everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
+        met = Fits.of(self.first_labels, np.zeros(1), first=True)
+        if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
+            return met
         if self.single_calls.log_ratios.max() <= everywhere.log_odds + SURE:
             return everywhere
         general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
@@ -174,7 +178,7 @@ class ClassProbabilities:
     def _worded(self, fault: int, fits: Fits) -> str:
         """A fault, and when it set in, where the labels before it speak against it."""
         wording, onset = self.plan.faults[fault].wording, int(fits.onsets[fault])
-        if onset == 0 or fits.single:
+        if onset == 0 or fits.single or fits.first:
             return wording
         return f"{wording}, from about query {onset:,} of this run on"
 
@@ -193,7 +197,9 @@ class ClassProbabilities:
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             return Finding(message, advice, histogram)
-        cause = f"{'in calls for one label, ' if fits.single else ''}labels fit "
+        where = "in the first answer to a histogram, " if fits.first else ""
+        where = "in calls for one label, " if fits.single else where
+        cause = f"{where}labels fit "
         cause += self._worded(fits.best, fits)
         odds = f"(odds 10^{fits.log_odds / np.log(10.0):.1f} to 1 against the claim)"
         diagnosis = f"{cause} {odds}{self._rivals(fits)}"

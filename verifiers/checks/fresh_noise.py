@@ -215,7 +215,8 @@ class FreshNoise:
         replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
         # fair given all labels before, so that each stakes half of what the last one left
         self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
-        kind = "replayed" if kind == "restarted" and replay.window else kind
+        if kind == "restarted" and replay.window >= FRESH_CALL:  # not of the call that opened
+            kind = "replayed"
         self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
         self._unseen = unseen
         self.queries += again.size
