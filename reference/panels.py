@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from . import quadrature
 from .arrays import Array
+from .clock import check_clock
 from .kernel import Moments, kernel, softmax_moments
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
 
@@ -73,6 +74,7 @@ def _integrate(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
     log_q = np.empty((rows, size))
     means = np.empty((rows, size, size)) if hazards else None
     for index, x, log_weight in _panels(batch, noise):
+        check_clock()
         part = batch.rows(index)
         log_q[index], mean = kernel(
             noise, part.z, x, log_weight, hazards=hazards, multiplicity=part.multiplicity
@@ -81,6 +83,7 @@ def _integrate(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
             means[index] = mean
     if isinstance(noise, Gaussian):
         for index, own, x, log_weight in _far_panels(batch):
+            check_clock()
             part, each = batch.rows(index), np.arange(index.size)
             entries, mean = kernel(
                 noise, part.z, x, log_weight, hazards=hazards, multiplicity=part.multiplicity

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from typed import typed
 
-from dpassay.verifiers import clock as module
+from dpassay.reference import Gaussian, log_probabilities
+from dpassay.reference import clock as module
+from dpassay.reference.clock import OutOfTime, check_clock, run_clock, seconds_left, step, untimed
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.clock import OutOfTime, check_clock, run_clock, seconds_left, step
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -139,3 +140,14 @@ def test_limits_beyond_use_are_one_line(given):
     assert found.returncode == 2
     assert f"{given!r}: expected seconds above 0, up to 604800 (a week)" in found.stderr
     assert len(found.stderr.splitlines()) == 1
+
+
+def test_an_integral_is_cut_short_and_a_report_is_not(moved):
+    """A simulated attack on a thousand classes is minutes of integrals without a step between."""
+    votes = np.array([30.0, 15.0, 5.0])
+    with run_clock(1.0):
+        moved.now = 2.0
+        with pytest.raises(OutOfTime):
+            log_probabilities(votes, Gaussian(10.0))
+        with untimed():
+            assert np.isfinite(log_probabilities(votes, Gaussian(10.0))).all()

@@ -76,8 +76,8 @@ def verify(
     Once a check has failed, some thousand labels more are asked to tell the cause, unless
     --keep-going or --stop-at-once says otherwise.
     """
+    from ..reference.clock import run_clock, untimed
     from .claim import ClaimError, read_claim
-    from .clock import run_clock
     from .diagnosis import after_failure
     from .earlier_report import EarlierReportError, read_opening
     from .embedded import REFERENCE, embedded_claim, embedded_histograms
@@ -131,8 +131,9 @@ def verify(
             deployment.close()
         if interrupts.pressed:
             interrupts.say()
-        trouble = None if files is None else files.write(report)  # stdout may be closed: first
-        with on_stdout(kept=None if trouble is not None else folder):
+        with untimed():
+            trouble = None if files is None else files.write(report)  # stdout may be closed: first
+        with untimed(), on_stdout(kept=None if trouble is not None else folder):
             print(json.dumps(report.as_json())) if as_json else print_report(report, name)
         interrupts.until_exit()
     if trouble is not None:
@@ -157,7 +158,7 @@ def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **ho
 
 def _opened(target: str | None, claim: "Claim") -> "Target":
     """The target by its spec, the reference without one; ends the command where that fails."""
-    from .clock import OutOfTime
+    from ..reference.clock import OutOfTime
     from .embedded import reference_target
     from .report import Verdict
     from .targets import TargetError, open_target

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 import numpy as np
 
 from ..reference import BudgetExhausted
+from ..reference.clock import OutOfTime, run_clock, untimed
+from ..reference.clock import step as clock_step
 from ..reference.mechanisms import Labels
 from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyClaimCheck
 from .claim import Claim
-from .clock import OutOfTime, run_clock
-from .clock import step as clock_step
 from .diagnosis import MOST, AfterFailure, diagnosing_batches, known
 from .earlier_report import Opening
 from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
@@ -131,6 +131,10 @@ class _Run:
         if not self.interrupted:
             self._guarded(self._judge_claim)
         self._guarded(self._say_over)
+        with untimed():
+            return self._reported()
+
+    def _reported(self) -> Report:
         checks = [] if self.observers is None else self.observers.checks
         unplanned = self.observers is None
         lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking

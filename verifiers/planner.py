@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ..reference import Histogram
+from ..reference.clock import step
 from .claim import ANY_QUERIES, Claim, MechanismClaim
-from .clock import step
 from .evidence.pointed import FROM_THE_START
 from .faults import Fault, known_faults
 from .ladder import ladder

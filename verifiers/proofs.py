@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from ..reference.clock import OutOfTime, step
 from .checks import AccountantSoundness, BudgetEnforcement, Finding, PrivacyClaimCheck
 from .claim import Claim
-from .clock import OutOfTime, step
 from .plan import Plan
 from .report import Verdict
 from .selection import Selection

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...attacks import Answers, misplaced, reconstruct
+from ...reference.clock import step
 from ...reference.mechanisms import Labels
 from ..claim import Claim
-from ..clock import step
 from ..evidence import count_outcomes, log_e_value_above
 from ..figures import Leakage
 from ..plan import Plan

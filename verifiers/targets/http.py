@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from ...reference import BudgetExhausted, Histogram
-from ..clock import check_clock, seconds_left
+from ...reference.clock import check_clock, seconds_left
 from .replies import (
     REPLY_BYTES,
     NotOffered,

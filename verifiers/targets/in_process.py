@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
-from ..clock import check_clock
+from ...reference.clock import OutOfTime, check_clock
 from .replies import NotOffered, Refused, TargetError, call_text, charge_text
 from .restart_command import RestartCommand
 
@@ -58,6 +58,8 @@ class InProcessTarget:
             raise NotOffered("the target has no spent(delta)")
         try:
             return self._spent(delta)
+        except OutOfTime:
+            raise
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
             raise TargetError(f"spent({delta:g}) raised {raised}") from error
@@ -71,7 +73,7 @@ class InProcessTarget:
         check_clock()
         try:
             reply = function(given, argument)
-        except BudgetExhausted:
+        except (BudgetExhausted, OutOfTime):
             raise
         except Exception as error:
             if isinstance(error, ValueError) and "read-only" not in str(error):

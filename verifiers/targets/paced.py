@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Histogram
-from ..clock import check_clock
+from ...reference.clock import check_clock
 from .replies import Target, label_array
 
 _FIRST = 32  # labels asked of a target of unknown speed

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
-from ..clock import check_clock, seconds_left
+from ...reference.clock import check_clock, seconds_left
 from .namespaces import first_of_a_namespace
 from .replies import (
     REPLY_BYTES,

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from typing import IO
 
-from ..clock import check_clock, seconds_left
+from ...reference.clock import check_clock, seconds_left
 from .replies import TargetError, one_line
 
 _SECONDS = 120.0

@@ -1,7 +1,8 @@
-"""The time that a run may take: looked at between its steps, and within each call of a target.
+"""The time that a run may take: looked at between its steps and within them.
 
-What takes long says so by `step` before it begins. It is known to whoever runs in the same context,
-so that planning, simulations and targets need not hand it on.
+What takes long says so by `step` before it begins; every integral and every call of a target looks
+at the clock. It is known to whoever runs in the same context, so that planning, simulations and
+targets need not hand it on.
 """
 
 import time
@@ -43,6 +44,16 @@ def run_clock(seconds: float | None, tell: Callable[[str], None] | None = None) 
     if outer is not None and outer.ends < started.ends:
         started = _Clock(outer.ends, outer.limit, tell)
     token = _RUNNING.set(started)
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
+
+
+@contextmanager
+def untimed() -> Iterator[None]:
+    """For what is to be done whatever time is left: a report."""
+    token = _RUNNING.set(None)
     try:
         yield
     finally:
