@@ -1,13 +1,17 @@
 """How a batch is asked: in calls of its size, its classes numbered on and the labels back."""
 
+from itertools import takewhile
+
 import numpy as np
 import pytest
 
 from dpassay.verifiers.asking import Asking
+from dpassay.verifiers.checks import InputContract
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.plan import Batch
 from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.schedule import sweeps
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
@@ -67,3 +71,24 @@ def test_no_call_of_a_run_is_larger_than_the_claim_allows():
     claim = parse_claim({"mechanism": GNMAX, "gate": COARSE | {"largest_call": 3}})
     assert verify(InProcessTarget(single), claim, seed=0).verdict == "pass"
     assert max(sizes) == 3
+
+
+def test_one_query_that_is_left_asks_neither_of_two_in_turn():
+    """Catches an ask for no labels, which is no evidence and no reply either."""
+    coarse = parse_claim({"mechanism": GNMAX, "gate": COARSE})
+    contract = InputContract(coarse)
+    contract.run(Correct())
+    before = takewhile(lambda batch: batch.other is None, sweeps(make_plan(coarse, 0)))
+    queries = contract.queries + sum(batch.labels for batch in before)
+    claim = coarse.with_limits(queries + 1, None)
+    report = verify(Correct(), claim, seed=0)
+    assert report.queries == queries
+    assert report.verdict == "inconclusive"
+
+
+class Correct(InProcessTarget):
+    """Right answers, in a life of its own."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        super().__init__(lambda votes, n: (votes + rng.normal(0, 40, (n, 10))).argmax(1))

@@ -249,8 +249,8 @@ class _Run:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
         left, size = self._left, batch.labels
-        if left > 0:
-            fits = batch.size if size <= left else left * batch.size // size
+        fits = batch.size if size <= left else left * batch.size // size
+        if fits > 0:  # of two streams in turn, one query left asks neither
             self._ask_what_is_served(replace(batch, size=fits))
         wanted = zip(self.plan.streams, self.asked, strict=True)
         self._tell("asking", sum(stream.queries for stream, asked in wanted if asked))

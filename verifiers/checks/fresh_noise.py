@@ -209,7 +209,7 @@ class FreshNoise:
     ) -> None:
         """Takes labels of one histogram, the fresh stream's: of earlier lives, and a new one's.
 
-        kind: how the lives differ, a key of the words above; unseen: what this cannot show.
+        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show.
         """
         log_q = self.plan.log_q[self.plan.first(FRESH)]
         replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
@@ -239,9 +239,7 @@ class FreshNoise:
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
             "neighbours": self._neighbours.log_e_value,
             "totals": self._totals.log_e_value,
-            "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn)))
-            if in_turn
-            else 0.0,
+            "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
             "dispersed": dispersed,
             "spread": spread,
             "restarted": self._restarted,
