@@ -1,24 +1,34 @@
 """The gate on the zoo in tests/zoo, over many seeds; writes docs/zoo.md.
 
-`python -m benchmarks.zoo [--runs N] [--only ID]` from the repository's root.
+`python -m benchmarks.zoo [--runs N] [--only ID]` from the repository's root. Stopped, it goes on
+where it was when it is run again.
 """
 
 import argparse
+import json
+import os
 import re
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.report import Report
 
-ROOT = Path(__file__).parents[1]
+from .long_runs import ROOT, carried_out
+
 sys.path.insert(0, str(ROOT / "tests"))
 
-from zoo import BROKEN, CORRECT, Entry, opened  # noqa: E402 - its folder has to be on the path
+from zoo import BROKEN, CORRECT, Entry, opened  # its folder has to be on the path
+
+ENTRIES = {entry.id: entry for entry in BROKEN + CORRECT}
+
+TOGETHER = 10
+"""Runs after which results are kept."""
 
 CORRECT_SHARE = 4
 """Correct ones are run in a quarter of the runs."""
@@ -26,40 +36,80 @@ CORRECT_SHARE = 4
 GATE = {"max_queries": 200_000, "false_alarm": 1e-6, "tolerance": 0.05}
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What one run said of one aggregator. queries: until it was refuted, or of the whole run."""
+
+    verdict: str
+    reporting: tuple[str, ...]
+    queries: int
+    diagnosis: str
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="The gate on the zoo, over many seeds.")
     parser.add_argument("--runs", type=int, default=20, help="runs of each aggregator")
     parser.add_argument("--only", metavar="ID", help="one aggregator, printed and not written")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs side by side")
     asked = parser.parse_args()
-    entries = [entry for entry in BROKEN + CORRECT if asked.only in (None, entry.id)]
-    if not entries:
+    if asked.only not in (None, *ENTRIES):
         parser.error(f"--only {asked.only}: no aggregator of this name in tests/zoo")
-    reports: dict[str, list[Report]] = {entry.id: [] for entry in entries}
-    for seed in range(asked.runs):  # outside, as entries of one claim and seed share a plan
-        print(f"run {seed + 1} of {asked.runs}", file=sys.stderr)
-        for place, entry in enumerate(entries):
-            # correct ones run to their end: the error rate has a benchmark of its own
-            if entry in BROKEN or seed < asked.runs // CORRECT_SHARE or asked.only:
-                reports[entry.id].append(assay(entry, seed, noise=1000 * seed + place))
+    parts = [
+        (seed, *names)
+        for seed in range(asked.runs)  # outside: what there is after an hour is of every entry
+        for names in sharing_a_plan([asked.only] if asked.only else wanted(seed, asked.runs))
+    ]
+    outcomes: dict[str, list[Outcome]] = {}
+    for told in carried_out(assayed, parts, "zoo", asked.processes):
+        for name, outcome in told.items():
+            outcomes.setdefault(name, []).append(
+                Outcome(**outcome | {"reporting": tuple(outcome["reporting"])})
+            )
     if asked.only:
-        print("\n".join([*HEAD, row(entries[0], reports[asked.only])]))
+        print("\n".join([*HEAD, row(ENTRIES[asked.only], outcomes[asked.only])]))
     else:
-        (ROOT / "docs" / "zoo.md").write_text("\n".join(page(reports, asked.runs)) + "\n")
+        (ROOT / "docs" / "zoo.md").write_text("\n".join(page(outcomes, asked.runs)) + "\n")
 
 
-def assay(entry: Entry, seed: int, noise: int) -> Report:
+def wanted(seed: int, runs: int) -> list[str]:
+    """Correct ones run to their end and only in some: the error rate has its own benchmark."""
+    return [e.id for e in ENTRIES.values() if e in BROKEN or seed < runs // CORRECT_SHARE]
+
+
+def sharing_a_plan(names: Iterable[str]) -> list[list[str]]:
+    """The names by claim, at most TOGETHER at a time: runs of one claim and seed share a plan."""
+    of_claim: dict[str, list[str]] = {}
+    for name in names:
+        of_claim.setdefault(json.dumps(ENTRIES[name].claim, sort_keys=True), []).append(name)
+    return [
+        some[start : start + TOGETHER]
+        for some in of_claim.values()
+        for start in range(0, len(some), TOGETHER)
+    ]
+
+
+def assayed(seed: int, *names: str) -> dict[str, dict[str, Any]]:
+    """The outcome of each aggregator, by name, as a table of JSON."""
+    return {name: asdict(assay(ENTRIES[name], seed)) for name in names}
+
+
+def assay(entry: Entry, seed: int) -> Outcome:
     table = entry.claim | {"gate": GATE | entry.claim.get("gate", {})}
+    noise = 1000 * seed + list(ENTRIES).index(entry.id)
     with opened(entry, noise) as target:
-        return verify(target, parse_claim(table), seed=seed)
+        report = verify(target, parse_claim(table), seed=seed)
+    reporting = {found.id for found in report.checks if found.verdict.value in ("fail", "error")}
+    return Outcome(
+        report.verdict.value,
+        tuple(sorted(reporting)),
+        report.queries if report.found_after is None else report.found_after,
+        diagnosis(report),
+    )
 
 
-def detected(entry: Entry, report: Report) -> bool:
+def detected(entry: Entry, outcome: Outcome) -> bool:
     """Whether a check that the entry names says what it should."""
-    return report.verdict.value == entry.verdict and bool(reporting(report) & set(entry.checks))
-
-
-def reporting(report: Report) -> set[str]:
-    return {found.id for found in report.checks if found.verdict.value in ("fail", "error")}
+    return outcome.verdict == entry.verdict and bool(set(outcome.reporting) & set(entry.checks))
 
 
 EARLIER_NAMED = 0.67
@@ -75,16 +125,16 @@ def diagnosis(report: Report) -> str:
     return said.get(deferred[1], first) if deferred else first
 
 
-def is_named(entry: Entry, report: Report) -> bool:
+def is_named(entry: Entry, outcome: Outcome) -> bool:
     """Whether the fault that is named first is the one that is there."""
-    return entry.named is not None and entry.named in diagnosis(report).split("; nearly as")[0]
+    return entry.named is not None and entry.named in outcome.diagnosis.split("; nearly as")[0]
 
 
-def named(reports: dict[str, list[Report]]) -> Iterator[str]:
+def named(outcomes: dict[str, list[Outcome]]) -> Iterator[str]:
     """How often the diagnosis is right."""
-    known = [entry for entry in BROKEN if entry.named is not None and reports[entry.id]]
-    right = {e.id: sum(is_named(e, r) for r in reports[e.id]) for e in known}
-    asked = sum(len(reports[e.id]) for e in known)
+    known = [entry for entry in BROKEN if entry.named is not None]
+    right = {e.id: sum(is_named(e, o) for o in outcomes[e.id]) for e in known}
+    asked = sum(len(outcomes[e.id]) for e in known)
     yield (
         f"{len(known)} of the broken ones have a fault with a name (`tests/zoo/names.py`). The "
         "diagnosis of the first failing check, or of the one that it defers to, names it in "
@@ -93,13 +143,13 @@ def named(reports: dict[str, list[Report]]) -> Iterator[str]:
         f"{EARLIER_NAMED:.0%} while runs ended with their first failing check, without labels for "
         "the diagnosis.\n"
     )
-    wrong = [f"`{e.id}` ({right[e.id]})" for e in known if right[e.id] < len(reports[e.id])]
+    wrong = [f"`{e.id}` ({right[e.id]})" for e in known if right[e.id] < len(outcomes[e.id])]
     yield f"Named in some runs only (so many): {', '.join(wrong) or 'none'}.\n"
 
 
-def page(reports: dict[str, list[Report]], runs: int) -> Iterator[str]:
-    found = {e.id: sum(detected(e, r) for r in reports[e.id]) for e in BROKEN}
-    accused = sum(bool(reporting(r)) for e in CORRECT for r in reports[e.id])
+def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
+    found = {e.id: sum(detected(e, o) for o in outcomes[e.id]) for e in BROKEN}
+    accused = sum(bool(o.reporting) for e in CORRECT for o in outcomes[e.id])
     yield "# The zoo\n"
     yield (
         f"Generated by `python -m benchmarks.zoo --runs {runs}`; do not edit. {len(BROKEN)} broken "
@@ -119,12 +169,12 @@ def page(reports: dict[str, list[Report]], runs: int) -> Iterator[str]:
     never = [f"`{name}`" for name, n in found.items() if n == 0]
     yield f"Reported in some runs (so many): {', '.join(at_times) or 'none'}.\n"
     yield f"Never reported: {', '.join(never) or 'none'}.\n"
-    yield from named(reports)
+    yield from named(outcomes)
     for fault in dict.fromkeys(entry.fault for entry in BROKEN + CORRECT):
         here = [entry for entry in BROKEN + CORRECT if entry.fault == fault]
         yield f"## {'Correct' if fault == 'none' else fault.capitalize()}\n"
         yield from HEAD
-        yield from (row(entry, reports[entry.id]) for entry in here)
+        yield from (row(entry, outcomes[entry.id]) for entry in here)
         yield ""
 
 
@@ -134,11 +184,11 @@ HEAD = (
 )
 
 
-def row(entry: Entry, reports: list[Report]) -> str:
-    verdicts = Counter(report.verdict.value for report in reports)
-    by = Counter(name for report in reports for name in sorted(reporting(report)))
-    queries = [r.queries if r.found_after is None else r.found_after for r in reports]
-    said = [diagnosis(report) for report in reports if diagnosis(report)]
+def row(entry: Entry, outcomes: list[Outcome]) -> str:
+    verdicts = Counter(o.verdict for o in outcomes)
+    by = Counter(name for o in outcomes for name in o.reporting)
+    queries = [o.queries for o in outcomes]
+    said = [o.diagnosis for o in outcomes if o.diagnosis]
     effect = entry.effect + (f" ({entry.source})" if entry.source else "")
     cells = (
         f"`{entry.id}`",
