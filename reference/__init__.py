@@ -13,7 +13,14 @@ from .budget import BudgetExhausted
 from .ensemble import digit_histograms
 from .generators import secure_generator
 from .histograms import Histogram, as_histogram, consensus, neighbours, parse_histogram, tally
-from .mechanisms import REFUSAL, ConfidentGNMax, InteractiveGNMax, Mechanism, NoisyArgmax
+from .mechanisms import (
+    REFUSAL,
+    ConfidentGNMax,
+    InteractiveGNMax,
+    Mechanism,
+    NoisyArgmax,
+    UnknownMechanismError,
+)
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise, parse_noise
 from .probabilities import (
     jacobian,
@@ -40,6 +47,7 @@ __all__ = [
     "Mechanism",
     "Noise",
     "NoisyArgmax",
+    "UnknownMechanismError",
     "as_histogram",
     "consensus",
     "digit_histograms",

@@ -1,7 +1,7 @@
 """Aggregation mechanisms as frozen descriptions: how they sample and what they draw, exactly."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Never, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,21 @@ class Mechanism(Protocol):
 
     def log_probabilities(self, histogram: Array) -> Array:
         """Log-probabilities of the labels, (..., c), or (..., c + 1) with the refusal last."""
+
+
+class UnknownMechanismError(ValueError):
+    """A mechanism for which what was asked of it is not known.
+
+    mechanism: it; asked: what was asked, in words.
+    """
+
+    def __init__(self, mechanism: object, asked: str) -> None:
+        super().__init__(f"mechanism {mechanism!r}: {asked} is not known for it")
+
+
+def unsupported(mechanism: Never, asked: str) -> UnknownMechanismError:
+    """The error at the end of a chain of `isinstance`, where the type checker sees what is left."""
+    return UnknownMechanismError(mechanism, asked)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def test_json_holds_what_the_contract_says(tmp_path):
     found = charged(ROW + "\n", *GNMAX, "--delta", "1e-5", "--repeat", "10", folder=tmp_path)
     assert set(found) == {
         *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging"),
-        *("note", "repeats", "rows_beyond"),
+        *("note", "repeats", "rows_beyond", "adjacency"),
     }
     assert found["note"] is None  # nothing is refused, so every query is charged in full
     assert (found["analysis"], found["charging"]) == ("data-dependent", "expected")

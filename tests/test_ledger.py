@@ -170,7 +170,7 @@ INTERACTIVE = InteractiveGNMax(Gaussian(1.0), 1.0, Gaussian(1.0), (0.5, 0.5), 1.
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: open_ledger(path, INTERACTIVE), "no cost of it is known"),
+        (lambda path: open_ledger(path, INTERACTIVE), "a ledger is not known for it"),
         (lambda path: Ledger(path, GNMAX, delta=0.0, budget=1.0), "delta 0: expected"),
         (lambda path: Ledger(path, GNMAX, delta=0.1, budget=0.0), "budget 0: expected"),
         (lambda path: open_ledger(path).charge(-1), "-1 answered, 0 refused"),

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference import REFUSAL, ConfidentGNMax, Gaussian, Laplace, NoisyArgmax, parse_noise
+from ..reference import (
+    REFUSAL,
+    ConfidentGNMax,
+    Gaussian,
+    Laplace,
+    NoisyArgmax,
+    UnknownMechanismError,
+    parse_noise,
+)
+from ..reference.accounting.adjacency import Adjacency, adjacency_of
 from ..reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ..reference.accounting.confident import Charging
 from ..reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
@@ -17,7 +26,7 @@ from .fitting import Fitting
 from .histogram_file import Asked
 
 Matrix = NDArray[np.float64]
-Mechanism = NoisyArgmax | ConfidentGNMax
+Accounted = NoisyArgmax | ConfidentGNMax
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 _FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
@@ -38,7 +47,7 @@ class Account:
     expected_answered: float
     analysis: Analysis
     charging: Charging
-    mechanism: Mechanism
+    mechanism: Accounted
     budget: float | None
     repeats: int
     rows_beyond: int | None
@@ -52,11 +61,17 @@ class Account:
             "queries": self.queries,
             "expected_answered": self.expected_answered,
             "analysis": self.analysis,
+            "adjacency": self.adjacency.value,
             "charging": self.charging,
             "note": self.note,
             "repeats": self.repeats,
             "rows_beyond": self.rows_beyond,
         }
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The neighbours between which this is the cost."""
+        return adjacency_of(query_cost)
 
     @property
     def note(self) -> str | None:
@@ -71,7 +86,7 @@ class Account:
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
             f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
-            f"(Rényi order {self.epsilon.order:.4g})",
+            f"(Rényi order {self.epsilon.order:.4g}), {self.adjacency.value} neighbours",
             f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
@@ -100,7 +115,7 @@ class Account:
 
 def accounted_mechanism(
     name: str, noise: str, threshold: float | None, threshold_noise: str | None
-) -> Mechanism:
+) -> Accounted:
     """The mechanism that the options describe. Raises ValueError naming the option."""
     family = parse_noise(noise)
     needed = _FAMILIES.get(name)
@@ -122,7 +137,7 @@ def accounted_mechanism(
 
 def account(
     rows: list[Asked],
-    mechanism: Mechanism,
+    mechanism: Accounted,
     delta: float,
     *,
     repeat: int = 1,
@@ -133,8 +148,10 @@ def account(
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
     Raises ValueError where charging `realised` has no labels, a label is a refusal of a mechanism
-    that refuses nothing, or a single pass exceeds the budget.
+    that refuses nothing, a single pass exceeds the budget, or the mechanism is not known.
     """
+    if not isinstance(mechanism, Accounted):
+        raise UnknownMechanismError(mechanism, "an account")
     refusals = [place for place, row in enumerate(rows, 1) if row.label == REFUSAL]
     if refusals and not isinstance(mechanism, ConfidentGNMax):
         raise ValueError(
@@ -161,7 +178,7 @@ def account(
 
 
 def _total_cost(
-    rows: list[Asked], mechanism: Mechanism, analysis: Analysis, charging: Charging
+    rows: list[Asked], mechanism: Accounted, analysis: Analysis, charging: Charging
 ) -> Callable[[Matrix], Matrix]:
     """The cost (n,) of asking every row once, as a function of orders; equal rows once."""
     counted = Counter((row.histogram, row.label == REFUSAL) for row in rows)
@@ -178,7 +195,7 @@ def _total_cost(
 
 
 def _fitting(
-    rows: list[Asked], mechanism: Mechanism, delta: float, analysis: Analysis, charging: Charging
+    rows: list[Asked], mechanism: Accounted, delta: float, analysis: Analysis, charging: Charging
 ) -> Fitting:
     """What of the rows fits a budget; equal rows cost the same."""
     keys = [(row.histogram, row.label == REFUSAL) for row in rows]

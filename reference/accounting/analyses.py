@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from ..histograms import as_histogram
-from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..mechanisms import ConfidentGNMax, InteractiveGNMax, NoisyArgmax, unsupported
 from ..noise import Gaussian, Laplace, Noise
+from .adjacency import Adjacency, between
 from .confident import (
     Charging,
     confident_cost,
@@ -17,13 +18,16 @@ from .confident import (
     threshold_data_independent,
 )
 from .gnmax import gnmax_data_dependent, gnmax_data_independent
+from .interactive import interactive_cost, log_screen
 from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
 from .pairs import worst_neighbours
 from .pure import pure_data_independent, pure_epsilon
 from .worst_pair import worst_pair
 
 Matrix = NDArray[np.float64]
-Mechanism = NoisyArgmax | ConfidentGNMax
+Charged = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
+"""The mechanisms whose costs are known."""
+
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
 ANALYSES: tuple[Analysis, ...] = get_args(Analysis)
 
@@ -36,9 +40,10 @@ MEANING: dict[str, str] = {
 """What a cost says, in words for its reader."""
 
 
+@between(Adjacency.REPLACE_ONE)
 def query_cost(
     histogram: ArrayLike,
-    mechanism: Mechanism,
+    mechanism: Charged,
     orders: ArrayLike,
     analysis: Analysis,
     *,
@@ -47,11 +52,15 @@ def query_cost(
 ) -> Matrix:
     """Rényi cost (n,) of one query of a histogram (c,).
 
-    charging: of Confident-GNMax's refusals, for the two published analyses; `realised` needs
-    `refused`, whether this query was. The others are of the whole outcome, refusal included, in
-    both directions. Raises ValueError for an invalid histogram, or `realised` without `refused`.
+    charging: of queries that the teachers do not answer, for the two published analyses; `realised`
+    needs `refused`, whether they gave this one no label (a confirmed label of the student's is none
+    of theirs). The others are of the whole outcome, refusal included, in both directions. Raises
+    ValueError for an invalid histogram, `realised` without `refused`, or a mechanism whose cost is
+    not known by this analysis.
     """
     votes = as_histogram(histogram)
+    if not isinstance(mechanism, Charged):
+        raise unsupported(mechanism, "the cost of a query")
     if analysis == "exact":
         found = worst_neighbours(votes, mechanism, orders)
         return np.maximum(found.from_here, found.towards)
@@ -60,10 +69,14 @@ def query_cost(
     dependent = analysis == "data-dependent"
     if isinstance(mechanism, NoisyArgmax):
         return _answer(votes, mechanism.noise, orders, dependent)
+    if charging == "realised" and refused is None:
+        raise ValueError("charging realised needs to know which queries were refused")
+    if isinstance(mechanism, InteractiveGNMax):
+        return interactive_cost(
+            votes, mechanism, orders, analysis=analysis, charging=charging, answered=not refused
+        )
     if charging != "realised":
         return confident_cost(votes, mechanism, orders, analysis=analysis, charging=charging)
-    if refused is None:
-        raise ValueError("charging realised needs to know which queries were refused")
     test = (
         threshold_data_dependent(votes, mechanism, orders)
         if dependent
@@ -72,13 +85,22 @@ def query_cost(
     return test if refused else test + _answer(votes, mechanism.noise, orders, dependent)
 
 
-def answered_share(histogram: ArrayLike, mechanism: Mechanism) -> float:
-    """The probability that a query of this histogram (c,) is answered."""
+def answered_share(histogram: ArrayLike, mechanism: Charged) -> float:
+    """The probability that a query of this histogram (c,) is answered by the teachers.
+
+    Raises ValueError for an invalid histogram or a mechanism that is not known.
+    """
+    votes = as_histogram(histogram)
     if isinstance(mechanism, NoisyArgmax):
         return 1.0
-    return float(np.exp(log_answered(as_histogram(histogram), mechanism)))
+    if isinstance(mechanism, ConfidentGNMax):
+        return float(np.exp(log_answered(votes, mechanism)))
+    if isinstance(mechanism, InteractiveGNMax):
+        return float(np.exp(log_screen(votes, mechanism)[0]))
+    raise unsupported(mechanism, "the share of answers")
 
 
+@between(Adjacency.REPLACE_ONE)
 def answer_data_independent(noise: Noise, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of an answer by noisy argmax with this noise, whatever the votes."""
     if isinstance(noise, Gaussian):

@@ -6,31 +6,60 @@ true value for certain.
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 
 from flint import arb, ctx
 
 from ..enclosures import enclose_probabilities
-from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..mechanisms import (
+    REFUSAL,
+    ConfidentGNMax,
+    InteractiveGNMax,
+    NoisyArgmax,
+    unsupported,
+)
 from ..noise import Gaussian
 
 DIGITS = 25
 
 
-def enclosed_law(votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax) -> list[arb]:
-    """Balls around the probabilities of the labels of a histogram (c,), the refusal's last."""
+Enclosed = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
+"""The mechanisms whose laws are known in ball arithmetic."""
+
+
+def enclosed_law(votes: Sequence[int], mechanism: Enclosed) -> list[arb]:
+    """Balls around the probabilities of the labels of a histogram (c,), the refusal's last.
+
+    Raises ValueError for a mechanism that is not known.
+    """
+    if not isinstance(mechanism, Enclosed):
+        raise unsupported(mechanism, "a certified law")
     answers = enclose_probabilities(votes, mechanism.noise, DIGITS)
     if isinstance(mechanism, NoisyArgmax):
         return answers
     with ctx.workdps(4 * DIGITS):
-        short = arb(mechanism.threshold) - arb(max(votes))
+        if isinstance(mechanism, ConfidentGNMax):
+            score, otherwise = arb(max(votes)), REFUSAL
+        elif isinstance(mechanism, InteractiveGNMax):
+            score, otherwise = _disagreement(votes, mechanism), mechanism.confirmed
+        else:
+            raise unsupported(mechanism, "a certified law")
+        short = arb(mechanism.threshold) - score
         # each from its own tail: 1 - the other has no digits left where the other is near 1
-        answered, refused = (_normal_tail(x, mechanism.threshold_noise) for x in (short, -short))
-        return [answered * answer for answer in answers] + [refused]
+        reached, missed = (_normal_tail(x, mechanism.threshold_noise) for x in (short, -short))
+        law = [reached * answer for answer in answers] + [arb(0)]
+        law[otherwise] += missed
+        return law
 
 
-def enclosed_event(
-    votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax, labels: Sequence[int]
-) -> arb:
+def _disagreement(votes: Sequence[int], mechanism: InteractiveGNMax) -> arb:
+    """The largest of n_j - M p_j, what its threshold test looks at."""
+    weight = arb(mechanism.weight)
+    gaps = [arb(n) - weight * arb(p) for n, p in zip(votes, mechanism.prediction, strict=True)]
+    return reduce(lambda one, other: one.max(other), gaps)
+
+
+def enclosed_event(votes: Sequence[int], mechanism: Enclosed, labels: Sequence[int]) -> arb:
     """A ball around the probability that the label of a histogram (c,) is among `labels`."""
     law = enclosed_law(votes, mechanism)
     with ctx.workdps(4 * DIGITS):
@@ -45,13 +74,15 @@ def _normal_tail(x: arb, noise: Gaussian) -> arb:
 def renyi_lower(p: Sequence[arb], q: Sequence[arb], order: float) -> float:
     """A number that D_order(P || Q) is certainly at least, nats; order above 1 and finite.
 
-    p, q: balls around the probabilities of the same outcomes, (o,).
+    p, q: balls around the probabilities of the same outcomes, (o,); one that P never gives costs
+    nothing.
     """
     if not 1 < order < float("inf"):
         raise ValueError(f"order {order:g}: expected a finite number above 1")
     with ctx.workdps(4 * DIGITS):
         a = arb(order)
-        total = sum((x.log() * a + y.log() * (1 - a)).exp() for x, y in zip(p, q, strict=True))
+        pairs = [(x, y) for x, y in zip(p, q, strict=True) if not x.is_zero()]
+        total = sum((x.log() * a + y.log() * (1 - a)).exp() for x, y in pairs)
         assert isinstance(total, arb)
         return _below(total.log() / (a - 1))
 

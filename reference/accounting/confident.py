@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..mechanisms import ConfidentGNMax
 from ..special import log_ndtr
+from .adjacency import Adjacency, between
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
 
 Matrix = NDArray[np.float64]
@@ -20,6 +21,7 @@ def log_answered(histograms: ArrayLike, mechanism: ConfidentGNMax) -> Matrix:
     return np.asarray(log_ndtr((most - mechanism.threshold) / mechanism.threshold_noise.scale))
 
 
+@between(Adjacency.REPLACE_ONE)
 def threshold_data_independent(sigma: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of the threshold test: order / (2 sigma^2), the largest count moving by one.
 
@@ -28,6 +30,7 @@ def threshold_data_independent(sigma: float, orders: ArrayLike) -> Matrix:
     return gnmax_data_independent(np.sqrt(2.0) * sigma, orders)
 
 
+@between(Adjacency.REPLACE_ONE)
 def threshold_data_dependent(
     histograms: ArrayLike, mechanism: ConfidentGNMax, orders: ArrayLike
 ) -> Matrix:
@@ -45,6 +48,7 @@ def threshold_data_dependent(
     return gaussian_data_dependent(np.minimum(answered, refused), sigma, orders)
 
 
+@between(Adjacency.REPLACE_ONE)
 def confident_cost(
     histograms: ArrayLike,
     mechanism: ConfidentGNMax,

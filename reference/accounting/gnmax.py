@@ -7,10 +7,12 @@ from scipy.special import logsumexp
 from ..noise import Gaussian
 from ..probabilities import log_probabilities
 from ..special import log_ndtr
+from .adjacency import Adjacency, between
 
 Matrix = NDArray[np.float64]
 
 
+@between(Adjacency.REPLACE_ONE)
 def gnmax_data_independent(sigma: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of one query at orders (n,), whatever the votes: order / sigma^2.
 
@@ -66,6 +68,7 @@ def gaussian_data_dependent(log_q: ArrayLike, sigma: float, orders: ArrayLike) -
     return np.asarray(np.where(np.isneginf(logs), 0.0, found))
 
 
+@between(Adjacency.REPLACE_ONE)
 def gnmax_data_dependent(
     histograms: ArrayLike, sigma: float, orders: ArrayLike, *, exact_q: bool = False
 ) -> Matrix:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..mechanisms import InteractiveGNMax
 from ..special import log_ndtr
+from .adjacency import Adjacency, between
 from .confident import Charging, threshold_data_independent
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
 
@@ -21,6 +22,7 @@ def log_screen(histograms: ArrayLike, mechanism: InteractiveGNMax) -> tuple[Matr
     return np.asarray(log_ndtr(margin)), np.asarray(log_ndtr(-margin))
 
 
+@between(Adjacency.REPLACE_ONE)
 def screen_data_dependent(
     histograms: ArrayLike, mechanism: InteractiveGNMax, orders: ArrayLike
 ) -> Matrix:
@@ -34,6 +36,7 @@ def screen_data_dependent(
     return gaussian_data_dependent(log_q, np.sqrt(2.0) * mechanism.threshold_noise.scale, orders)
 
 
+@between(Adjacency.REPLACE_ONE)
 def interactive_cost(
     histograms: ArrayLike,
     mechanism: InteractiveGNMax,

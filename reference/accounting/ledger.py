@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..budget import BudgetExhausted
-from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..mechanisms import ConfidentGNMax, NoisyArgmax, UnknownMechanismError
+from .adjacency import Adjacency
 from .analyses import answer_data_independent
 from .confident import threshold_data_independent
 from .conversions import ORDERS, to_epsilon
@@ -38,6 +39,8 @@ class Ledger:
     for stopping at a budget that costs adapt to.
     """
 
+    adjacency = Adjacency.REPLACE_ONE
+
     def __init__(
         self,
         path: str | Path,
@@ -47,7 +50,7 @@ class Ledger:
         budget: float,
     ) -> None:
         if not isinstance(mechanism, NoisyArgmax | ConfidentGNMax):
-            raise ValueError(f"mechanism {mechanism!r}: no cost of it is known")
+            raise UnknownMechanismError(mechanism, "a ledger")
         if not 0 < delta < 1:
             raise ValueError(f"delta {delta:g}: expected a number between 0 and 1")
         if not budget > 0:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from .adjacency import Adjacency, between
 from .gnmax import as_orders
 from .pure import pure_data_independent
 
@@ -19,6 +20,7 @@ def lnmax_pure(gamma: float) -> float:
     return 2.0 * gamma
 
 
+@between(Adjacency.REPLACE_ONE)
 def lnmax_data_independent(gamma: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of one query at orders (n,): 2 gamma^2 order, at most the pure 2 gamma.
 
@@ -27,6 +29,7 @@ def lnmax_data_independent(gamma: float, orders: ArrayLike) -> Matrix:
     return pure_data_independent(lnmax_pure(gamma), orders)
 
 
+@between(Adjacency.REPLACE_ONE)
 def lnmax_laplace(gamma: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (n,) of one query as that of releasing all counts: two Laplace mechanisms.
 
@@ -76,6 +79,7 @@ def pure_data_dependent(log_q: ArrayLike, epsilon: float, orders: ArrayLike) -> 
     return np.asarray(np.where(holds & (a > 0), np.maximum(bound, 0.0), np.inf))
 
 
+@between(Adjacency.REPLACE_ONE)
 def lnmax_data_dependent(histograms: ArrayLike, gamma: float, orders: ArrayLike) -> Matrix:
     """Rényi cost (..., n) of one query of each histogram (..., c): the smaller of both theorems."""
     log_q = log_q_lemma_4(histograms, gamma)

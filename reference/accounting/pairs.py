@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..histograms import as_histogram, neighbours
 from ..mechanisms import Mechanism
+from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 
 Matrix = NDArray[np.float64]
@@ -28,6 +29,7 @@ class WorstNeighbours:
     neighbours_towards: NDArray[np.int64]
 
 
+@between(Adjacency.REPLACE_ONE)
 def worst_neighbours(
     histogram: ArrayLike, mechanism: Mechanism, orders: ArrayLike
 ) -> WorstNeighbours:

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..histograms import Histogram
-from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..mechanisms import ConfidentGNMax, Mechanism, NoisyArgmax, UnknownMechanismError
+from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 
 Matrix = NDArray[np.float64]
 Pair = NDArray[np.int64]
-Mechanism = NoisyArgmax | ConfidentGNMax
+Searched = NoisyArgmax | ConfidentGNMax
 
 _FEW = 6  # pairs an order that the climb goes on from
 _CLIMB = 5000  # pairs that the climb tries; it ends sooner where no new one is among the best
@@ -40,13 +41,17 @@ class WorstPair:
     there: NDArray[np.int64]
 
 
+@between(Adjacency.REPLACE_ONE)
 def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayLike) -> WorstPair:
     """The costliest pair of histograms with `teachers` votes in `classes` classes, order by order.
 
     orders: (n,), above 0. All two-sided pairs are tried (of more than 2,000 votes, some), with the
     other classes empty, even, or close to the tie; from the best few of each order it climbs by
-    single votes. Raises ValueError for fewer than two classes or no teachers.
+    single votes. Raises ValueError for fewer than two classes, no teachers, or a mechanism that is
+    not known: renumbering the classes must leave its law as it is.
     """
+    if not isinstance(mechanism, Searched):
+        raise UnknownMechanismError(mechanism, "a search for the costliest pair")
     if classes < 2 or teachers < 1:
         raise ValueError(f"{classes} classes, {teachers} teachers: expected at least 2 and 1")
     a = tuple(float(order) for order in np.atleast_1d(np.asarray(orders, dtype=np.float64)))
@@ -55,7 +60,7 @@ def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayL
 
 @lru_cache(maxsize=64)
 def _search(
-    mechanism: Mechanism, classes: int, teachers: int, orders: tuple[float, ...]
+    mechanism: Searched, classes: int, teachers: int, orders: tuple[float, ...]
 ) -> WorstPair:
     pairs = _unlike(_candidates(classes, teachers), set())
     costs = _costs(mechanism, pairs, orders)
@@ -84,13 +89,13 @@ def _search(
     )
 
 
-def _costs(mechanism: Mechanism, pairs: Pair, orders: tuple[float, ...]) -> Matrix:
+def _costs(mechanism: Searched, pairs: Pair, orders: tuple[float, ...]) -> Matrix:
     """The larger divergence (m, n) of the two directions of each pair (m, 2, c)."""
     return np.maximum(*_both_ways(mechanism, pairs, orders))
 
 
 def _both_ways(
-    mechanism: Mechanism, pairs: Pair, orders: tuple[float, ...]
+    mechanism: Searched, pairs: Pair, orders: tuple[float, ...]
 ) -> tuple[Matrix, Matrix]:
     log_p, log_q = (mechanism.log_probabilities(pairs[:, i].astype(np.float64)) for i in (0, 1))
     return renyi_divergence(log_p, log_q, orders), renyi_divergence(log_q, log_p, orders)
