@@ -6,9 +6,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpassay.verifiers.checks import FreshNoise
+from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import BlockDispersion, InTurn
 from dpassay.verifiers.evidence import dispersion as module
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.targets import InProcessTarget
 
+GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 CLAIMED = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
 
@@ -81,3 +86,49 @@ def test_blocks_begin_with_the_first_label(monkeypatch):
     for part in np.split(inside, [3, 4, 30, 45]):
         evidence.observe(part)
     assert seen == [(int(inside[i : i + 10].sum()), 10) for i in (0, 10, 20, 30)]
+
+
+@pytest.mark.parametrize("blocks", [(8,), (4, 7)])
+@pytest.mark.parametrize("true", [0.02, 0.42, 0.5, 0.9])
+def test_no_rule_of_stopping_gains_on_blocks(monkeypatch, blocks, true):
+    """The best rule, label by label, by backward induction; 1.09 where open blocks went uncharged.
+
+    An average of e-processes is one only if each is, at every label: one that stands still while
+    its block is open lets a rule stop before the loss.
+    """
+    monkeypatch.setattr(module, "BLOCKS", blocks)
+
+    def best(labels):
+        evidence = BlockDispersion(0.5)
+        for label in labels:
+            evidence.observe(np.array([label]))
+        now = math.exp(evidence.log_e_value) if labels else 0.0  # not to begin is no rule
+        if len(labels) == 12:
+            return now
+        return max(now, true * best((*labels, True)) + (1 - true) * best((*labels, False)))
+
+    assert best(()) <= 1.0 + 1e-9
+
+
+def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypatch):
+    """At every look all parts have seen the same labels, and the pairs have the weights they had.
+
+    A part that is charged late, or a mean over the pairs asked so far, is no e-process.
+    """
+    seen = []
+    look = FreshNoise._look
+
+    def spied(self):
+        for (one, other), evidence in zip(self.plan.in_turn, self._in_turn.values(), strict=True):
+            charged = evidence.counts.sum((1, 2))  # labels before which the other's came
+            shown = self._counts[[one, other]].sum(-1)
+            seen.append(tuple(shown - charged))
+        look(self)
+
+    monkeypatch.setattr(FreshNoise, "_look", spied)
+    claim = parse_claim({"mechanism": GNMAX, "gate": {"smallest_effect": 0.1, "tolerance": 0.2}})
+    rng = np.random.default_rng(3)
+    mechanism = claim.mechanism.mechanism()
+    verify(InProcessTarget(lambda h, n: mechanism.sample(h, n, rng)), claim, seed=0)
+    # the very first label of a pair follows none
+    assert set(seen) == {(0, 0), (1, 0)}

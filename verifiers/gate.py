@@ -18,7 +18,7 @@ from .checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyCl
 from .claim import Claim
 from .diagnosis import MOST, AfterFailure, diagnosing_batches, known
 from .earlier_report import Opening
-from .lives import LAST_CALL, LAST_CALLS, Lives, not_seen
+from .lives import LAST_CALL, Lives, last_calls, not_seen
 from .lives import QUERIES as OF_LIVES
 from .observers import Observers
 from .plan import FRESH, Batch, Plan
@@ -214,8 +214,8 @@ class _Run:
         if not self.claim.mechanism.caching:
             size = self.contract.first.size
             opening = Batch(self.plan.first(FRESH), size)
-            self._observe(opening, self.contract.first, (size,))
             self._compare_with_earlier()
+            self._observe(opening, self.contract.first, (size,))
             if self.observed.fresh is not None:
                 for total, labels in self.contract.others:
                     self.observed.fresh.pass_over(total, labels)
@@ -293,10 +293,10 @@ class _Run:
         """The same of two streams in calls for one label, in turn."""
         labels, others = self.asking.in_turn(batch)
         self.queries += 2 * batch.size
-        self._observe(batch, labels, (1,) * batch.size)
-        self._observe(Batch(other, batch.size), others, (1,) * batch.size)
         if self.observed.fresh is not None:
             self.observed.fresh.observe_in_turn(batch.stream, other, labels, others)
+        self._observe(batch, labels, (1,) * batch.size)
+        self._observe(Batch(other, batch.size), others, (1,) * batch.size)
         return labels
 
     def _observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
@@ -376,10 +376,10 @@ class _Run:
             return
         if self._left < OF_LIVES:
             return
-        if self._left >= LAST_CALLS * LAST_CALL + OF_LIVES:
+        last = Batch(self._fresh, last_calls(self.seed) * LAST_CALL, call=LAST_CALL)
+        if self._left >= last.size + OF_LIVES:
             self._tell("asking before a restart", self.queries)
             # seen by all checks, as any label that is asked
-            last = Batch(self._fresh, LAST_CALLS * LAST_CALL, call=LAST_CALL)
             if not self._ask_batch(last):
                 return
         self._tell("restarting the target", self.queries)

@@ -46,7 +46,8 @@ class Observers:
             if isinstance(check, ClassProbabilities):
                 check.observe(stream, labels, batch.turn, single=max(calls) == 1)
             elif isinstance(check, FreshNoise):
-                check.observe(stream, labels, batch.turn, calls)
+                goes_on = batch.other is not None
+                check.observe(stream, labels, batch.turn, calls, goes_on=goes_on)
             else:
                 check.observe(stream, labels)
         if self.leakage is not None:

@@ -126,6 +126,12 @@ class Plan:
     twins: dict[str, tuple[int, int, int]] = field(hash=False)
     faults: tuple[Fault, ...]
 
+    @property
+    def in_turn(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of streams, two neighbouring histograms each, that are asked in turn."""
+        kinds = [stream.kind for stream in self.streams]
+        return tuple((kinds.index(k), kinds.index(k) + 1) for k in (PAIR, EVEN) if k in kinds)
+
     @cached_property
     def histograms(self) -> Matrix:
         """All histograms (streams, c)."""

@@ -143,7 +143,7 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
             # the first call has been made: it opens the run
             calls = stream.queries // FRESH_CALL - 1
             first += [Batch(i, calls * FRESH_CALL, call=FRESH_CALL)] if calls else []
-        elif stream.kind in (PAIR, EVEN):
+        elif any(i == one for one, _ in plan.in_turn):
             first += _pair(plan, i)
         elif stream.kind == SINGLES:
             batches = [Batch(i, size, call=1) for size in _parts(stream.queries, _SINGLES_A_BATCH)]
@@ -159,8 +159,6 @@ def _pair(plan: Plan, at: int) -> list[Batch]:
 
     In turn, because an answer may be that to the histogram asked just before.
     """
-    if plan.streams[at + 1].kind != plan.streams[at].kind:
-        return []  # the second of the two
     in_turn = min(PAIR_QUERIES, plan.streams[at].queries)
     more = plan.streams[at].queries - in_turn
     batches = [Batch(at, in_turn, call=1, other=at + 1)]

@@ -67,7 +67,7 @@ _REUSE = {
     "seed-from-histogram": "seeded",  # anew in every call, and alike
     "seed-from-clock": SEEDED_ALIKE,
     "eight-bit-seeds": SEEDED_ALIKE,
-    "forked-workers": SEEDED_ALIKE,
+    "forked-workers": "workers that were forked with one generator",
     "13-bit-seeds": SEEDED_ALIKE,
     "16-bit-seeds": SEEDED_ALIKE,
     "seed-from-milliseconds": SEEDED_ALIKE,
@@ -90,7 +90,7 @@ _REUSE = {
     "autocorrelated": CORRELATED,
     "noise-accumulates": CORRELATED,
     "antithetic-halves": "sign changed",
-    "last-call-negated": "sign changed",
+    "last-call-negated": "noise is kept from one call to the next",
     "systematic": BALANCED,
     "latin-hypercube": BALANCED,
     "antithetic-shuffled": BALANCED,

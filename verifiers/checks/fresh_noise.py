@@ -32,7 +32,7 @@ from ..power import copies_to_see, half
 from ..schedule import SHORT_CALL
 from ..shares import SHARES, log_threshold
 from .base import Finding
-from .reuse import OTHERWISE, WORDS, of_wager, ordinal
+from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
 
 _WEIGHTS = {
     "together": 0.16,  # copies at one distance on all anchors, or labels that avoid each other
@@ -88,7 +88,9 @@ class FreshNoise:
             BlockDispersion(float(np.exp(log_q[inside]).sum()))
             for log_q, inside in zip(plan.log_q, self._sets, strict=True)
         ]
-        self._in_turn: dict[int, InTurn] = {}
+        self._in_turn = {
+            one: InTurn(plan.log_q[[one, other]]) for one, other in plan.in_turn
+        }  # from the start, so that their weights never change
         self._periodic = Periodic()
         self._frozen = Frozen(streams)
         self._fresh = plan.first(FRESH)
@@ -119,12 +121,20 @@ class FreshNoise:
         self.dropped: set[int] = set()
 
     def observe(
-        self, stream: int, labels: Labels, turn: int = 0, calls: tuple[int, ...] = ()
+        self,
+        stream: int,
+        labels: Labels,
+        turn: int = 0,
+        calls: tuple[int, ...] = (),
+        *,
+        goes_on: bool = False,
     ) -> None:
         """See `Check.observe`; a label is compared with those of its histogram alone.
 
         turn: by how many places the classes were numbered on, which makes it another histogram,
-        asked too rarely to be looked at; calls: sizes of the calls that gave the labels.
+        asked too rarely to be looked at; calls: sizes of the calls that gave the labels; goes_on:
+        labels of another stream were drawn between these and are still to come. No look is taken
+        then: an average of e-processes is one only where all of them have seen the same labels.
         """
         log_q = self.plan.log_q[stream]
         outcomes = labels % log_q.size
@@ -150,10 +160,11 @@ class FreshNoise:
         if self._anchors[stream]:
             self._together[:, : before.shape[1]] -= before
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
-            self._periodic.observe(outcomes, log_q)
+            self._periodic.observe(outcomes, log_q, calls or None)
         else:
             self._periodic.skip(outcomes.size)
-        self._look()
+        if not goes_on:
+            self._look()
 
     def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
         """Looks at the labels of each call by itself."""
@@ -166,11 +177,9 @@ class FreshNoise:
                 compared.observe(of_call)
 
     def observe_in_turn(self, stream: int, other: int, labels: Labels, others: Labels) -> None:
-        """Takes labels (n,) of two streams asked in turn, which `observe` has seen one by one."""
+        """Takes labels (n,) of two streams asked in turn, before `observe` sees each of them."""
         outcomes = self.plan.log_q.shape[1]
-        evidence = self._in_turn.setdefault(stream, InTurn(self.plan.log_q[[stream, other]]))
-        evidence.observe(labels % outcomes, others % outcomes)
-        self._look()
+        self._in_turn[stream].observe(labels % outcomes, others % outcomes)
 
     def _by_place(self, stream: int, outcomes: NDArray[np.int64], turn: int) -> None:
         """Compares labels with those at the same places of another histogram, and total."""
@@ -209,7 +218,8 @@ class FreshNoise:
     ) -> None:
         """Takes labels of one histogram, the fresh stream's: of earlier lives, and a new one's.
 
-        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show.
+        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show. Labels
+        that are `compared` with those of an earlier report are still to be seen by `observe`.
         """
         log_q = self.plan.log_q[self.plan.first(FRESH)]
         replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
@@ -219,8 +229,9 @@ class FreshNoise:
             kind = "replayed"
         self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
         self._unseen = unseen
-        self.queries += again.size
-        self._look()
+        if kind != "compared":
+            self.queries += again.size
+            self._look()
 
     def _parts(self) -> dict[str, float]:
         """Log of each e-process, without its weight."""
@@ -286,9 +297,10 @@ class FreshNoise:
         told = parts if odds > 0.0 else self._parts_then
         heaviest = max(told, key=lambda name: told[name])
         copied = max(("together", "single"), key=lambda name: told[name])
-        # copies at one distance make calls that copy calls, whose evidence may be more by chance
-        if heaviest == "calls" and told[copied] > max(0.5 * told[heaviest], _SURE):
-            heaviest = copied
+        # Copies at one distance make calls that copy calls, and calls that copy some of the calls
+        # before make copies at a distance: whichever copies nearly every label is the cause.
+        if heaviest in ("calls", copied) and min(told["calls"], told[copied]) > _SURE:
+            heaviest = copied if self._copies_most(copied == "together") else "calls"
         found = self._found(heaviest)
         return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
 
@@ -329,8 +341,18 @@ class FreshNoise:
             return "once a call"
         return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
+    def _copies_most(self, everywhere: bool) -> bool:
+        """Whether the labels that copy earlier ones at a distance are nearly all of them."""
+        _, row, _ = self._copying(everywhere)
+        return copies_most(row)
+
     def _copied(self, everywhere: bool) -> Finding:
-        """What to say of labels that copy, or avoid, earlier ones of their histogram.
+        """What to say of labels that copy, or avoid, earlier ones of their histogram."""
+        at, row, distance = self._copying(everywhere)
+        return of_wager(row, distance, self.plan.streams[at].histogram)
+
+    def _copying(self, everywhere: bool) -> tuple[int, int, int]:
+        """The stream, the wager and the distance with most evidence.
 
         Those of calls of one size tell most of the distance, where they tell at all.
         """
@@ -340,7 +362,7 @@ class FreshNoise:
         if opening.size and opening.max() > self._misfit[self._fresh] + _SURE:
             at, ratios = self._fresh, opening
         row, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-        return of_wager(int(row), int(before) + 1, self.plan.streams[at].histogram)
+        return at, int(row), int(before) + 1
 
     def silence(self) -> Finding:
         """See `Check.silence`."""

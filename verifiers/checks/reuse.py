@@ -104,13 +104,21 @@ OTHERWISE = "answers do not agree with each other as often as those of the claim
 """What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
 
 
+_WHOLE = 0.9
+"""Share of labels that copy, from which all are said to."""
+
 _WHOLE_CALLS = range(FRESH_CALL, 9 * FRESH_CALL, FRESH_CALL)
 """Distances at which a call copies one of the last eight."""
 
 
+def copies_most(row: int) -> bool:
+    """Whether the wager of `Repetition` in this row is that nearly every label copies."""
+    return row < COPIED.size and float(COPIED[row]) > _WHOLE
+
+
 def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
     """What to say of labels that copy the one `distance` before with probability `share`."""
-    whole = share > 0.9
+    whole = share > _WHOLE
     answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
     message = f"{answers} repeat {_before(distance)} on the same histogram"
     if distance == FRESH_CALL and whole:
@@ -128,11 +136,10 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
             "independently",
             histogram,
         )
-    return Finding(
-        message,
-        "noise is reused: look for a pool, a buffer, or a generator that is reset",
-        histogram,
-    )
+    places = "a pool, a buffer, or a generator that is reset"
+    if not whole:
+        places = "a pool, a buffer, or workers that were forked with one generator"
+    return Finding(message, f"noise is reused: look for {places}", histogram)
 
 
 def of_avoidance(distance: int, histogram: tuple[int, ...]) -> Finding:

@@ -18,7 +18,7 @@ from .outcomes import count_outcomes, log_supremum_ratio, telling_outcome
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
-from .repetition import Repetition, log_ratios_of_copies
+from .repetition import Repetition
 from .replay import Replay
 from .same_law import SameLawEvidence
 from .scale import ScaleEvidence
@@ -44,7 +44,6 @@ __all__ = [
     "log_e_value_above",
     "log_e_value_larger",
     "log_mixture_of",
-    "log_ratios_of_copies",
     "log_supremum_ratio",
     "prior_concentrations",
     "proportion_interval",

@@ -34,16 +34,14 @@ class Dispersion:
         self.share = float(np.clip(share, 1e-12, 1.0 - 1e-12))
         self._seen = self._in_set = 0
         self._log_ratios = np.zeros((2, len(FACTORS)))
-        self._likelihood = 0.0  # of the order of labels within calls and their counts, as wagered
         self._counted = np.zeros(2)
 
     def observe(self, in_set: int, size: int) -> None:
         """Adds a call of `size` labels, of which `in_set` were in the set."""
         if size >= LEAST_CALL:
-            learned = (self._in_set + _PRIOR * self.share) / (self._seen + _PRIOR)
             # the likelihood of one order of the labels: that of their count over how many have it
             orders = gammaln(size + 1) - gammaln(in_set + 1) - gammaln(size - in_set + 1)
-            for row, centre in enumerate((self.share, learned)):
+            for row, centre in enumerate(self._centres):
                 laws = _count_log_laws(in_set, size, float(centre))
                 self._log_ratios[row] += laws - orders
             self._counted += (in_set, size - in_set)
@@ -51,15 +49,35 @@ class Dispersion:
         self._in_set += in_set
 
     @property
+    def _centres(self) -> tuple[float, float]:
+        """Shares of the set around which the next call's count is wagered on."""
+        learned = (self._in_set + _PRIOR * self.share) / (self._seen + _PRIOR)
+        return self.share, float(learned)
+
+    @property
     def log_e_value(self) -> float:
         """Log of the mixture over centres and standard deviations, after the division."""
-        inside, outside = (float(count) for count in self._counted)
+        return self.log_e_value_with((0, 0))
+
+    def log_e_value_with(self, begun: tuple[int, int]) -> float:
+        """The same in the middle of a call.
+
+        begun: labels in the set, and labels in all, of a call that goes on. Those count too, or an
+        average with other evidence could be stopped just before it loses: each wager is charged as
+        if it were the binomial law, of which it holds a share, so at least what it will be.
+        """
+        in_set, size = begun
+        inside, outside = (float(n) for n in self._counted + np.array([in_set, size - in_set]))
         total = inside + outside
         if total == 0:
             return 0.0
         supremum = xlogy(inside, inside / total) + xlogy(outside, outside / total)
-        weights = np.full(self._log_ratios.shape, -np.log(self._log_ratios.size))
-        return log_mixture_of(self._log_ratios, weights) - float(supremum)
+        log_ratios = self._log_ratios
+        if size:
+            parts = [xlogy(in_set, c) + xlog1py(size - in_set, -c) for c in self._centres]
+            log_ratios = log_ratios + (np.log(_LEAK) + np.array(parts)[:, None])
+        weights = np.full(log_ratios.shape, -np.log(log_ratios.size))
+        return log_mixture_of(log_ratios, weights) - float(supremum)
 
     @property
     def heaviest(self) -> float:
@@ -124,11 +142,15 @@ class BlockDispersion:
     @property
     def log_e_value(self) -> float:
         """Log of the mean over the sizes of blocks."""
-        logs = [evidence.log_e_value for evidence in self._sizes.values()]
+        logs = [self._log_e_value_of(size) for size in BLOCKS]
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
     @property
     def heaviest(self) -> tuple[int, float]:
         """The size of blocks and the factor with most evidence."""
-        size = max(self._sizes, key=lambda n: self._sizes[n].log_e_value)
+        size = max(self._sizes, key=self._log_e_value_of)
         return size, self._sizes[size].heaviest
+
+    def _log_e_value_of(self, size: int) -> float:
+        labels, in_set = self._begun[size]
+        return self._sizes[size].log_e_value_with((in_set, labels))

@@ -21,19 +21,29 @@ class Periodic:
     """Ratios of "at these places a label copies the one before", one a period and phase.
 
     Places are counted over all labels of a run, whatever their histogram, as a counter inside the
-    target would; a copy across two histograms is no copy, so each batch begins anew.
+    target would. The first label of a call is not wagered on: the one before may be of another
+    histogram, and a target may keep none from call to call.
     """
 
     def __init__(self) -> None:
         self._place = 0
         self._ratios = np.zeros(sum(PERIODS))  # the phases of all periods, one after the other
 
-    def observe(self, outcomes: NDArray[np.int64], log_q: Vector) -> None:
-        """Adds consecutive labels of one histogram: outcomes (n,), the null's log-laws (o,)."""
+    def observe(
+        self, outcomes: NDArray[np.int64], log_q: Vector, calls: tuple[int, ...] | None = None
+    ) -> None:
+        """Adds consecutive labels of one histogram: outcomes (n,), the null's log-laws (o,).
+
+        calls: sizes of the calls that gave them, one call where they are not told.
+        """
         gain = np.log1p(-_SHARE + _SHARE / np.maximum(np.exp(log_q), 1e-300))
         same = outcomes[1:] == outcomes[:-1]
         ratios = np.where(same, gain[outcomes[1:]], np.log1p(-_SHARE))
         places = self._place + np.arange(1, outcomes.size)
+        if calls is not None:
+            follows = np.ones(outcomes.size, dtype=bool)
+            follows[np.cumsum(calls)[:-1]] = False
+            ratios, places = ratios[follows[1:]], places[follows[1:]]
         for start, period in zip(_STARTS, PERIODS, strict=True):
             added = np.bincount(places % period, weights=ratios, minlength=period)
             self._ratios[start : start + period] += added

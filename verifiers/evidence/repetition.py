@@ -107,22 +107,6 @@ def log_mixture(log_ratios: Matrix) -> float:
     return float(np.logaddexp(known, _LOG_REST[distances]))
 
 
-def log_ratios_of_copies(
-    first: NDArray[np.int64], again: NDArray[np.int64], log_q: Vector
-) -> Vector:
-    """Log-ratios (shares,) of "labels copy others, place by place" against independent draws.
-
-    first, again: outcomes (n,), the second of which copy the first with each of `SHARES`;
-    log_q: log-probabilities (o,) of the second.
-    """
-    q = np.maximum(np.exp(log_q[again]), 1e-300)[None]
-    same = (first == again)[None]
-    ratios = np.log1p(-SHARES)[:, None] * ~same + np.where(
-        same, np.log1p(-SHARES[:, None] + SHARES[:, None] / q), 0.0
-    )
-    return np.asarray(ratios.sum(-1))
-
-
 def _added(one: Matrix, other: Matrix) -> Matrix:
     """The sum of ratios over distances known to either."""
     wide, narrow = (one, other) if one.shape[1] >= other.shape[1] else (other, one)
