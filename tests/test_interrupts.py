@@ -25,7 +25,7 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
         if phase == "start":
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.getsignal(signal.SIGINT)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with remembered_interrupts() as interrupts:
         interrupts.check()
         gc.callbacks.append(collecting)
@@ -36,13 +36,14 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
         assert told == []
         with pytest.raises(KeyboardInterrupt):
             interrupts.check()
-    assert signal.getsignal(signal.SIGINT) is before
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
     assert sys.unraisablehook == told.append
 
 
-def test_an_interrupt_is_raised_at_once_where_it_can_be():
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_is_raised_at_once_where_it_can_be(number):
     with remembered_interrupts(), pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
 
 
 def test_a_second_interrupt_soon_after_the_first_is_let_pass():
@@ -82,9 +83,20 @@ def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too():
         assert interrupts.pressed
 
 
-@pytest.mark.parametrize("apart", [0.0, 0.02, 0.1])
-def test_two_interrupts_keep_what_was_found(tmp_path, apart):
-    """As a person in a hurry presses them; the report is complete, on stdout and in its folder."""
+@pytest.mark.parametrize(
+    ("apart", "times", "number"),
+    [
+        (0.0, 20, signal.SIGINT),
+        (0.02, 20, signal.SIGINT),
+        (0.1, 20, signal.SIGINT),
+        (0.0, 1, signal.SIGTERM),
+    ],
+)
+def test_what_was_found_is_kept(tmp_path, apart, times, number):
+    """Ctrl-C as a person in a hurry presses it, or the end that a runner of CI puts to a job.
+
+    The report is complete, on stdout and in its folder.
+    """
     (tmp_path / "claim.toml").write_text(CLAIM)
     started = tmp_path / "started"
     (tmp_path / "asleep.py").write_text(
@@ -102,8 +114,8 @@ def test_two_interrupts_keep_what_was_found(tmp_path, apart):
             while not started.exists() and process.poll() is None:
                 time.sleep(0.02)
             pressed_until = time.monotonic() + 2.0  # up to the end of the process, or nearly
-            for _ in range(20):
-                process.send_signal(signal.SIGINT)
+            for _ in range(times):
+                process.send_signal(number)
                 time.sleep(apart)
                 if time.monotonic() > pressed_until:
                     break

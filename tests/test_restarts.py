@@ -272,6 +272,30 @@ def test_a_run_without_a_restart_says_what_it_did_not_see():
     assert "--compare" not in caching.unseen
 
 
+class Restartable(InProcessTarget):
+    """A target that can be restarted, and then draws from a generator of its own choice."""
+
+    no_restart = None
+
+    def restart(self):
+        return None
+
+    def restart_contained(self):
+        raise NotOffered("not in this test")
+
+
+def test_no_pass_while_a_restart_is_owed():
+    """All labels but those of the restart: catches a pass that left the restart out."""
+    whole = verify(Restartable(gaussian(None)), claim(), seed=0)
+    assert whole.verdict is Verdict.PASS
+    without = verify(InProcessTarget(gaussian(None)), claim(), seed=0).queries
+    for short in (without, without + 100):
+        cut = verify(Restartable(gaussian(None)), claim(max_queries=short), seed=0)
+        found = of(cut)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "more queries would have been needed" in found.message
+
+
 def test_the_reference_is_made_anew_without_a_warning():
     report = verify(reference_target(claim()), claim(restart="/nonexistent"), seed=0)
     assert report.verdict is Verdict.PASS

@@ -142,6 +142,8 @@ def test_thresholds_do_not_depend_on_what_is_left_out():
 def test_a_choice_that_applies_to_nothing_is_told():
     report = run(small_claim(), select(["abstention", "accountant-soundness"]))
     assert report.queries < 100
+    assert report.verdict is Verdict.INCONCLUSIVE  # the form of the replies alone is no pass
+    assert report.meaning.startswith("none of the checks that were chosen can be run")
     told = "none of the checks that were chosen applies: abstention, accountant-soundness"
     assert told in report.warnings
     assert (

@@ -11,6 +11,7 @@ from .checks import (
     FreshNoise,
     NoiseScale,
     PrivacyAudit,
+    PrivacyClaimCheck,
     Symmetry,
     VoteMonotonicity,
 )
@@ -56,7 +57,7 @@ def lacking_by_claim(claim: Claim) -> Iterator[Lacking]:
         for name in _SYMMETRIES:
             yield name, "answers are cached: each label is of another histogram"
     if claim.privacy is None:
-        for name in (PrivacyAudit.id, BudgetEnforcement.id):
+        for name in (PrivacyAudit.id, PrivacyClaimCheck.id, BudgetEnforcement.id):
             yield name, "the claim has no [privacy]"
     elif claim.mechanism.caching:
         yield PrivacyAudit.id, "answers are cached: each label is of another histogram"

@@ -143,7 +143,8 @@ class _Run:
         seconds = time.monotonic() - self.started
         unseen, first = self._unseen(found), self.contract.first
         absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
-        caveats = (self.selection.warning, self.selection.nothing_applies(absent), unseen)
+        nothing = self.selection.nothing_applies(absent)
+        caveats = (self.selection.warning, nothing, unseen)
         opening = tuple(int(votes) for votes in self.contract.opening)
         return Report(
             self.claim,
@@ -159,6 +160,7 @@ class _Run:
             started=self.began,
             left_out=self.selection.warning,
             found_after=self.found_after,
+            nothing_applied=nothing is not None,
         )
 
     def _guarded(self, part: Callable[[], None]) -> None:
@@ -193,7 +195,7 @@ class _Run:
 
     def _judge_claim(self) -> None:
         """What can be proved of the claim, whatever became of the target."""
-        if self.selection.keeps(PrivacyClaimCheck.id):
+        if self.claim.privacy is not None and self.selection.keeps(PrivacyClaimCheck.id):
             self._tell("judging the claim", self.queries)
             self._prove(*privacy(self.claim))
 
@@ -205,6 +207,9 @@ class _Run:
         self.asking = Asking(self.target, self.plan, other_totals, self.seed)
         self.observers = Observers(self.plan, self.seed, self.selection)
         self.asked = self.selection.asks(self.plan, self.observers.lacking)
+        restarts = self.target.no_restart is None and not self.claim.mechanism.caching
+        if self.observers.fresh is not None and restarts:
+            self.observers.fresh.expect_restart(last_calls(self.seed) * LAST_CALL + OF_LIVES)
 
     # -- spending the budget ---------------------------------------------------------------------
 
@@ -375,6 +380,7 @@ class _Run:
         if fresh is None or self.target.no_restart is not None or self.ending.stopped is not None:
             return
         if self._left < OF_LIVES:
+            self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
             return
         last = Batch(self._fresh, last_calls(self.seed) * LAST_CALL, call=LAST_CALL)
         if self._left >= last.size + OF_LIVES:

@@ -1,4 +1,4 @@
-"""Ctrl-C that does not get lost, and does not lose what was found."""
+"""Ctrl-C, and SIGTERM, that do not get lost, and do not lose what was found."""
 
 import contextlib
 import os
@@ -12,6 +12,7 @@ from types import FrameType
 PATIENCE = 3.0
 """Seconds after a Ctrl-C within which others change nothing: the report is being written."""
 
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 _UNNOTICED = 1.0  # seconds after which a run that goes on must have missed the first
 
 _SAID = b"\r\ndpassay: ending with what was found; Ctrl-C in 3 s from the first gives it up\r\n"
@@ -70,6 +71,8 @@ class Interrupts:
 def remembered_interrupts() -> Iterator[Interrupts]:
     """Ctrl-C goes to the `Interrupts` that are yielded, whose `check` raises what went unnoticed.
 
+    So does SIGTERM, by which runners of CI end a job.
+
     Python drops what is raised within a callback of the garbage collector, and Hypothesis installs
     one; its lines about that on stderr are kept back. For the main thread, where signals arrive.
     """
@@ -79,10 +82,12 @@ def remembered_interrupts() -> Iterator[Interrupts]:
         if dropped.exc_type is not KeyboardInterrupt:
             hook(dropped)
 
-    before, hook = signal.signal(signal.SIGINT, interrupts.note), sys.unraisablehook
+    before = {number: signal.signal(number, interrupts.note) for number in _ENDING}
+    hook = sys.unraisablehook
     sys.unraisablehook = hide
     try:
         yield interrupts
     finally:
         sys.unraisablehook = hook
-        signal.signal(signal.SIGINT, signal.SIG_IGN if interrupts.out else before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if interrupts.out else handler)

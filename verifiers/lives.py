@@ -109,6 +109,6 @@ def not_seen(target: Target, claim: Claim, *, cut_short: bool) -> str:
     lost = "answers kept in memory alone" if caching else "a seed fixed at its start"
     warning = f"the target was not restarted: {lost} would not show"
     if cut_short:
-        return f"{warning}; the run ended before"
+        return f"{warning}; the run ended before it could be"
     compare = "" if caching else ", or compare with an earlier report by --compare"
     return f"{warning}; {target.no_restart}{compare}"

@@ -82,7 +82,8 @@ class Report:
     unseen: the warning, one of `warnings`, of what the run could not look at; left_out: that of
     checks that were not to run; opening: its first call, if that was answered; target: as the user
     named it, None for an object handed over in Python; started: in UTC; found_after: queries at
-    which a check was first refuted, None where none was; what follows serves the diagnosis.
+    which a check was first refuted, None where none was; what follows serves the diagnosis;
+    nothing_applied: none of the checks that were chosen could be run.
     """
 
     claim: Claim
@@ -99,11 +100,26 @@ class Report:
     left_out: str | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     found_after: int | None = None
+    nothing_applied: bool = False
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the checks in the order fail, error, inconclusive, pass."""
-        return worst(check.verdict for check in self.checks)
+        """The worst of the checks in the order fail, error, inconclusive, pass.
+
+        A pass of the replies' form alone, where none of the checks chosen applies, says nothing.
+        """
+        found = worst(check.verdict for check in self.checks)
+        silent = found is Verdict.PASS and self.nothing_applied
+        return Verdict.INCONCLUSIVE if silent else found
+
+    @property
+    def meaning(self) -> str:
+        """What the run found, in a sentence."""
+        if self.nothing_applied and self.verdict is Verdict.INCONCLUSIVE:
+            return "none of the checks that were chosen can be run on this target"
+        if self.left_out is not None and self.verdict is Verdict.PASS:
+            return "nothing was found by the checks that were chosen, to the precision below"
+        return self.verdict.meaning
 
     def as_json(self) -> dict[str, Any]:
         """The public form, as `verify --json` prints it."""

@@ -102,7 +102,7 @@ def print_report(report: Report, target: str) -> None:
     """
     console = _Console(highlight=False)
     verdict, claim = report.verdict, report.claim.mechanism
-    _say(console, verdict.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
+    _say(console, report.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
     _say(console, f"target: {target}")
     _say(
         console,

@@ -107,6 +107,7 @@ class FreshNoise:
         self._partners = _partners(plan, self._same)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
         self._restarted = 0.0
+        self._owed = 0
         self._lives: dict[str, float] = {}
         self._unseen: str | None = None
         self._together = np.zeros((WAGERS, LONGEST))
@@ -213,6 +214,10 @@ class FreshNoise:
         """Counts labels of a total of votes asked outside the plan: nothing is wagered on them."""
         self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
 
+    def expect_restart(self, labels: int) -> None:
+        """Says that so many labels will compare lives of the target: no verdict without them."""
+        self._owed = labels
+
     def observe_restart(
         self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
     ) -> None:
@@ -230,6 +235,7 @@ class FreshNoise:
         self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
         self._unseen = unseen
         if kind != "compared":
+            self._owed = 0
             self.queries += again.size
             self._look()
 
@@ -270,13 +276,13 @@ class FreshNoise:
         return self._highest
 
     def shortfall(self) -> int:
-        """See `Check.shortfall`: anchors, and the calls that are made for this check."""
+        """See `Check.shortfall`: anchors, the calls that are made for this check, and a restart."""
         wanted = sum(
             max(0, stream.queries - stream.turned - int(self._counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
             if (stream.is_anchor or stream.kind in (FRESH, SINGLES)) and i not in self.dropped
         )
-        return int(wanted)
+        return int(wanted) + self._owed
 
     def drop(self, stream: int) -> str | None:
         """See `Check.drop`."""
