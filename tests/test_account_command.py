@@ -167,6 +167,7 @@ def from_stdin(data, *arguments):
     return subprocess.run(command, input=data, capture_output=True, check=False)
 
 
+@pytest.mark.slow("processes that load everything; others are")
 def test_standard_input_is_read_as_a_file_is(tmp_path):
     """The same figure; a file named '-' is not looked for; faults name the place."""
     text = f"{HEADER},label\r\n{ROW},-1\r\n{ROW},7\r\n"

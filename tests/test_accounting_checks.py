@@ -141,6 +141,7 @@ UNSOUND = {
 }
 
 
+@pytest.mark.slow("proofs in ball arithmetic; others are")
 @pytest.mark.parametrize("name", UNSOUND)
 def test_accountants_that_charge_too_little_are_proved_wrong(name):
     """The pair, the order and the digits are shown; one vote apart, and re-checked here."""
@@ -182,6 +183,7 @@ def test_a_charge_like_a_known_one_is_named(mechanism, charge, words):
     assert words in check.finding().diagnosis
 
 
+@pytest.mark.slow("many charges")
 @pytest.mark.parametrize("share", [0.45, 0.51])
 def test_a_charge_like_no_known_one_is_not_named(share):
     """Two per cent from a half is no half, nor is what is half of it at one order alone."""

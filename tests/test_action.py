@@ -137,6 +137,7 @@ def test_the_jobs_of_a_matrix_can_name_their_artifacts():
     assert upload.condition.startswith("always()")
 
 
+@pytest.mark.slow("installs and runs as a job would; another is")
 def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path):
     """Hostile names of files stay names, in the shell, in Markdown and in what the runner obeys."""
     (tmp_path / "a|b %0A<b>.py").write_text(TARGETS)
@@ -183,6 +184,7 @@ def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path):
     assert not re.search(r"^\s*::|<b>|`|gone\|", text, re.MULTILINE)
 
 
+@pytest.mark.slow("installs and runs as a job would; another is")
 def test_without_a_report_the_summary_says_so_and_an_older_one_is_gone(runner, tmp_path):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "report.json").write_text("{}")

@@ -63,6 +63,7 @@ blocks = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 8)), min_size=2,
 )
 
 
+@pytest.mark.slow("mpmath on long histograms")
 @settings(max_examples=120)
 @given(blocks, st.sampled_from(FAMILIES), st.floats(1.0, 100.0))
 def test_blocks_of_equal_votes_agree_with_mpmath(votes, family, scale):

@@ -61,6 +61,7 @@ def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan):
     assert calls == (4, 4, 2) == tuple(size for _, size in target.asked)
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_no_call_of_a_run_is_larger_than_the_claim_allows():
     sizes = []
 

@@ -32,6 +32,7 @@ def folder(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow("whole runs in processes; others are")
 @pytest.mark.parametrize(
     ("options", "redirection", "why"),
     [("", *BROKEN[0]), pytest.param("--json", *BROKEN[1], marks=MORE)],
@@ -72,6 +73,7 @@ def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, fo
     assert found.stderr == f"dpassay: stdout cannot be written: {why}; what was found is lost\n"
 
 
+@pytest.mark.slow("processes that load everything; others are")
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
 def test_a_broken_stderr_leaves_the_status_of_misuse(redirection, folder):
     assert run(f"{DPASSAY} verify nosuch.py:x {redirection}", folder).returncode == 2

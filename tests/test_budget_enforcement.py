@@ -123,6 +123,7 @@ def test_where_too_far_is_depends_on_the_claim_alone():
     assert alone < times < 4 * alone
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 def test_where_too_far_is_has_an_end():
     """Epsilon 1e9 cannot be exceeded by any answers that a run could ask for."""
     privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5, "scope": "any-queries"}
@@ -250,6 +251,7 @@ def run(spec):
     return next(found for found in report.checks if found.id == "budget-enforcement")
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 def test_a_restart_must_forget_nothing(module):
     """On a target of its own, by spec: a file remembers, memory does not."""
     assert run(f"{module}:kept").verdict is Verdict.PASS
@@ -295,6 +297,7 @@ def of_zoo(name):
     return entries[name].make(0)
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 @pytest.mark.parametrize(
     "name",
     [name if name == "meters-by-25" else pytest.param(name, marks=OTHERS) for name in WHAT_IS_FREE],
@@ -320,6 +323,7 @@ def test_sound_accounts_are_not_accused(name):
     assert (check.finding().warning is not None) is (name == "prepaid")
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 def test_an_account_that_stands_still_is_told_of():
     """In the report's warnings, once: some pay in advance, some keep no account."""
     table = METERED | {"gate": {"smallest_effect": 0.2, "tolerance": 0.4}}
@@ -359,6 +363,7 @@ class Closely(Metered):
 GNMAX40 = NoisyArgmax(Gaussian(40.0))
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 @pytest.mark.parametrize("share", [1.0, 1.0 - 1e-6])
 def test_the_bound_is_held_to_its_digits(share):
     """At the bound is no violation; a millionth below it is one, at the first answer."""
@@ -388,6 +393,7 @@ def test_the_other_side_of_a_pair_is_not_asked_of_an_account():
     assert here.estimate(20) <= sound < back.estimate(20)
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 def test_free_single_queries_are_found_without_an_account():
     """Once blocks are refused, single queries must be too: 530 answers cost more than claimed."""
 
@@ -441,6 +447,7 @@ class Counting(Metered):
         return self.budget
 
 
+@pytest.mark.slow("asks budgets to their end; others are")
 def test_a_claim_about_a_file_is_asked_for_what_stands_there(scoped):
     """As often as it stands there: 281 near ties would cost far more, and nobody claimed them."""
     made = Counting(0, budget=scoped.privacy.epsilon, sigma=40.0)

@@ -42,6 +42,7 @@ class Keeping:
         return [self.kept[key]] * size
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_only_the_first_label_of_a_histogram_counts():
     """The same histogram stands in several streams; its one label may count only once."""
     made = claim()
@@ -96,6 +97,7 @@ def test_kept_answers_are_asked_again_although_some_histograms_ran_out():
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_a_deployment_that_claims_to_keep_answers_must():
     made = claim()
     mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(0)

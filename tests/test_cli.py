@@ -151,6 +151,7 @@ def test_the_json_has_the_shape_of_the_contract(claim):
         }
 
 
+@pytest.mark.slow("a pass at the default gate; .ci/run has one")
 def test_the_default_is_for_people_and_passes():
     found = typed("verify", "--seed", "1")
     assert found.returncode == 0
@@ -159,6 +160,7 @@ def test_the_default_is_for_people_and_passes():
     assert "\x1b" not in found.stderr
 
 
+@pytest.mark.slow("whole runs in processes; others are")
 def test_a_terminal_sees_progress(tmp_path):
     """On a real pseudo-terminal: the bar is drawn on it and gone again, the report stays."""
     main, side = pty.openpty()
@@ -181,6 +183,7 @@ def test_a_terminal_sees_progress(tmp_path):
     assert b"queries" in shown.split(b"INCONCLUSIVE")[0]
 
 
+@pytest.mark.slow("whole runs in processes; others are")
 @pytest.mark.parametrize(("target", "status"), [("half_noise", 1), ("raises", 2)])
 def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status):
     """`| head -1` in CI: rich would exit with 1, which means a violation."""
@@ -339,6 +342,7 @@ def test_help_answers_at_once_because_heavy_imports_wait():
     assert "verify" in found.stdout
 
 
+@pytest.mark.slow("whole runs in processes; others are")
 def test_verify_loads_neither_jax_nor_sklearn():
     code = (
         "import sys; sys.argv = ['dpassay', 'verify', '--max-queries', '300', '--json']\n"

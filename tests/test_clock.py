@@ -117,6 +117,7 @@ def asleep(histogram, size):
 """
 
 
+@pytest.mark.slow("waits until its time is up")
 def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path):
     """A call may take 30 s by `timeout`: the run's limit cuts it, and that is no error."""
     (tmp_path / "asleep.py").write_text(SLEEPS)

@@ -77,6 +77,7 @@ def test_certified_tails_start_from_the_side_with_few_terms(p, q, least):
     assert low == pytest.approx(1.0 if least > 5 else 0.0, abs=1e-12)
 
 
+@pytest.mark.slow("a search through thousands of counts")
 @pytest.mark.parametrize(
     ("p", "q", "times", "delta"),
     [

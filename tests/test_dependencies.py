@@ -75,6 +75,7 @@ def test_what_to_install_without_jax_is_all_the_rest():
     assert set(line.split()) == names(project["dependencies"]) - {"jax", "dp-accounting"}
 
 
+@pytest.mark.slow("processes that load everything; others are")
 def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path):
     (tmp_path / "claim.toml").write_text(CLAIM)
     files = ("--claim", str(tmp_path / "claim.toml"), "--report", str(tmp_path / "report"))
@@ -87,6 +88,7 @@ def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path):
     assert "not computed: dp-accounting is not installed" in page
 
 
+@pytest.mark.slow("processes that load everything; others are")
 def test_the_command_that_needs_jax_says_so_in_one_line():
     asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
     found = without_them("reconstruct", *asked, "--method", "gradient-descent")
@@ -95,6 +97,7 @@ def test_the_command_that_needs_jax_says_so_in_one_line():
     assert found.stdout == ""
 
 
+@pytest.mark.slow("processes that load everything; others are")
 @pytest.mark.parametrize("method", ["mle", "posterior"])
 def test_the_other_methods_need_none(method):
     asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")

@@ -46,6 +46,7 @@ def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name):
     assert entry.named in result(report, "class-probabilities").diagnosis
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept():
     """The screening without noise refuses a histogram always or never, as a cache would."""
     entry, report = judged("screens-without-noise")
@@ -125,6 +126,7 @@ def test_labels_are_asked_where_the_likeliest_faults_differ():
     assert LEAST <= sum(batch.size for batch in batches) <= MOST
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_what_a_failure_took_is_kept_apart_from_its_diagnosis():
     claim = small_claim()
     told, ended, finished = (
@@ -158,6 +160,7 @@ def test_the_two_options_exclude_each_other():
     )
 
 
+@pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize("option", ["--keep-going", "--stop-at-once"])
 def test_the_command_that_repeats_a_run_has_its_option(option, tmp_path):
     """Without it, the run repeated would end elsewhere."""

@@ -151,6 +151,7 @@ def test_the_tutorials_fault_is_found_and_named():
     assert "the claimed scale over the square root of 2" in diagnosis
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_the_tutorials_aggregator_is_mended_line_by_line():
     """The mended one runs under the claim until its small budget ends, and is not accused."""
     tutorials_aggregator("sigma")

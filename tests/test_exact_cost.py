@@ -34,6 +34,7 @@ def laws(draw_from, mechanism=GNMAX):
     return mechanism.log_probabilities(np.asarray(draw_from, dtype=float))
 
 
+@pytest.mark.slow("mpmath")
 @given(histogram=histograms(3, 40), data=st.data())
 def test_divergences_are_those_of_the_definition(histogram, data):
     """In 40 digits, from mpmath's probabilities: cancellation at near laws would show."""
@@ -269,6 +270,7 @@ def test_no_climb_gets_above_the_worst_pair(noise, teachers, order):
     assert exact[0] == pytest.approx(found.divergence[0], rel=1e-9)
 
 
+@pytest.mark.slow("a search at every order")
 def test_the_worst_pair_has_the_known_shares_of_the_bound():
     """2/pi of order / sigma^2 at low orders, then more; known from the design's measurements."""
     for sigma, order, share in (

@@ -31,12 +31,14 @@ def plan(request):
     return make_plan(parse_claim({"mechanism": mechanism}), 0)
 
 
+@pytest.mark.slow("laws of every fault on every stream")
 def test_every_law_sums_to_one(plan):
     laws = np.exp(plan.fault_log_ratios + plan.log_q[:, None, :])
     assert np.allclose(np.nansum(laws, -1), 1.0, atol=1e-9)
     assert np.allclose(np.exp(plan.log_q).sum(-1), 1.0, atol=1e-12)
 
 
+@pytest.mark.slow("laws of every factor on every stream")
 def test_every_factor_of_the_scale_is_a_law(plan):
     for stream in range(plan.deep):
         laws = plan.scale_log_laws(stream)

@@ -409,6 +409,7 @@ class Restarts(InProcessTarget):
         self.rng = np.random.default_rng(self.seed)
 
 
+@pytest.mark.slow("whole runs with restarts; others are")
 @pytest.mark.parametrize(
     ("seed", "used", "verdict"), [(7, 0, "fail"), (7, 100, "fail"), (None, 0, "pass")]
 )

@@ -60,6 +60,7 @@ def test_a_correct_deployment_passes(made):
     assert report.queries <= made.gate.max_queries
 
 
+@pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize("factor", [0.5, 0.9, 1.1, 2.0])
 @pytest.mark.parametrize("made", CORRECT[:3], ids=named)
 def test_a_wrong_scale_fails_and_is_named(made, factor):
@@ -87,6 +88,7 @@ def screened(gate=None, **change):
     return parse_claim({"mechanism": mechanism | change, "gate": gate or {}})
 
 
+@pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize(
     ("threshold", "noise", "words"),
     [(200.0, 75.0, "half the claim"), (170.0, 150.0, "too few"), (230.0, 150.0, "too many")],
@@ -126,6 +128,7 @@ def test_without_a_threshold_nothing_can_be_refused():
     assert result(report, "abstention").verdict is Verdict.NOT_APPLICABLE
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_confident_gnmax_passes_and_a_skipped_threshold_fails():
     made = screened(COARSE)
     mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(3)
@@ -227,6 +230,7 @@ def test_the_simplest_histogram_has_evidence_of_its_own():
     assert all(len(set(found.histogram)) <= 3 for found in shown)
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_totals_that_are_refused_make_the_shift_not_applicable():
     inner = target("gaussian:40")
 
@@ -241,6 +245,7 @@ def test_totals_that_are_refused_make_the_shift_not_applicable():
     assert any("expected 250 votes" in warning for warning in report.warnings)
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
     """The informative anchor has an empty class; the scale is then read off the other anchors."""
     inner = target("gaussian:40")
@@ -270,6 +275,7 @@ def test_two_classes_tell_the_scale_within_the_budget():
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_comparing_nothing_is_no_pass():
     """A threshold that nobody reaches leaves no answers to compare."""
     made = screened(COARSE, threshold=3000.0)

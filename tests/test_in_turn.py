@@ -103,7 +103,7 @@ def test_no_rule_of_stopping_gains_on_blocks(monkeypatch, blocks, true):
         for label in labels:
             evidence.observe(np.array([label]))
         now = math.exp(evidence.log_e_value) if labels else 0.0  # not to begin is no rule
-        if len(labels) == 12:
+        if len(labels) == 9:
             return now
         return max(now, true * best((*labels, True)) + (1 - true) * best((*labels, False)))
 

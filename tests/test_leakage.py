@@ -37,6 +37,7 @@ def run(made, noise="gaussian:40", seed=0):
     return report, next(check for check in report.checks if check.id == "histogram-leakage")
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it():
     report, leakage = run(claim())
     assert report.verdict is Verdict.PASS

@@ -302,6 +302,7 @@ def test_the_stated_error_is_the_error():
     assert binom.cdf(held.sum(), 60, 0.94) > 1e-6
 
 
+@pytest.mark.slow("many posteriors")
 def test_the_posterior_is_whole_and_sums_to_the_teachers():
     found = reconstruct(Answers([40, 30, 2, 0], NoisyArgmax(Gaussian(9.0))), 37, "posterior")
     assert found.converged

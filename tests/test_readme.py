@@ -97,6 +97,7 @@ def test_the_python_lines_run():
     exec(compile(block("python", "exact_probabilities"), "README.md", "exec"), {})
 
 
+@pytest.mark.slow("searches the best scale")
 def test_votes_are_read_as_shown(tmp_path, shell):
     lines = block("", "dpassay reconstruct").strip().splitlines()
     counts, log = (line.partition("#")[0] for line in lines)
@@ -108,6 +109,7 @@ def test_votes_are_read_as_shown(tmp_path, shell):
     exec(block("python", "expected_error"), {})
 
 
+@pytest.mark.slow("searches the best scale")
 def test_the_turning_point_is_where_the_text_says():
     """10,000 answers about 250 teachers of high consensus: sigma 90, to within 15."""
     from dpassay.attacks import best_scale

@@ -69,6 +69,7 @@ def test_a_table_is_printed_for_people(log):
     assert len(lines) == 7
 
 
+@pytest.mark.slow("processes that load everything; others are")
 def test_a_column_of_csv_and_counts_say_the_same(tmp_path, log):
     table = tmp_path / "labels.csv"
     table.write_text("time,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(GNMAX)))
@@ -85,6 +86,7 @@ def test_a_column_of_csv_and_counts_say_the_same(tmp_path, log):
     assert read[0] == read[1] == read[2] == read[3]
 
 
+@pytest.mark.slow("processes that load everything; others are")
 def test_refusals_are_read_with_a_threshold_and_left_out_without():
     screened = labels(ConfidentGNMax(Gaussian(40.0), 100.0, Gaussian(50.0)))
     assert -1 in screened

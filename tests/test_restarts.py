@@ -147,6 +147,7 @@ def test_a_command_can_be_the_first_process_of_a_namespace(opened):
     assert target.ask(HISTOGRAM, 1)[0] not in (1, before)
 
 
+@pytest.mark.slow("a whole run in a process; others are")
 def test_where_no_namespace_is_allowed_the_report_says_so(tmp_path, monkeypatch, opened):
     """Neither `unshare` nor the right to use it: no error, and no silence about it either."""
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -261,6 +262,7 @@ def keeping(seed, mechanism=MECHANISM):
     return aggregate
 
 
+@pytest.mark.slow("whole runs; others are")
 def test_a_run_without_a_restart_says_what_it_did_not_see():
     report = verify(InProcessTarget(gaussian(None)), claim(), seed=0)
     assert report.verdict is Verdict.PASS

@@ -173,6 +173,7 @@ def test_choosing_all_is_choosing_nothing():
     assert Selection().warning is None
 
 
+@pytest.mark.slow("whole runs in processes; others are")
 def test_own_histograms_are_typed_or_read(tmp_path):
     """Each once, and a column of labels is no class."""
     path = tmp_path / "own.csv"

@@ -79,6 +79,7 @@ def test_the_reference_served_passes_its_claim(url, claims):
     assert verdicts["accountant-soundness"] == "pass"
 
 
+@pytest.mark.slow("a whole run over HTTP; others are")
 def test_it_fails_the_claim_of_more_noise_and_no_credentials_are_shown(url, claims):
     secret = url.replace("http://", "http://user:s3cr3t@")
     found = verify(secret, claims / "20.toml")

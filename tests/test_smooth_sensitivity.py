@@ -151,6 +151,7 @@ def test_the_published_release_cost_is_too_small():
     assert found == pytest.approx(float(divergence), rel=1e-9)
 
 
+@pytest.mark.slow("every neighbour of many histograms")
 def test_smooth_sensitivity_is_smooth():
     """One vote further away costs a factor e^-beta (Nissim et al. 2007, Definition 2.1)."""
     noise, orders = Gaussian(4.0), [3.0, 8.0]

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from mpmath import mp, mpf
 
 from dpassay.reference.special import log_ndtr, normal_hazard
@@ -33,6 +34,7 @@ def test_numpy_values():
     assert worst(normal_hazard(POINTS), 1) < 2e-14
 
 
+@pytest.mark.slow("JAX compiles derivatives")
 def test_jax_value_and_first_two_derivatives():
     """jax.scipy.special.log_ndtr fails this: 4e-9 in value and slope, 1.6e-6 in the second."""
     x = jnp.asarray(POINTS)
