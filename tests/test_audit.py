@@ -9,7 +9,8 @@ from typed import typed
 
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
-from dpassay.verifiers.audit import ORDERS, audit
+from dpassay.verifiers.audit import audit
+from dpassay.verifiers.checks.pair_bounds import ORDERS
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import proportion_interval
 from dpassay.verifiers.report import Verdict

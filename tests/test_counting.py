@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 from dpassay.reference.accounting.certified import delta_lower, epsilon_lower
 from dpassay.reference.accounting.counting import best_count, costliest_count
-from dpassay.verifiers.audit import _refutes
 from dpassay.verifiers.checks import PrivacyClaimCheck
+from dpassay.verifiers.checks.pair_bounds import _refutes
 from dpassay.verifiers.claim import parse_claim
 
 

@@ -9,9 +9,10 @@ from small import drawing, small_claim
 
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.checks import ClassProbabilities
+from dpassay.verifiers.checks.fits import MOST, SURE, Fits, divergences
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.diagnosis import LEAST, MOST, SURE, Fits, divergences, telling_batches
+from dpassay.verifiers.diagnosis import LEAST, telling_batches
 from dpassay.verifiers.evidence import PointedEvidence
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.planner import make_plan

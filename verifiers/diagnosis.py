@@ -6,13 +6,12 @@ faults differ most. What is asked depends on past labels alone, so that all evid
 """
 
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .evidence import PointedEvidence
+from .checks.fits import MOST, SURE, Fits, divergences, told_apart
 from .plan import EXPLORER, FRESH, PAIR, Batch, Plan
 from .planner import FRESH_CALL
 
@@ -21,22 +20,14 @@ Vector = NDArray[np.float64]
 AfterFailure = Literal["diagnose", "keep-going", "stop"]
 """What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""
 
-SURE = 7.0
-"""Log-odds from which one explanation is told alone."""
-
-MOST, LEAST = 2048, 512
-"""Queries at most, and at least, that tell known faults apart: the first that fit prove little."""
+LEAST = 512
+"""Queries at least that tell known faults apart: the first that fit prove little."""
 
 _BATCH = 256
 _REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability 0.99
 _EXPLORED = 8  # labels of each explorer
 _BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend it
-_LEAST_ODDS = 7.0  # of a fault that is named at all: evidence that refutes is twice that
-_LIKE = 0.5  # log-odds within which the plainer of two faults is named
-_ONSET_COST = 8.0  # a late onset has many times to choose from, so it must explain more
 _CATCHING_UP = 3.0  # nats that a rival gains more, by chance
-_DEVIATES = 0.1  # prior probability that a histogram's labels have some law of their own
-_SAME = 0.5  # nats that a diagnosis could expect at most, where no histogram tells two faults apart
 
 
 def known(after_failure: str) -> AfterFailure:
@@ -55,72 +46,6 @@ def after_failure(keep_going: bool, stop_at_once: bool) -> AfterFailure:
             "--keep-going and --stop-at-once contradict each other: give one or neither"
         )
     return "keep-going" if keep_going else "stop" if stop_at_once else "diagnose"
-
-
-@dataclass(frozen=True)
-class Fits:
-    """How well each known fault explains labels, against the claim.
-
-    ratios: log-likelihood ratios (a,), from the start on or from an onset on; onsets: labels (a,)
-    before the fault, 0 from the start on; general: log-evidence (streams,) that a histogram's
-    labels have any other law; single: whether these are the labels of calls for one alone; first:
-    whether they are the first labels of each histogram alone.
-    """
-
-    ratios: Vector
-    onsets: Vector
-    general: Vector
-    single: bool = False
-    first: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        evidence: PointedEvidence,
-        general: Vector,
-        single: bool = False,
-        first: bool = False,
-    ) -> Self:
-        """From what was followed of the faults."""
-        late = evidence.recent - _ONSET_COST
-        onsets = np.where(late > evidence.log_ratios, evidence.onsets, 0.0)
-        return cls(np.maximum(evidence.log_ratios, late), onsets, general, single, first)
-
-    @property
-    def best(self) -> int:
-        """The fault that fits best; of like ones the first, which is the plainest."""
-        return int(np.argmax(self.ratios >= self.ratios.max() - _LIKE))
-
-    @property
-    def log_odds(self) -> float:
-        """Of the best fault against the claim."""
-        return float(self.ratios[self.best])
-
-    @property
-    def log_any(self) -> float:
-        """Log-evidence of laws that need not be known: each histogram has one of its own, or not.
-
-        Divided by the likelihood of the fault that is there, its expectation is at most 1: a fault
-        that falls behind it by `SURE` is refuted itself.
-        """
-        return float(np.logaddexp(np.log1p(-_DEVIATES), np.log(_DEVIATES) + self.general).sum())
-
-    @property
-    def explained(self) -> bool:
-        """Whether the best fault says as much of the labels as laws that fit them would."""
-        return self.log_odds > max(_LEAST_ODDS, self.log_any - SURE)
-
-
-def divergences(plan: Plan, fault: int) -> NDArray[np.float64]:
-    """Kullback-Leibler divergence (streams, a) of a fault's law from that of every fault."""
-    ratios = np.clip(np.nan_to_num(plan.fault_log_ratios), -50.0, 50.0)
-    law = np.exp(plan.log_q + ratios[:, fault])
-    return np.asarray(np.einsum("so,sao->sa", law, ratios[:, fault, None, :] - ratios))
-
-
-def told_apart(divergence: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether labels of any stream tell a fault from each other one (a,)."""
-    return np.asarray(divergence.max(0) * MOST > _SAME)
 
 
 def diagnosing_batches(

@@ -16,13 +16,12 @@ from ..reference import ConfidentGNMax, Mechanism, Noise, log_probabilities, pro
 from ..reference.noise import FAMILIES
 from ..reference.probabilities import log_derivatives
 from .claim import MechanismClaim
+from .evidence.pointed import LEAK
 from .ladder import ladder
 
 Matrix = NDArray[np.float64]
 
 _FEW_CLASSES = 12
-LEAK = 1e-3
-"""Share of the claimed law in every alternative, so that none is ruled out by a single label."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .claim import MechanismClaim
 from .figures import LABEL_CONFIDENCE, AskedHistogram, Figures, LabelShare, PrivacyCost, ScaleTrace
-from .misuse import missing_package
+from .optional_packages import missing_package
 
 if TYPE_CHECKING:
     from ..reference.accounting.composition import Bracket

@@ -15,8 +15,9 @@ from ..reference.mechanisms import Labels
 from .applicable import lacking_by_claim
 from .asking import Asking, UsedUp
 from .checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyClaimCheck
+from .checks.fits import MOST
 from .claim import Claim
-from .diagnosis import MOST, AfterFailure, diagnosing_batches, known
+from .diagnosis import AfterFailure, diagnosing_batches, known
 from .earlier_report import Opening
 from .lives import LAST_CALL, Lives, last_calls, not_seen
 from .lives import QUERIES as OF_LIVES

@@ -10,11 +10,10 @@ from typing import NoReturn
 
 import click
 
+from .optional_packages import missing_package
 from .printable import printable
 
 MISUSE = 2
-_PACKAGES = {"dp_accounting": "dp-accounting", "flint": "python-flint", "jaxlib": "jax"}
-"""What to install for a module of another name."""
 
 
 def fail(message: str, status: int = MISUSE) -> NoReturn:
@@ -22,12 +21,6 @@ def fail(message: str, status: int = MISUSE) -> NoReturn:
     with contextlib.suppress(OSError):  # stderr is broken too: the status is what is left
         click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
-
-
-def missing_package(error: ModuleNotFoundError) -> str:
-    """What to install for the module that was not found; empty for one of dpassay's own."""
-    module = (error.name or "").partition(".")[0]
-    return "" if module == "dpassay" else _PACKAGES.get(module, module)
 
 
 @contextmanager

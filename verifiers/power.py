@@ -13,10 +13,10 @@ from scipy.stats import binom, nbinom, norm
 
 from .evidence.dirichlet import dirichlet_log_e_value
 from .evidence.one_sided import log_e_value_larger
+from .evidence.pointed import LEAK
 from .evidence.repetition import FOLLOWED
 from .evidence.repetition import SHARES as WAGERS
 from .evidence.same_law import CONCENTRATIONS
-from .faults import LEAK
 
 Vector = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .checks import Check, ClassProbabilities, Finding, FreshNoise
-from .diagnosis import SURE
+from .checks.fits import SURE
 from .explained import CUT_SHORT
 from .report import CheckResult, Verdict
 from .shares import SHARES

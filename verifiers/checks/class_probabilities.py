@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
-from ..diagnosis import SURE, Fits, divergences, told_apart
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
 from ..plan import (
     GENERAL,
@@ -19,6 +18,7 @@ from ..plan import (
 )
 from ..shares import SHARES, log_threshold
 from .base import Finding
+from .fits import SURE, Fits, divergences, told_apart
 
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
 NO_KNOWN_FAULT = "no known fault fits"

@@ -1,11 +1,11 @@
 """`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
 
 from ...reference.mechanisms import Labels
-from ..audit import Audit, PairLabels
 from ..plan import PAIR, Plan
 from ..report import Verdict
 from ..shares import SHARES
 from .base import Finding
+from .pair_bounds import Audit, PairLabels
 
 
 class PrivacyAudit:

@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
+LEAK = 1e-3
+"""Share of the claimed law in every alternative, so that none is ruled out by a single label."""
+
 FROM_THE_START = 0.5
 """Share of each wager on a fault that is there from the first label on."""
 _HAZARD = 1.0 / 64  # share of what has not set in yet that sets in with each batch
