@@ -14,8 +14,8 @@ from typed import typed
 from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Laplace, NoisyArgmax
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
-from dpassay.verifiers.accountant import account
-from dpassay.verifiers.histogram_file import Asked, read_histograms
+from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms
 from dpassay.verifiers.strategies import histograms
 
 HEADER = ",".join(f"votes_{k}" for k in range(10))

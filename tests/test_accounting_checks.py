@@ -8,9 +8,9 @@ from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
 from dpassay.verifiers.checks import AccountantSoundness
 from dpassay.verifiers.claim import ClaimError, parse_claim
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget, TargetError, checked_charge
 
 SIGMA = 40.0

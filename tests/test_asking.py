@@ -5,13 +5,13 @@ from itertools import takewhile
 import numpy as np
 import pytest
 
-from dpassay.verifiers.asking import Asking
 from dpassay.verifiers.checks import InputContract
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.plan import Batch
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.schedule import sweeps
+from dpassay.verifiers.gate.asking import Asking
+from dpassay.verifiers.planning.plan import Batch
+from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.schedule import sweeps
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}

@@ -9,11 +9,11 @@ from typed import typed
 
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
-from dpassay.verifiers.audit import audit
 from dpassay.verifiers.checks.pair_bounds import ORDERS
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.commands.audit import audit
 from dpassay.verifiers.evidence import proportion_interval
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.targets import InProcessTarget
 
 HERE, THERE = np.array([5, 5, 0]), np.array([4, 6, 0])

@@ -14,8 +14,8 @@ from dpassay.verifiers.checks import BudgetEnforcement
 from dpassay.verifiers.checks.budget_histograms import costliest, telling
 from dpassay.verifiers.checks.certain_cost import CertainCost
 from dpassay.verifiers.claim import PrivacyClaim, parse_claim
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import InProcessTarget
 from zoo.accounting import shelf as broken_shelf
 from zoo.claims import METERED

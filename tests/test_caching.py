@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 SMALL = {"name": "gnmax", "noise": "gaussian:2", "classes": 5, "teachers": 10, "caching": True}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import InProcessTarget
 
 SCREEN = {"name": "confident-gnmax", "threshold": 0.0, "threshold_noise": "gaussian:1"}

@@ -13,7 +13,7 @@ import click
 import pytest
 from typed import typed
 
-from dpassay.verifiers.misuse import run_commands
+from dpassay.verifiers.commands.exit_statuses import run_commands
 
 HERE = Path(__file__).parent
 AGAIN = pytest.mark.slow("again with other seeds")

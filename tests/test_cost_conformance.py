@@ -31,8 +31,8 @@ from dpassay.reference.accounting.knn import knn_data_independent
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.accounting.worst_pair import worst_pair
-from dpassay.verifiers.accountant import account
-from dpassay.verifiers.histogram_file import Asked
+from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.inputs.histogram_file import Asked
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([1.5, 2.0, 3.0, 8.0, 20.0, 60.0])

@@ -12,11 +12,11 @@ from dpassay.verifiers.checks import ClassProbabilities
 from dpassay.verifiers.checks.fits import MOST, SURE, Fits, divergences
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.diagnosis import LEAST, telling_batches
 from dpassay.verifiers.evidence import PointedEvidence
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.gate.diagnosis import LEAST, telling_batches
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 from zoo import BROKEN
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import Claim, Gate, MechanismClaim, PrivacyClaim, parse_claim
+from dpassay.verifiers.error_budget import SHARES
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.report import Verdict
-from dpassay.verifiers.shares import SHARES
 from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parent.parent

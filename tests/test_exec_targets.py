@@ -15,8 +15,8 @@ import pytest
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import (
     InProcessTarget,
     NotOffered,

@@ -7,9 +7,9 @@ from scipy.stats import norm
 from dpassay.reference import Gaussian
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.faults import _race_with_bare, fault_laws, turned_rows
-from dpassay.verifiers.plan import LADDER
-from dpassay.verifiers.planner import make_plan
+from dpassay.verifiers.planning.faults import _race_with_bare, fault_laws, turned_rows
+from dpassay.verifiers.planning.plan import LADDER
+from dpassay.verifiers.planning.planner import make_plan
 
 CLAIMS = {
     "gnmax": {"noise": "gaussian:40", "classes": 12, "teachers": 250},

@@ -13,11 +13,11 @@ from dpassay.attacks import misplaced
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.page import page
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.gate.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
+from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.reporting.page import page
 
 
 def result(report, check):

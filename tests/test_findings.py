@@ -12,11 +12,11 @@ from small import drawing, small_claim
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.checks.noise_scale import told_apart
 from dpassay.verifiers.evidence import telling_outcome
-from dpassay.verifiers.figures import Figures, ScaleTrace
+from dpassay.verifiers.findings.figures import Figures, ScaleTrace
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.page import page
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.reporting.page import page
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,11 @@ from dpassay.verifiers.evidence import (
     log_e_value_larger,
     log_supremum_ratio,
 )
+from dpassay.verifiers.evidence.power import copies_to_see, rises_to_see
 from dpassay.verifiers.evidence.repetition import AVOIDED, LONGEST, SHARES, log_lag_weights
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.plan import FRESH
-from dpassay.verifiers.planner import FRESH_CALL, make_plan
-from dpassay.verifiers.power import copies_to_see, rises_to_see
+from dpassay.verifiers.planning.plan import FRESH
+from dpassay.verifiers.planning.planner import FRESH_CALL, make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 NULLS = [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1), (0.98, 0.015, 0.005)]

@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.reference import (
-    BudgetExhausted,
-    ConfidentGNMax,
-    Gaussian,
-    NoisyArgmax,
-    parse_noise,
-)
+from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
 from dpassay.verifiers.checks import Abstention, VoteMonotonicity
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.error_budget import SHARES
+from dpassay.verifiers.findings.report import CheckResult, Verdict, worst
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import CheckResult, Verdict, worst
-from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -164,7 +158,7 @@ def favours_the_first(histogram, size):
 def test_symmetries_are_judged_without_a_formula(broken, check):
     """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
     from dpassay.verifiers.checks import Symmetry
-    from dpassay.verifiers.planner import make_plan
+    from dpassay.verifiers.planning.planner import make_plan
 
     for aggregate, refuted in ((broken, True), (None, False)):
         broken.rng = np.random.default_rng(4)

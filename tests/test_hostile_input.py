@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dpassay.reference import parse_histogram, parse_noise
 from dpassay.verifiers.claim import CLAIM_BYTES, Claim, ClaimError, parse_claim, read_claim
-from dpassay.verifiers.histogram_file import read_histograms
-from dpassay.verifiers.label_log import read_labels
+from dpassay.verifiers.inputs.histogram_file import read_histograms
+from dpassay.verifiers.inputs.label_log import read_labels
 from dpassay.verifiers.targets import TargetError, checked_charge, checked_labels, checked_spent
 
 many = settings(

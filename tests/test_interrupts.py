@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from dpassay.verifiers import interrupts as module
-from dpassay.verifiers.interrupts import remembered_interrupts
+from dpassay.verifiers.commands import interrupts as module
+from dpassay.verifiers.commands.interrupts import remembered_interrupts
 
 CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
 

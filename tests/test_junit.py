@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.junit import junit
-from dpassay.verifiers.printable import printable
-from dpassay.verifiers.report import CheckResult, Report, Verdict
+from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.reporting.junit import junit
+from dpassay.verifiers.text import printable
 
 WHEN = datetime(2026, 3, 4, 5, 6, 7)
 CLAIM = parse_claim(

@@ -5,10 +5,10 @@ import pytest
 
 from dpassay.reference import log_probabilities
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.ladder import ladder
-from dpassay.verifiers.plan import LADDER
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.power import bare_winners_to_see
+from dpassay.verifiers.evidence.power import bare_winners_to_see
+from dpassay.verifiers.planning.ladder import ladder
+from dpassay.verifiers.planning.plan import LADDER
+from dpassay.verifiers.planning.planner import make_plan
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 CLAIMS = [

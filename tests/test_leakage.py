@@ -9,9 +9,9 @@ from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.verifiers.checks.histogram_leakage import HistogramLeakage, attacker_queries
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import log_e_value_above
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import Verdict
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 LARGE = pytest.mark.slow("enumerates 729 sequences a law")

@@ -9,7 +9,7 @@ from typed import typed
 
 from dpassay.attacks import Answers, reconstruct
 from dpassay.reference import ConfidentGNMax, NoisyArgmax, parse_noise
-from dpassay.verifiers.other_scales import better_scale, log_odds_wanted, log_supremum
+from dpassay.verifiers.commands.other_scales import better_scale, log_odds_wanted, log_supremum
 
 SHARP = [125, 100, 25, 0, 0, 0, 0, 0, 0, 0]
 THRESHOLD = (150.0, parse_noise("gaussian:50"))

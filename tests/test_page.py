@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpassay.verifiers.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
-from dpassay.verifiers.figures import EvidenceTrace
-from dpassay.verifiers.page import page
-from dpassay.verifiers.printable import printable
-from dpassay.verifiers.report import CheckResult, Verdict
+from dpassay.verifiers.findings.figures import EvidenceTrace
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.reporting.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
+from dpassay.verifiers.reporting.page import page
+from dpassay.verifiers.text import printable
 
 WHEN = datetime(2026, 3, 4, 5, 6)
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.verifiers.printable import printable
+from dpassay.verifiers.text import printable
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 

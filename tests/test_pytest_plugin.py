@@ -14,13 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpassay.verifiers import Inconclusive, assert_conforms, conformance, shared_run
+from dpassay.verifiers import Inconclusive, assert_conforms
 from dpassay.verifiers import gate as gate_module
 from dpassay.verifiers.claim import Claim, ClaimError, parse_claim
-from dpassay.verifiers.explained import CUT_SHORT
-from dpassay.verifiers.report import CheckResult, Report, Verdict
-from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.error_budget import SHARES
+from dpassay.verifiers.findings.explained import CUT_SHORT
+from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.targets import TargetError
+from dpassay.verifiers.testing import conformance, shared_run
 
 INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))
 PLUGIN = [] if INSTALLED else ["-p", "dpassay.verifiers.pytest_plugin"]

@@ -7,7 +7,7 @@ import pytest
 from typed import typed
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
-from dpassay.verifiers.label_log import read_labels
+from dpassay.verifiers.inputs.label_log import read_labels
 
 VOTES = [90, 78, 31, 19, 12]
 OPTIONS = ["--noise", "gaussian:40", "--teachers", "230"]

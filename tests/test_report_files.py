@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from typed import typed
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.report_files import FILES, ReportFileError, ReportFolder
+from dpassay.verifiers.reporting.files import FILES, ReportFileError, ReportFolder
 
 HERE = Path(__file__).parent
 CLAIM = """

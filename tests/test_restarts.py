@@ -13,8 +13,8 @@ from typed import typed
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.claim import ClaimError, parse_claim
 from dpassay.verifiers.embedded import reference_target
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.report import Verdict
 from dpassay.verifiers.targets import (
     InProcessTarget,
     NotOffered,

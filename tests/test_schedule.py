@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.plan import EVEN, FRESH, LADDER, LATE, NEAR_TIE, PAIR
-from dpassay.verifiers.planner import FRESH_CALL, make_plan
-from dpassay.verifiers.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
+from dpassay.verifiers.planning.plan import EVEN, FRESH, LADDER, LATE, NEAR_TIE, PAIR
+from dpassay.verifiers.planning.planner import FRESH_CALL, make_plan
+from dpassay.verifiers.planning.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 SCREENED = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:150"}

@@ -8,12 +8,12 @@ from small import drawing, small_claim
 from typed import typed
 
 from dpassay.verifiers.checks import ClassProbabilities
+from dpassay.verifiers.commands.own_histograms import own_histograms
+from dpassay.verifiers.error_budget import SHARES
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.own_histograms import own_histograms
-from dpassay.verifiers.planner import make_plan
-from dpassay.verifiers.report import Verdict
-from dpassay.verifiers.selection import Selection, select
-from dpassay.verifiers.shares import SHARES
+from dpassay.verifiers.gate.selection import Selection, select
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}

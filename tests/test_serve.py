@@ -13,8 +13,8 @@ import pytest
 
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.server import application
-from dpassay.verifiers.serving import ServingError, serve_reference
+from dpassay.verifiers.commands.serve import ServingError, serve_reference
+from dpassay.verifiers.commands.service import application
 
 COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli"]
 CLAIM = """

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from dpassay.verifiers import terminal
+from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.gate import Progress
-from dpassay.verifiers.printable import printable
-from dpassay.verifiers.report import CheckResult, Verdict
-from dpassay.verifiers.terminal import print_report, progress_bar
+from dpassay.verifiers.reporting import terminal
+from dpassay.verifiers.reporting.terminal import print_report, progress_bar
+from dpassay.verifiers.text import printable
 
 ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
 

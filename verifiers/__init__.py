@@ -6,7 +6,7 @@ if __name__ != "dpassay.verifiers":  # found as a bare folder: a second copy of 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .conformance import Inconclusive, assert_conforms
+    from .testing.conformance import Inconclusive, assert_conforms
 
 __all__ = ["Inconclusive", "assert_conforms"]
 
@@ -14,7 +14,7 @@ __all__ = ["Inconclusive", "assert_conforms"]
 def __getattr__(name: str) -> Any:
     """Loads the gate only where it is used: pytest imports this package at every start."""
     if name in __all__:
-        from . import conformance
+        from .testing import conformance
 
         return getattr(conformance, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,16 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from ..reference import (
-    ConfidentGNMax,
-    Gaussian,
-    Laplace,
-    Noise,
-    NoisyArgmax,
-    parse_noise,
-)
-from .histogram_file import read_histograms
-from .reading import ReadingError, read_bytes
+from ..reference import ConfidentGNMax, Gaussian, Laplace, Noise, NoisyArgmax, parse_noise
+from .inputs.files import ReadingError, read_bytes
+from .inputs.histogram_file import read_histograms
 from .targets.replies import one_line, shown_repr, shown_spec
 from .targets.restart_command import command_words
 

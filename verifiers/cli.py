@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from .misuse import MISUSE, fail, on_stdout, run_commands
-from .options import Seconds, Whole
+from .commands.exit_statuses import MISUSE, fail, on_stdout, run_commands
+from .commands.options import Seconds, Whole
 
 if TYPE_CHECKING:
     from .claim import Claim
-    from .interrupts import Interrupts
-    from .report import Report
+    from .commands.interrupts import Interrupts
+    from .findings.report import Report
     from .targets import Target
 
 
@@ -78,15 +78,15 @@ def verify(
     """
     from ..reference.clock import run_clock, untimed
     from .claim import ClaimError, read_claim
-    from .diagnosis import after_failure
-    from .earlier_report import EarlierReportError, read_opening
+    from .commands.interrupts import remembered_interrupts
+    from .commands.own_histograms import own_histograms
     from .embedded import REFERENCE, embedded_claim, embedded_histograms
-    from .interrupts import remembered_interrupts
-    from .own_histograms import own_histograms
-    from .report_files import ReportFileError, ReportFolder
-    from .selection import select
+    from .findings.opening import EarlierReportError, read_opening
+    from .gate.diagnosis import after_failure
+    from .gate.selection import select
+    from .reporting.files import ReportFileError, ReportFolder
+    from .reporting.terminal import print_report
     from .targets import shown_spec
-    from .terminal import print_report
 
     try:
         if target is not None and claim_file is None:
@@ -145,7 +145,7 @@ def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **ho
     """The gate's report, while a bar shows where it stands; how: as `gate.verify` takes it."""
     from .gate import Progress
     from .gate import verify as run
-    from .terminal import progress_bar
+    from .reporting.terminal import progress_bar
 
     with progress_bar() as show:
 
@@ -160,7 +160,7 @@ def _opened(target: str | None, claim: "Claim") -> "Target":
     """The target by its spec, the reference without one; ends the command where that fails."""
     from ..reference.clock import OutOfTime
     from .embedded import reference_target
-    from .report import Verdict
+    from .findings.report import Verdict
     from .targets import TargetError, open_target
 
     try:
@@ -192,7 +192,7 @@ def probabilities(histogram: str, noise: str, digits: int | None, as_json: bool)
 
     Without --digits they are computed in float64; with it, in mpmath, each digit correct.
     """
-    from .exact import decimal_probabilities
+    from .commands.probabilities import decimal_probabilities
 
     try:
         shown, logs = decimal_probabilities(histogram, noise, digits)
@@ -238,7 +238,7 @@ def reconstruct(
     LABELS is a file with one label a line, or a CSV with a column 'label'; without it, stdin.
     A refusal is -1; with --threshold, refusals are read too, and --counts has them last.
     """
-    from .attacker import reconstruct_votes
+    from .commands.reconstruct import reconstruct_votes
 
     if counts is not None and (labels is not None or classes is not None):
         fail("--counts stands for LABELS and --classes: give one or the other")
@@ -311,9 +311,9 @@ def account(
     Columns are classes; a header is optional, and may name a column 'label' of what was released.
     HISTOGRAMS.csv may be -, for standard input.
     """
-    from .accountant import account as charge
-    from .accountant import accounted_mechanism
-    from .histogram_file import read_histograms
+    from .commands.account import account as charge
+    from .commands.account import accounted_mechanism
+    from .inputs.histogram_file import read_histograms
 
     if epsilon is not None and not epsilon < float("inf"):
         fail(f"--epsilon {epsilon}: expected a finite budget")
@@ -347,8 +347,8 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     Exit 0: the claim is not refuted; 1: it is; 2: misuse or a target error; 3: not told apart.
     """
     from ..reference import BudgetExhausted, parse_histogram
-    from .audit import audit as run
     from .claim import ClaimError, read_claim
+    from .commands.audit import audit as run
     from .targets import Refused, TargetError, open_target
 
     try:
@@ -380,7 +380,7 @@ def serve(claim_file: str | None, port: int) -> None:
 
     A claim with [privacy] is enforced: 429 once its epsilon is spent. Restarting forgets it.
     """
-    from .serving import ServingError, serve_reference
+    from .commands.serve import ServingError, serve_reference
 
     try:
         serve_reference(claim_file, port)

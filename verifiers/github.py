@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .explained import CUT_SHORT
-from .misuse import fail
-from .printable import printable
-from .report import Verdict
+from .commands.exit_statuses import fail
+from .findings.explained import CUT_SHORT
+from .findings.report import Verdict
+from .text import printable
 
 _WORST_FIRST = list(Verdict)
 _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole

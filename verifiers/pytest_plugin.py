@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .explained import CUT_SHORT, explained
-from .shares import SHARES
+from .error_budget import SHARES
+from .findings.explained import CUT_SHORT, explained
 
 if TYPE_CHECKING:
-    from .shared_run import SharedRun
+    from .testing.shared_run import SharedRun
 
 _WARNING = "dpassay-warning"
 _ENDS = ("fail", "error")  # verdicts that may end a run before the other checks are done
@@ -80,8 +80,8 @@ class _Session:
     ) -> None:
         from .claim import ClaimError, read_claim
         from .embedded import REFERENCE
-        from .shared_run import SharedRun
         from .targets.replies import shown_spec
+        from .testing.shared_run import SharedRun
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
-from dpassay.verifiers.accountant import account
-from dpassay.verifiers.histogram_file import Asked
+from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.inputs.histogram_file import Asked
 
 SIGMAS = (40.0, 60.0, 80.0, 100.0)
 CANONICAL = 40.0

@@ -1,8 +1,8 @@
 """By what name the diagnosis of a broken aggregator should call its fault.
 
-A fragment that the right diagnosis contains: from the wordings of `verifiers/faults.py` for faults
-of the labels' law, from those of `verifiers/checks/reuse.py` for noise that is not fresh. What is
-left out here has no name there, and the right diagnosis gives it none.
+A fragment that the right diagnosis contains: for faults of the labels' law from the wordings of
+`verifiers/planning/faults.py`, for noise that is not fresh from those of
+`verifiers/checks/reuse.py`. What is left out has no name there, and the right diagnosis gives none.
 """
 
 NO_NOISE = "without any noise"

@@ -5,9 +5,9 @@ from scipy.special import logsumexp
 
 from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
+from ..error_budget import SHARES, log_threshold
 from ..evidence import dirichlet_log_e_value
-from ..plan import Plan
-from ..shares import SHARES, log_threshold
+from ..planning.plan import Plan
 from .base import Finding
 
 

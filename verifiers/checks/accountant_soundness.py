@@ -10,7 +10,7 @@ from ...reference import Histogram
 from ...reference.accounting.certified import enclosed_law, renyi_lower
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.worst_pair import worst_pair
-from ..plan import SIMPLE, Plan
+from ..planning.plan import SIMPLE, Plan
 from ..targets import NotOffered, Refused, Target, checked_charge
 from .base import Finding
 from .resembling_charges import resembled

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...reference.mechanisms import Labels
-from ..figures import Leakage, PrivacyCost
+from ..findings.figures import Leakage, PrivacyCost
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from ...reference.accounting.analyses import answer_data_independent, answered_s
 from ...reference.accounting.confident import threshold_data_independent
 from ...reference.accounting.conversions import ORDERS, most_repeats
 from ..claim import ANY_QUERIES, Claim
-from ..report import Verdict
+from ..findings.report import Verdict
 from ..targets import Refused, Target
 from .base import Finding
 from .budget_account import AskedHistogram

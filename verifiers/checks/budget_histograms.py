@@ -8,7 +8,7 @@ import numpy as np
 from ...reference import Histogram, NoisyArgmax
 from ...reference.accounting.worst_pair import worst_pair
 from ..claim import Claim
-from ..histogram_file import read_histograms
+from ..inputs.histogram_file import read_histograms
 from .certain_cost import CertainCost
 from .privacy_claim import MOST_ROWS, ORDERS
 

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from ...reference.mechanisms import Labels
-from ..shares import SHARES
+from ..error_budget import SHARES
 from ..targets import Refused, Target, TargetError, checked_labels
 from .base import Finding
 

@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
+from ..error_budget import SHARES, log_threshold
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
-from ..plan import (
+from ..planning.plan import (
     GENERAL,
     LADDER,
     POINTED,
@@ -16,7 +17,6 @@ from ..plan import (
     SIMPLE,
     Plan,
 )
-from ..shares import SHARES, log_threshold
 from .base import Finding
 from .fits import SURE, Fits, divergences, told_apart
 

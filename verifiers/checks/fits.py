@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import PointedEvidence
-from ..plan import Plan
+from ..planning.plan import Plan
 
 Vector = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from ...reference.mechanisms import Labels
-from ..common_noise import CommonNoise
+from ..error_budget import SHARES, log_threshold
 from ..evidence import (
     BlockDispersion,
     CallCopies,
@@ -25,12 +25,12 @@ from ..evidence import (
     log_mixture_of,
     log_supremum_ratio,
 )
+from ..evidence.power import copies_to_see, half
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
-from ..plan import EVEN, FRESH, NEAR_TIE, PAIR, SINGLES, Plan
-from ..planner import FRESH_CALL
-from ..power import copies_to_see, half
-from ..schedule import SHORT_CALL
-from ..shares import SHARES, log_threshold
+from ..planning.common_noise import CommonNoise
+from ..planning.plan import EVEN, FRESH, NEAR_TIE, PAIR, SINGLES, Plan
+from ..planning.planner import FRESH_CALL
+from ..planning.schedule import SHORT_CALL
 from .base import Finding
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
 

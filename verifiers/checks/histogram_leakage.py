@@ -9,11 +9,11 @@ from ...attacks import Answers, misplaced, reconstruct
 from ...reference.clock import step
 from ...reference.mechanisms import Labels
 from ..claim import Claim
+from ..error_budget import SHARES, log_threshold
 from ..evidence import count_outcomes, log_e_value_above
-from ..figures import Leakage
-from ..plan import Plan
-from ..report import Verdict
-from ..shares import SHARES, log_threshold
+from ..findings.figures import Leakage
+from ..findings.report import Verdict
+from ..planning.plan import Plan
 from .base import Finding
 
 QUERIES = 10_000

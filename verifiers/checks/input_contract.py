@@ -5,8 +5,8 @@ import numpy as np
 from ...reference import Histogram
 from ...reference.mechanisms import Labels
 from ..claim import Claim
-from ..planner import FRESH_CALL, most_even_law
-from ..shares import SHARES
+from ..error_budget import SHARES
+from ..planning.planner import FRESH_CALL, most_even_law
 from ..targets import Refused, Target, TargetError, checked_labels
 from ..targets.replies import call_text
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from ...reference.mechanisms import Labels
+from ..error_budget import SHARES, log_threshold
 from ..evidence import ScaleEvidence, count_outcomes
-from ..faults import short
-from ..plan import Plan
-from ..shares import SHARES, log_threshold
+from ..planning.faults import short
+from ..planning.plan import Plan
 from .base import Finding
 
 

@@ -15,7 +15,7 @@ from ...reference.accounting.divergences import renyi_divergence
 from ...reference.mechanisms import Labels
 from ..claim import PrivacyClaim
 from ..evidence import count_outcomes, proportion_interval
-from ..report import Verdict
+from ..findings.report import Verdict
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 

@@ -1,9 +1,9 @@
 """`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
 
 from ...reference.mechanisms import Labels
-from ..plan import PAIR, Plan
-from ..report import Verdict
-from ..shares import SHARES
+from ..error_budget import SHARES
+from ..findings.report import Verdict
+from ..planning.plan import PAIR, Plan
 from .base import Finding
 from .pair_bounds import Audit, PairLabels
 

@@ -11,8 +11,8 @@ from ...reference.accounting.counting import MOST, best_count
 from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.worst_pair import worst_pair
 from ..claim import ANY_QUERIES, Claim
-from ..figures import PrivacyCost
-from ..histogram_file import read_histograms
+from ..findings.figures import PrivacyCost
+from ..inputs.histogram_file import read_histograms
 from .base import Finding
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for

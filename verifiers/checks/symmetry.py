@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
+from ..error_budget import SHARES, log_threshold
 from ..evidence import SameLawEvidence
-from ..plan import Plan
-from ..shares import SHARES, log_threshold
+from ..planning.plan import Plan
 from .base import Finding
 
 MOST_REFUSED = 0.85

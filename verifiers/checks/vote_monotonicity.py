@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...reference.mechanisms import Labels
+from ..error_budget import SHARES, log_threshold
 from ..evidence import log_e_value_larger
-from ..plan import Plan
-from ..shares import SHARES, log_threshold
+from ..planning.plan import Plan
 from .base import Finding
 
 _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"

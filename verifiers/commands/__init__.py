@@ -1,0 +1,1 @@
+"""The commands of `dpassay` beside `verify`, and how a command takes options and ends."""

@@ -1,0 +1,186 @@
+"""The command `dpassay reconstruct`: from what a user has, labels or counts, to answers."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from ...attacks import Answers, Method, Reconstruction, reconstruct
+from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
+from ..claim import MOST_VOTES
+from ..inputs.files import ReadingError, read_bytes
+from ..inputs.label_log import read_labels
+from .other_scales import better_scale, log_supremum
+
+MOST_CLASSES = 1000
+ALARM = 1e-6
+_MANY = 50  # classes
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read from one query's answers, and what to say about it."""
+
+    reconstruction: Reconstruction
+    warnings: list[str]
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the intervals, drawn when they are asked for, take longer than one waits for."""
+        return len(self.reconstruction.histogram) >= _MANY
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form: whole votes where the method gives them."""
+        read = self.reconstruction
+        whole = read.method == "posterior"
+        return {
+            "histogram": [int(v) if whole else float(v) for v in read.histogram],
+            "interval": [[int(low), int(high)] for low, high in read.interval],
+            "queries": int(read.queries),
+            "method": read.method,
+            "misplaced": [float(share) for share in read.misplaced],
+            "converged": bool(read.converged),
+        }
+
+    def as_text(self) -> str:
+        """A table for people: votes per class with 95 % intervals."""
+        read = self.reconstruction
+        share, low, high = (f"{100 * value:.1f}" for value in read.misplaced)
+        lines = [
+            f"{int(read.queries):,} queries read by {read.method}: about {share} % of the "
+            f"{read.teachers:,} votes misplaced ({low} to {high} %)",
+            "class     votes  95 % interval",
+        ]
+        for label, (votes, ends) in enumerate(zip(read.histogram, read.interval, strict=True)):
+            lines.append(f"{label:5}  {votes:8.1f}  {ends[0]} to {ends[1]}")
+        return "\n".join(lines)
+
+
+def reconstruct_votes(
+    labels: str | None,
+    counts: str | None,
+    *,
+    classes: int | None,
+    mechanism: tuple[str, float | None, str | None],
+    teachers: int,
+    method: Method,
+) -> Reading:
+    """Reads the votes from a log of labels (a path, stdin when None) or from counts.
+
+    mechanism: noise, threshold and threshold's noise, as the command's options give them.
+    Raises ValueError of one line for the user.
+    """
+    attacked = attacked_mechanism(*mechanism)
+    warnings = []
+    if counts is not None:
+        answers = answers_from_counts(counts, attacked)
+    else:
+        answers, left_out = answers_from_log(labels or "-", classes, attacked)
+        if left_out:
+            warnings.append(f"refusals left out: {left_out:,}; --threshold would read them too")
+    if not answers.counts.any():
+        raise ValueError("no labels were counted: nothing to read")
+    _check_scales(attacked, teachers)
+    found = reconstruct(answers, teachers, method)
+    misfit = _misfit(answers, found if method == "mle" else reconstruct(answers, teachers))
+    if misfit is not None:
+        warnings.append(
+            f"no votes of {teachers:,} teachers fit these labels well under {attacked.noise}"
+            f"{misfit}: check --noise and --teachers"
+        )
+    if not found.converged:
+        warnings.append(f"{method} did not converge")
+    return Reading(found, warnings)
+
+
+def attacked_mechanism(
+    noise: str, threshold: float | None, threshold_noise: str | None
+) -> NoisyArgmax | ConfidentGNMax:
+    """The mechanism that options describe. Raises ValueError naming the option."""
+    family = parse_noise(noise)
+    if threshold is not None and not (math.isfinite(threshold) and abs(threshold) <= MOST_VOTES):
+        raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
+    if threshold is None and threshold_noise is None:
+        return NoisyArgmax(family)
+    if threshold is None or threshold_noise is None:
+        raise ValueError("--threshold and --threshold-noise belong together: give both or neither")
+    screen = parse_noise(threshold_noise)
+    if not isinstance(family, Gaussian) or not isinstance(screen, Gaussian):
+        raise ValueError("--threshold takes gaussian noise in --noise and --threshold-noise")
+    return ConfidentGNMax(family, threshold, screen)
+
+
+def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> None:
+    """Raises ValueError for noise that is nothing, or everything, beside the votes."""
+    screen = [mechanism.threshold_noise] if isinstance(mechanism, ConfidentGNMax) else []
+    for noise in (mechanism.noise, *screen):
+        if not 1e-6 * teachers <= noise.scale <= 1e6 * teachers:
+            raise ValueError(
+                f"noise {noise} for {teachers:,} teachers: expected a scale from a millionth of "
+                "them to a million times as many"
+            )
+
+
+def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
+    """What to say of labels that the likeliest votes do not explain; None where they do.
+
+    Votes that are all free explain any labels; what is tested is the bound at zero votes. Another
+    scale is named where one does far better; else the likelihood-ratio test errs once in 10^6.
+    """
+    assert likeliest.teachers is not None
+    best_known = float(likeliest.log_likelihood) + float(likeliest.gap)
+    better = better_scale(answers, likeliest.teachers, best_known)
+    if better is not None:
+        noise, odds = better
+        less = "" if answers.refuses else " or less"
+        return (
+            f", but some do under about {noise.family}:{noise.scale:.2g}{less} "
+            f"(odds 10^{odds / math.log(10):.1f} to 1)"
+        )
+    deviance = 2.0 * (log_supremum(answers) - best_known)
+    return None if chi2.sf(deviance, answers.counts.size - 1) > ALARM else ""
+
+
+def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> Answers:
+    """Answers from `n0,n1,...`. Raises ValueError that shows the offending part."""
+    counts = []
+    for part in text.split(","):
+        if not (part.strip().isdecimal() and part.isascii()):
+            raise ValueError(
+                f"--counts {text!r}: {part.strip()!r} is no count: expected a whole number from 0"
+            )
+        counts.append(float(part))
+    try:
+        return Answers(np.array(counts), mechanism)
+    except ValueError as error:
+        raise ValueError(f"--counts {text!r}: {error}") from None
+
+
+def answers_from_log(
+    path: str, classes: int | None, mechanism: NoisyArgmax | ConfidentGNMax
+) -> tuple[Answers, int]:
+    """Answers from a log of labels (`-` is stdin), and how many refusals were left out.
+
+    Refusals are left out where the mechanism has no threshold: what is answered has the same law.
+    Raises ValueError naming the file, the line and what is allowed.
+    """
+    source = "stdin" if path == "-" else path
+    try:
+        text = read_bytes(None if path == "-" else path).decode("utf-8-sig")
+    except ReadingError as error:
+        raise ValueError(f"{source}: {error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{source}: not a text file") from None
+    labels = read_labels(text.splitlines(), source)
+    found = max(labels) + 1
+    classes = max(found, 2) if classes is None else classes
+    if found > classes:
+        raise ValueError(
+            f"{source}: label {found - 1} of --classes {classes}: expected 0 to {classes - 1}"
+        )
+    if classes > MOST_CLASSES:
+        raise ValueError(f"{source}: label {found - 1}: expected at most {MOST_CLASSES} classes")
+    kept = labels if isinstance(mechanism, ConfidentGNMax) else [x for x in labels if x >= 0]
+    return Answers.tally(kept, classes, mechanism), len(labels) - len(kept)

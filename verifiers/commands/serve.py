@@ -1,0 +1,57 @@
+"""The command `serve`: the reference aggregator behind a port of this machine."""
+
+import contextlib
+import errno
+import socket
+import sys
+
+from ..claim import ClaimError, read_claim
+from ..embedded import embedded_claim
+
+_HOST = "127.0.0.1"  # it answers whoever asks: not for a network
+_GRACE = 2  # seconds that requests in flight have when it is ended
+
+
+class ServingError(Exception):
+    """Why nothing can be served, in one line for the user."""
+
+
+def serve_reference(claim_file: str | None, port: int) -> None:
+    """Serves the mechanism of the claim, or the embedded one, until Ctrl-C.
+
+    port: 0 lets the system choose one; the URL is printed on stderr. Raises ServingError for a
+    claim that cannot be read, a port that cannot be used, or where the extra is not installed.
+    """
+    try:
+        claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+    except ClaimError as error:
+        raise ServingError(str(error)) from None
+    try:
+        from .connections import QuietServer, settings
+        from .service import application
+    except ModuleNotFoundError as error:
+        raise ServingError(
+            f"serve needs {error.name}, of the extra: pip install '.[serve]' in the clone brings it"
+        ) from None
+    with _listening(port) as listener:
+        port = listener.getsockname()[1]
+        url = f"http://{_HOST}:{port}"
+        served = f"{claim.mechanism.name} with {claim.mechanism.noise}"
+        print(f"dpassay: serving {served} on {url}", file=sys.stderr, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):  # raised anew once the server has ended
+            QuietServer(settings(application(claim), port, _GRACE)).run([listener])
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((_HOST, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        taken = "it is in use" if error.errno == errno.EADDRINUSE else error.strerror
+        raise ServingError(
+            f"port {port} cannot be used: {taken}; --port 0 takes a free one"
+        ) from None
+    return listener

@@ -1,0 +1,187 @@
+"""The reference aggregator as an HTTP target: the application of `dpassay serve`."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ...reference import REFUSAL, BudgetExhausted, ConfidentGNMax, Histogram, as_histogram
+from ...reference.accounting.analyses import answer_data_independent
+from ...reference.accounting.confident import threshold_data_independent
+from ...reference.accounting.conversions import ORDERS, to_epsilon
+from ..claim import Claim
+from ..targets.replies import one_line, shown
+
+BODY_BYTES = 1_000_000
+LARGEST_SIZE = 1_000_000
+_MOST_ORDERS = 1000
+_DRAWS = 1 << 16  # of noise, in one go
+
+
+class Accountant:
+    """Charges what was answered and refused, by the data-independent analysis, in memory.
+
+    With [privacy] in the claim, a call that could exceed its epsilon at its delta is not answered.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self._mechanism, self._privacy = claim.mechanism.mechanism(), claim.privacy
+        self._answered = self._refused = self._promised = 0
+
+    def costs(self, orders: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rényi costs (n,) of the threshold's test, and of an answer after it."""
+        answer = answer_data_independent(self._mechanism.noise, orders)
+        if isinstance(self._mechanism, ConfidentGNMax):
+            return threshold_data_independent(self._mechanism.threshold_noise.scale, orders), answer
+        return np.zeros_like(answer), answer
+
+    @contextlib.contextmanager
+    def reserved(self, size: int) -> Iterator[None]:
+        """Room for `size` answers while they are drawn, which others cannot have meanwhile.
+
+        Raises BudgetExhausted unless they fit; what is decided tells no outcome.
+        """
+        self._reserve(size)
+        self._promised += size
+        try:
+            yield
+        finally:
+            self._promised -= size
+
+    def _reserve(self, size: int) -> None:
+        if self._privacy is None:
+            return
+        answered = self._answered + self._promised + size
+        after = self._epsilon(answered, self._refused, self._privacy.delta)
+        if after > self._privacy.epsilon:
+            raise BudgetExhausted(f"epsilon {after:.4g} would exceed {self._privacy.epsilon:g}")
+
+    def charge(self, answered: int, refused: int) -> None:
+        """Takes down what is about to be released."""
+        self._answered += answered
+        self._refused += refused
+
+    def spent(self, delta: float) -> float:
+        """Epsilon so far."""
+        return self._epsilon(self._answered, self._refused, delta)
+
+    def _epsilon(self, answered: int, refused: int, delta: float) -> float:
+        if answered + refused == 0:
+            return 0.0
+        test, answer = self.costs(ORDERS)
+        costs = (answered + refused) * test + answered * answer
+        return to_epsilon(ORDERS, costs, delta).epsilon
+
+
+def application(claim: Claim) -> Starlette:
+    """The routes of an HTTP target that does what `claim` says.
+
+    Requests of many labels are answered in turns, a few milliseconds each. Wrong ones are answered
+    with {"error": one line}: 422 for their content, 413 for their length; 429 says that the budget
+    of the claim is spent.
+    """
+    mechanism, accountant = claim.mechanism.mechanism(), Accountant(claim)
+
+    async def aggregate(request: Request) -> Response:
+        content = await _content(request, {"histogram", "size"})
+        votes, size = _votes(content["histogram"], claim.mechanism.classes), _size(content["size"])
+        with accountant.reserved(size):
+            refused, parts = 0, []
+            for part in _parts(size, votes.size):
+                labels = mechanism.sample(votes, part)
+                refused += int((labels == REFUSAL).sum())
+                parts.append(",".join(map(str, labels.tolist())))
+                await asyncio.sleep(0)  # others have their turn
+            accountant.charge(size - refused, refused)
+        return Response(f'{{"labels":[{",".join(parts)}]}}', media_type="application/json")
+
+    async def rdp(request: Request) -> JSONResponse:
+        content = await _content(request, {"histogram", "orders"})
+        _votes(content["histogram"], claim.mechanism.classes)
+        test, answer = accountant.costs(_orders(content["orders"]))
+        return JSONResponse({"rdp": (test + answer).tolist()})
+
+    async def spent(request: Request) -> JSONResponse:
+        return JSONResponse({"spent": accountant.spent(_delta(request.query_params.get("delta")))})
+
+    return Starlette(
+        routes=[
+            Route("/aggregate", aggregate, methods=["POST"]),
+            Route("/rdp", rdp, methods=["POST"]),
+            Route("/spent", spent, methods=["GET"]),
+        ],
+        exception_handlers={
+            ValueError: lambda _, error: _error(422, str(error)),
+            BudgetExhausted: lambda _, error: _error(429, str(error)),
+            ClientDisconnect: lambda _, error: _error(400, "the client has gone"),
+            HTTPException: lambda _, error: _error(error.status_code, error.detail),
+        },
+    )
+
+
+def _parts(size: int, classes: int) -> Iterator[int]:
+    """Sizes that add up to `size`, each drawn in a few milliseconds."""
+    most = max(1, _DRAWS // classes)
+    for start in range(0, size, most):
+        yield min(most, size - start)
+
+
+def _error(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"error": one_line(message)}, status)
+
+
+async def _content(request: Request, keys: set[str]) -> dict[str, Any]:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_BYTES:
+            raise HTTPException(413, f"expected a body of at most {BODY_BYTES:,} bytes")
+    try:
+        content = json.loads(bytes(body))
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or set(content) != keys:
+        raise ValueError(f"expected one JSON object with {' and '.join(sorted(keys))}")
+    return content
+
+
+def _votes(given: Any, classes: int) -> Histogram:
+    if not isinstance(given, list) or not all(type(votes) is int for votes in given):
+        raise ValueError("histogram: expected a list of whole numbers")
+    if len(given) != classes:
+        raise ValueError(f"histogram of {len(given)} classes: expected {classes}")
+    return as_histogram(given)
+
+
+def _size(given: Any) -> int:
+    if type(given) is not int or not 1 <= given <= LARGEST_SIZE:
+        raise ValueError(f"size {shown(given)}: expected a whole number from 1 to {LARGEST_SIZE:,}")
+    return given
+
+
+def _orders(given: Any) -> NDArray[np.float64]:
+    numbers = isinstance(given, list) and all(type(order) in (int, float) for order in given)
+    if not numbers or not 1 <= len(given) <= _MOST_ORDERS:
+        raise ValueError(f"orders: expected a list of 1 to {_MOST_ORDERS} numbers")
+    if not all(1 < order <= 1e6 for order in given):
+        raise ValueError("orders: expected numbers above 1, up to 1,000,000")
+    return np.array(given, dtype=np.float64)
+
+
+def _delta(given: str | None) -> float:
+    try:
+        delta = float(given or "")
+    except ValueError:
+        delta = 0.0
+    if not 0 < delta < 1:
+        raise ValueError("delta: expected a number between 0 and 1, as in /spent?delta=1e-5")
+    return delta

@@ -1,0 +1,176 @@
+"""How many queries a check needs before its silence means something.
+
+Both functions take the least detectable of all laws P at total variation `effect` from Q: mass
+moved in proportion between a set A and its complement, with Q(A) as near 1/2 as it gets.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, nbinom, norm
+
+from .dirichlet import dirichlet_log_e_value
+from .one_sided import log_e_value_larger
+from .pointed import LEAK
+from .repetition import FOLLOWED
+from .repetition import SHARES as WAGERS
+from .same_law import CONCENTRATIONS
+
+Vector = NDArray[np.float64]
+
+MISSES = 0.01
+"""Probability with which an effect of the stated size may be missed."""
+
+_MOST = 1 << 27
+_QUANTILE = -float(norm.ppf(MISSES))
+
+
+def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
+    """Labels after which `dirichlet_log_e_value` reaches the threshold with probability 0.99.
+
+    log_q: log-probabilities (o,). The e-value is taken at the counts that are expected under P,
+    scaled to the 1 % worst number of labels in A by the binomial law; the tests simulate it.
+    """
+    q = np.exp(log_q)
+    inside = half(q)
+    share = float(q[inside].sum())
+    rest = 1.0 - share
+    # where nearly no chance is left outside, P spreads its share evenly there, which costs most
+    outside = q / rest if rest > 1e-9 else np.full(q.size, 1.0 / max(1, int((~inside).sum())))
+    moves = [move for move in (effect, -effect) if 0.0 < share + move < 1.0 - 1e-12]
+
+    def enough(n: int) -> bool:
+        for move in moves:
+            seen = float(binom.ppf(MISSES if move > 0 else 1.0 - MISSES, n, share + move))
+            if (seen - n * share) * move <= 0.0:
+                return False
+            counts = _whole(np.where(inside, q * seen / share, outside * (n - seen)))
+            if dirichlet_log_e_value(counts, log_q, effect) < log_threshold:
+                return False
+        return True
+
+    return _least(enough)
+
+
+def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> int:
+    """Queries after which a winner that is told without noise shows with probability 0.99.
+
+    chance: of the winner among the answers under the claim; answered: share of the queries. Each
+    answer then names the winner and adds the log of 1 / chance, less the leak that every known
+    fault has; how many queries are answered is all that is left to chance.
+    """
+    answers = int(np.ceil(log_wanted / -np.log(chance / (1.0 - LEAK * (1.0 - chance)))))
+    return answers + int(nbinom.ppf(1.0 - MISSES, answers, min(answered, 1.0)))
+
+
+def _least(enough: Callable[[int], bool]) -> int:
+    """The least number that is enough, within half a percent."""
+    low, high = 0, 64
+    while not enough(high) and high < _MOST:
+        low, high = high, 2 * high
+    while high - low > max(1, high // 200):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _whole(counts: Vector) -> Vector:
+    """Expected counts below 1 as whole ones: so many outcomes once, the rest never."""
+    rare = np.flatnonzero(counts < 1.0)
+    whole = counts.copy()
+    whole[rare] = np.arange(rare.size) < round(float(counts[rare].sum()))
+    return whole
+
+
+def half(q: Vector) -> NDArray[np.bool_]:
+    """The outcomes of a set A whose probability is near 1/2, with some mass on both sides."""
+    inside = np.zeros(q.size, dtype=bool)
+    total = 0.0
+    for outcome in np.argsort(-q):
+        if not inside.any() or abs(total + q[outcome] - 0.5) < abs(total - 0.5):
+            inside[outcome] = True
+            total += q[outcome]
+    return inside
+
+
+def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
+    """Pairs after which `SameLawEvidence` reaches the threshold with probability 0.99.
+
+    log_q: log-probabilities (o,) of the first stream. Second-order expansion of the wagers: at
+    time t a predictor pulled with concentration k has learnt the share s = t/(t + k) of the
+    difference, with noise of 2 d/t; the tests simulate it.
+    """
+    top = float(np.exp(log_q.max()))
+    middle = top - 0.5 * effect
+    divergence = effect**2 / (middle * (1.0 - middle) if top >= 0.5 else 0.25)
+    return _pairs(divergence, _degrees(log_q), log_threshold + float(np.log(len(CONCENTRATIONS))))
+
+
+def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
+    """Pairs after which `log_e_value_larger` reaches the threshold with probability 0.99.
+
+    chance: of an event in the first stream, which a fault makes rarer by `effect` in the second,
+    where it should be no rarer.
+    """
+    first = chance * (1.0 - (chance - effect))
+    second = (chance - effect) * (1.0 - chance)
+    share = first / (first + second)
+
+    def enough(n: int) -> bool:
+        apart = int(binom.ppf(MISSES / 2, n, first + second))
+        only_first = int(binom.ppf(MISSES / 2, apart, share))
+        return log_e_value_larger(only_first, apart - only_first) >= log_threshold
+
+    return _least(enough)
+
+
+def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
+    """The least probability of a label being a copy that shows with probability 0.99; at most 1.
+
+    log_q: log-probabilities (o,); labels: at risk of being a copy of an earlier one; log_wanted:
+    evidence that `Repetition` must find at one distance, with one of its wagers. By the normal law
+    of the sum of the log-ratios.
+    """
+    q = np.exp(np.sort(log_q)[::-1][:FOLLOWED])
+    for share in np.geomspace(0.005, 1.0, 80):
+        for wager in WAGERS:
+            copied, other = np.log1p(-wager + wager / np.maximum(q, 1e-300)), np.log1p(-wager)
+            chance = share + (1.0 - share) * q
+            mean = float((q * (chance * copied + (1.0 - chance) * other)).sum())
+            square = float((q * (chance * copied**2 + (1.0 - chance) * other**2)).sum())
+            spread = np.sqrt(labels * max(square - mean**2, 0.0))
+            if labels * mean - _QUANTILE * spread >= log_wanted:
+                return float(share)
+    return 1.0
+
+
+@lru_cache(maxsize=256)
+def _pairs(divergence: float, degrees: float, wanted: float) -> int:
+    length = 1 << 12
+    while length < _MOST:
+        t = np.arange(1.0, length + 1.0)
+        reached = [
+            int(np.argmax(above)) + 1
+            for concentration in CONCENTRATIONS
+            if (above := _growth(t, divergence, degrees, concentration) >= wanted).any()
+        ]
+        if reached:
+            return min(reached)
+        length *= 4
+    return _MOST
+
+
+def _growth(t: Vector, divergence: float, degrees: float, concentration: float) -> Vector:
+    """Log wealth after each pair that is exceeded with probability 1 - `MISSES`."""
+    share = t / (t + concentration)
+    square = share**2 * (divergence + 2.0 * degrees / t)
+    mean = np.cumsum(0.25 * (2.0 * share * divergence - square))
+    spread = np.sqrt(np.cumsum(0.5 * square + 0.25 * share**2 * divergence))
+    return np.asarray(mean - _QUANTILE * spread)
+
+
+def _degrees(log_q: Vector) -> float:
+    """Outcomes likely enough to add noise, less one."""
+    return max(1.0, float(np.minimum(1.0, np.exp(log_q) * 1e4).sum()) - 1.0)

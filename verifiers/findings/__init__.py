@@ -1,0 +1,1 @@
+"""What a run found: verdicts, figures and words, and their public JSON form."""

@@ -1,0 +1,108 @@
+"""What an earlier run's report.json opens with: labels to compare with those of another life."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...reference import REFUSAL
+from ...reference.mechanisms import Labels
+from ..claim import Claim
+from ..inputs.files import ReadingError, read_bytes
+from ..planning.planner import most_even_law
+from ..targets.replies import shown
+
+_BYTES = 50_000_000
+"""No report is longer."""
+
+
+class EarlierReportError(ValueError):
+    """A report that cannot be compared with; the message is one line for who named it."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The first call of a run: labels (n,) of a histogram (c,), as the target answered them."""
+
+    histogram: tuple[int, ...]
+    labels: tuple[int, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        return {"histogram": list(self.histogram), "labels": list(self.labels)}
+
+    @property
+    def as_labels(self) -> Labels:
+        """The labels as an array (n,)."""
+        return np.array(self.labels, dtype=np.int64)
+
+
+def read_opening(path: str | Path, claim: Claim) -> Opening:
+    """The opening of an earlier report under the same mechanism.
+
+    path: of a report.json, or of the folder that holds it. Raises EarlierReportError of one line.
+    """
+    if claim.mechanism.caching:
+        raise EarlierReportError(
+            f"--compare {path}: under caching = true answers are the same by design; name a "
+            "command as restart in [gate]"
+        )
+    report = _read(Path(path))
+    opening = report.get("opening")
+    if opening is None:
+        raise EarlierReportError(
+            f"--compare {path}: the report has no opening: its target answered nothing, or it was "
+            "written before there were any"
+        )
+    _refuse_other_claim(path, report, claim)
+    histogram = most_even_law(claim.mechanism).tolist()
+    if not isinstance(opening, dict) or opening.get("histogram") != histogram:
+        found = opening.get("histogram") if isinstance(opening, dict) else opening
+        raise EarlierReportError(
+            f"--compare {path}: the report opens with {shown(found)}, and this run with "
+            f"{shown(histogram)}: only labels of one histogram can be compared"
+        )
+    lowest = REFUSAL if claim.mechanism.refuses else 0
+    labels = opening.get("labels")
+    good = (
+        isinstance(labels, list)
+        and labels
+        and all(type(label) is int and lowest <= label < len(histogram) for label in labels)
+    )
+    if not good:
+        raise EarlierReportError(
+            f"--compare {path}: opening.labels = {shown(labels)}: expected labels from {lowest} to "
+            f"{len(histogram) - 1}"
+        )
+    assert isinstance(labels, list)
+    return Opening(tuple(histogram), tuple(labels))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The JSON object at a path. Raises EarlierReportError."""
+    file = path / "report.json" if path.is_dir() else path
+    try:
+        text = read_bytes(str(file), _BYTES)
+    except ReadingError as error:
+        raise EarlierReportError(f"--compare {file}: {error}") from None
+    try:
+        report = json.loads(text)
+    except (ValueError, RecursionError):
+        report = None
+    if not isinstance(report, dict) or not isinstance(report.get("claim"), dict):
+        raise EarlierReportError(f"--compare {file}: expected the report.json of a dpassay verify")
+    return report
+
+
+def _refuse_other_claim(path: str | Path, report: dict[str, Any], claim: Claim) -> None:
+    ours = claim.model_dump(mode="json", exclude_none=True)["mechanism"]
+    theirs = report["claim"].get("mechanism")
+    theirs = theirs if isinstance(theirs, dict) else {}
+    for key in {**ours, **theirs}:
+        if ours.get(key) != theirs.get(key):
+            raise EarlierReportError(
+                f"--compare {path}: the report is of another claim: its mechanism.{key} is "
+                f"{shown(theirs.get(key))}, here {shown(ours.get(key))}"
+            )

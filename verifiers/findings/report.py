@@ -1,0 +1,168 @@
+"""What a run found: verdicts of checks and of the whole, and their public JSON form."""
+
+import math
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from importlib.metadata import version
+from typing import Any
+
+from ..claim import Claim
+from .figures import Figures
+from .figures_json import figures_of
+from .opening import Opening
+
+_REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
+
+
+class Verdict(StrEnum):
+    """What one check, or the whole run, says of the target."""
+
+    FAIL = "fail"
+    ERROR = "error"
+    INCONCLUSIVE = "inconclusive"
+    PASS = "pass"
+    NOT_APPLICABLE = "not-applicable"
+
+    @property
+    def exit_status(self) -> int:
+        """0 pass, 1 a violation, 2 misuse or a target error, 3 the budget was too small to say."""
+        return {"fail": 1, "error": 2, "inconclusive": 3}.get(self.value, 0)
+
+    @property
+    def meaning(self) -> str:
+        """What a run with this verdict found, in a sentence."""
+        return _MEANING[self]
+
+
+_MEANING = {
+    Verdict.PASS: "the labels are what the claim says, to the precision below",
+    Verdict.FAIL: "the deployment does not do what it claims",
+    Verdict.ERROR: "the target did not answer a call as it must, and the run ended there",
+    Verdict.INCONCLUSIVE: "too few labels were seen to say",
+    Verdict.NOT_APPLICABLE: "the property cannot be tested on this target",
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check's verdict, with its evidence; None where a value has no meaning for the check."""
+
+    id: str
+    verdict: Verdict
+    message: str
+    queries: int = 0
+    log_e_value: float | None = None
+    log_threshold: float | None = None
+    histogram: tuple[int, ...] | None = None
+    diagnosis: str | None = None
+    reproduce: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form without its figures; evidence in decimal logs."""
+        return {
+            "id": self.id,
+            "verdict": self.verdict.value,
+            "queries": self.queries,
+            "log10_e_value": _decimal_log(self.log_e_value),
+            "threshold_log10": _decimal_log(self.log_threshold),
+            "histogram": None if self.histogram is None else list(self.histogram),
+            "message": self.message,
+            "diagnosis": self.diagnosis,
+            "reproduce": self.reproduce,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run; figures: what its page draws; interrupted: by the user.
+
+    unseen: the warning, one of `warnings`, of what the run could not look at; left_out: that of
+    checks that were not to run; opening: its first call, if that was answered; target: as the user
+    named it, None for an object handed over in Python; started: in UTC; found_after: queries at
+    which a check was first refuted, None where none was; what follows serves the diagnosis;
+    nothing_applied: none of the checks that were chosen could be run.
+    """
+
+    claim: Claim
+    queries: int
+    seconds: float
+    seed: int
+    checks: tuple[CheckResult, ...]
+    warnings: tuple[str, ...] = field(default=())
+    figures: Figures | None = None
+    interrupted: bool = False
+    unseen: str | None = None
+    opening: Opening | None = None
+    target: str | None = None
+    left_out: str | None = None
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    found_after: int | None = None
+    nothing_applied: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the checks in the order fail, error, inconclusive, pass.
+
+        A pass of the replies' form alone, where none of the checks chosen applies, says nothing.
+        """
+        found = worst(check.verdict for check in self.checks)
+        silent = found is Verdict.PASS and self.nothing_applied
+        return Verdict.INCONCLUSIVE if silent else found
+
+    @property
+    def meaning(self) -> str:
+        """What the run found, in a sentence."""
+        if self.nothing_applied and self.verdict is Verdict.INCONCLUSIVE:
+            return "none of the checks that were chosen can be run on this target"
+        if self.left_out is not None and self.verdict is Verdict.PASS:
+            return "nothing was found by the checks that were chosen, to the precision below"
+        return self.verdict.meaning
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form, as `verify --json` prints it."""
+        return {
+            "verdict": self.verdict.value,
+            "target": self.target,
+            "started": _utc(self.started),
+            "ended": _utc(self.started + timedelta(seconds=self.seconds)),
+            "queries": self.queries,
+            "found_after": self.found_after,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+            "false_alarm": self.claim.gate.false_alarm,
+            "claim": self.claim.model_dump(mode="json", exclude_none=True),
+            "versions": versions(),
+            "warnings": list(self.warnings),
+            "opening": None if self.opening is None else self.opening.as_json(),
+            "checks": [check.as_json() | self._drawn(check) for check in self.checks],
+        }
+
+    def _drawn(self, check: CheckResult) -> dict[str, Any]:
+        return {"figures": figures_of(check.id, self.figures, self.claim.mechanism)}
+
+
+def versions() -> dict[str, str]:
+    """The versions of what computed a report, by name."""
+    return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a run from those of its checks."""
+    found = set(verdicts)
+    order = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
+    return next((verdict for verdict in order if verdict in found), Verdict.INCONCLUSIVE)
+
+
+def _utc(time: datetime) -> str:
+    """ISO 8601 to the millisecond, as every language reads it."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _decimal_log(value: float | None) -> float | None:
+    """JSON has no infinity: evidence beyond all bounds is written as 1e308."""
+    if value is None:
+        return None
+    return round(min(max(value / math.log(10.0), -1e308), 1e308), 3)

@@ -1,0 +1,94 @@
+"""How a stream of the plan is asked: fresh labels, checked, each of them evidence."""
+
+import numpy as np
+
+from ...reference import Histogram
+from ...reference.mechanisms import Labels
+from ..planning.plan import Batch, Plan
+from ..targets import Target, checked_labels
+
+_TRIES = 200
+_LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes
+
+
+class UsedUp(Exception):  # noqa: N818 - an answer, not an error
+    """No histogram is left whose answer a caching deployment would still have to draw."""
+
+
+class Asking:
+    """Asks a target for labels of a plan's streams.
+
+    A caching deployment draws one label a histogram. It is asked for one label each of many
+    histograms with the law of the stream's: renumbered, and with the same votes added to every
+    class where the law allows that (Wang et al. 2022, Theorem 2). `kept` holds what it answered.
+    """
+
+    def __init__(self, target: Target, plan: Plan, other_totals: bool, seed: int) -> None:
+        self.target, self.plan = target, plan
+        self.mechanism = plan.claim.mechanism
+        self.shifts = other_totals and not self.mechanism.refuses
+        self.rng = np.random.default_rng(seed)
+        self.kept: dict[tuple[int, ...], int] = {}
+
+    def labels(self, batch: Batch) -> tuple[Labels, tuple[int, ...]]:
+        """The labels (size,) of a batch, classes numbered back, and the sizes of the calls made.
+
+        Fewer where a caching deployment has no more. Raises as the target does, TargetError for a
+        reply that breaks the rules, and UsedUp where there is none at all.
+        """
+        histogram = np.array(self.plan.streams[batch.stream].histogram, dtype=np.int64)
+        if self.mechanism.caching:
+            return self._first_labels(histogram, batch.size), (1,) * batch.size
+        votes = np.roll(histogram, batch.turn)
+        labels: list[Labels] = []
+        calls: list[int] = []
+        for size in batch.calls:
+            labels.append(self._call(votes, size))
+            calls += getattr(self.target, "parts", (size,))
+        found = np.concatenate(labels)
+        back = (found - batch.turn) % histogram.size
+        return np.where(found < 0, found, back), tuple(calls)
+
+    def in_turn(self, batch: Batch) -> tuple[Labels, Labels]:
+        """Labels of a stream and of another, (size,) each, in calls for one label, in turn."""
+        assert batch.other is not None
+        pair = [
+            np.array(self.plan.streams[i].histogram, dtype=np.int64)
+            for i in (batch.stream, batch.other)
+        ]
+        labels = [[self._call(votes, 1) for votes in pair] for _ in range(batch.size)]
+        first, other = np.array(labels, dtype=np.int64).reshape(-1, 2).T
+        return first, other
+
+    def _first_labels(self, histogram: Histogram, size: int) -> Labels:
+        found: list[int] = []
+        try:
+            while len(found) < size:
+                found.append(self._first_label(histogram))
+        except UsedUp:
+            if not found:
+                raise
+        return np.array(found, dtype=np.int64)
+
+    def _call(self, histogram: Histogram, size: int) -> Labels:
+        reply = self.target.ask(histogram, size)
+        return checked_labels(reply, histogram, size, self.mechanism.refuses)
+
+    def _first_label(self, histogram: Histogram) -> int:
+        order, votes = self._unasked(histogram)
+        label = int(self._call(votes, 1)[0])
+        self.kept[tuple(votes.tolist())] = label
+        return label if label < 0 else int(order[label])
+
+    def _unasked(self, histogram: Histogram) -> tuple[Histogram, Histogram]:
+        """A histogram not asked before with the same law, and the original class of each class."""
+        largest = max(10 * self.mechanism.teachers, _LARGEST_TOTAL)
+        most = max(0, (largest - int(histogram.sum())) // histogram.size) if self.shifts else 0
+        order = np.arange(histogram.size)
+        for attempt in range(_TRIES):
+            if attempt:
+                order = self.rng.permutation(histogram.size)
+            votes = histogram[order] + (int(self.rng.integers(0, most + 1)) if attempt else 0)
+            if tuple(votes.tolist()) not in self.kept:
+                return order, votes
+        raise UsedUp

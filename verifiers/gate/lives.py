@@ -1,0 +1,114 @@
+"""Lives of a target: what comparing them shows that no life shows alone."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ...reference import BudgetExhausted, Histogram
+from ...reference.mechanisms import Labels
+from ..claim import Claim
+from ..planning.planner import FRESH_CALL
+from ..targets import NotOffered, Refused, Target, TargetError, checked_labels
+from ..targets.replies import call_text
+
+LAST_CALL = 16
+"""Labels of the calls just before a restart."""
+
+_CALLS_AGAIN = 2
+QUERIES = (2 + 2 * _CALLS_AGAIN) * FRESH_CALL
+"""Labels that a comparison asks for at most."""
+
+
+def last_calls(seed: int) -> int:
+    """Calls just before a restart, so many that state saved every 50 calls was saved in them.
+
+    Their number differs from seed to seed: the calls of a plan are as many in every run, and what
+    was saved with the very last of them is replayed by nobody.
+    """
+    return 51 + seed % 9
+
+
+class Compared(Protocol):
+    """The check that takes the labels of other lives."""
+
+    def observe_restart(
+        self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
+    ) -> None:
+        """Labels of earlier lives, those of a new one, how these differ, and what is not seen."""
+
+
+class Lives:
+    """Restarts a target, and asks one histogram for the first labels of each life.
+
+    histogram: that of the first call of all; queries: labels asked so far.
+    """
+
+    def __init__(self, target: Target, claim: Claim, histogram: Histogram) -> None:
+        self.target, self.claim, self.histogram = target, claim, histogram
+        self.queries = 0
+
+    def compare(self, check: Compared, earlier: Sequence[Labels]) -> None:
+        """Shows `check` the labels of new lives; earlier: all labels of the histogram, in order.
+
+        Raises as the target does where it cannot be restarted as it was started.
+        """
+        alike = self._contained(check)
+        unseen = self.target.restart()
+        if alike is None:
+            unseen = None
+        elif unseen is not None:
+            unseen = f"{unseen}: {alike}"
+        begun = self._follow(check, np.concatenate(earlier), "restarted", unseen)
+        if alike is not None:  # the run's own first labels need not be the first of their life
+            self.target.restart()
+            self._follow(check, begun, "begun", unseen)
+
+    def _follow(self, check: Compared, earlier: Labels, kind: str, unseen: str | None) -> Labels:
+        """Compares the first calls of a life, each by itself: a fixed seed repeats one alone."""
+        calls = [self._first_labels() for _ in range(_CALLS_AGAIN)]
+        for call in calls:
+            check.observe_restart(earlier, call, kind, unseen)
+        return np.concatenate(calls)
+
+    def _contained(self, check: Compared) -> str | None:
+        """Compares two lives of one process id, as in containers; why not, where it cannot.
+
+        A target that does not work in a namespace is not compared so: that says nothing of it.
+        """
+        try:
+            self.target.restart_contained()
+            one = self._first_labels()
+            self.target.restart_contained()
+            other = self._first_labels()
+        except NotOffered as why:
+            return str(why)
+        except (TargetError, BudgetExhausted):
+            return "it does not answer as process 1 of a PID namespace"
+        check.observe_restart(one, other, kind="contained")
+        return None
+
+    def _first_labels(self) -> Labels:
+        self.queries += FRESH_CALL
+        try:
+            reply = self.target.ask(self.histogram, FRESH_CALL)
+        except Refused as refusal:
+            call = call_text(self.histogram, FRESH_CALL)
+            raise TargetError(
+                f"{call} is refused after a restart, but was answered: {refusal}"
+            ) from None
+        return checked_labels(reply, self.histogram, FRESH_CALL, self.claim.mechanism.refuses)
+
+
+def not_seen(target: Target, claim: Claim, *, cut_short: bool) -> str:
+    """The warning of a run in which no two lives of the target were compared.
+
+    cut_short: the target could have been restarted, and the run ended before.
+    """
+    caching = claim.mechanism.caching
+    lost = "answers kept in memory alone" if caching else "a seed fixed at its start"
+    warning = f"the target was not restarted: {lost} would not show"
+    if cut_short:
+        return f"{warning}; the run ended before it could be"
+    compare = "" if caching else ", or compare with an earlier report by --compare"
+    return f"{warning}; {target.no_restart}{compare}"

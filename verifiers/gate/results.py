@@ -1,0 +1,145 @@
+"""From what the checks of a run found to the results that a report lists."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..checks import Check, ClassProbabilities, Finding, FreshNoise
+from ..checks.fits import SURE
+from ..error_budget import SHARES
+from ..findings.explained import CUT_SHORT
+from ..findings.report import CheckResult, Verdict
+from .simplest import Simplest
+
+
+def is_refuted(check: Check) -> bool:
+    """Whether a check's evidence has reached its threshold."""
+    return check.log_e_value >= check.log_threshold
+
+
+@dataclass
+class Ending:
+    """How a run ended: `stopped` early and why, an `error` of the target, what was found apart.
+
+    hopeless: check id -> why no number of queries would decide it; finished: whether a failure
+    was no reason to end it.
+    """
+
+    stopped: str | None = None
+    error: str | None = None
+    simplest: Simplest | None = None
+    reproduce: str | None = None
+    proofs: dict[str, CheckResult] = field(default_factory=dict)
+    hopeless: dict[str, str] = field(default_factory=dict)
+    finished: bool = False
+
+    def again(self, verdict: Verdict) -> str | None:
+        """The command that repeats the run, for a verdict that one would want to see again."""
+        return None if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) else self.reproduce
+
+
+def results(
+    contract: CheckResult, checks: Sequence[Check], lacking: Mapping[str, str], ending: Ending
+) -> list[CheckResult]:
+    """One result for each check id, in the order of the report.
+
+    lacking: check id -> why it cannot run.
+    """
+    found = {contract.id: contract, **ending.proofs}
+    cut, cause = _cut(checks, ending), _cause(checks)
+    for check in checks:
+        found[check.id] = _result(check, ending, cut, cause)
+    for name, reason in lacking.items():
+        found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
+    return [found.get(name) or _not_reached(name, ending, cut) for name in SHARES]
+
+
+def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
+    """Which failure cut the other checks short, if one did."""
+    refuted = [check.id for check in checks if is_refuted(check)]
+    if ending.error is not None:
+        return f"{CUT_SHORT}the target failed"
+    if not refuted or ending.finished:
+        return None
+    listed = " and ".join([", ".join(refuted[:-1]), refuted[-1]] if refuted[1:] else refuted)
+    return f"{CUT_SHORT}{listed} failed"
+
+
+def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:
+    why = cut or ending.stopped or "the target failed before it could run"
+    return CheckResult(
+        name, Verdict.INCONCLUSIVE, why, reproduce=ending.again(Verdict.INCONCLUSIVE)
+    )
+
+
+def _result(check: Check, ending: Ending, cut: str | None, cause: "_Cause | None") -> CheckResult:
+    shortfall = check.shortfall()
+    if is_refuted(check):
+        found = check.violation() if cause is None else cause.seen_by(check)
+        verdict, finding = Verdict.FAIL, _located(found, ending.simplest)
+    elif shortfall == 0:
+        verdict, finding = Verdict.PASS, check.silence()
+    else:
+        verdict = Verdict.INCONCLUSIVE
+        more = f"{ending.stopped}; about {shortfall:,} more queries would have been needed"
+        finding = Finding(cut or ending.hopeless.get(check.id) or more)
+    return CheckResult(
+        check.id,
+        verdict,
+        finding.message,
+        check.queries,
+        check.log_e_value,
+        check.log_threshold,
+        finding.histogram,
+        finding.diagnosis,
+        ending.again(verdict),
+    )
+
+
+def _located(finding: Finding, simplest: Simplest | None) -> Finding:
+    """A violation of the labels' law, shown on the simplest histogram if one was found."""
+    if finding.histogram is None or simplest is None:
+        return finding
+    where = ""
+    if finding.histogram != simplest.histogram:  # the labels told of are of another one
+        where = f", {list(simplest.histogram)}"
+    message = f"{finding.message}; {simplest}{where}"
+    return replace(finding, message=message, histogram=simplest.histogram)
+
+
+@dataclass(frozen=True)
+class _Cause:
+    """What explains a run's failures: the finding of a check, which may not have failed itself."""
+
+    check: Check
+    finding: Finding
+
+    def seen_by(self, check: Check) -> Finding:
+        """The violation of a check, whose diagnosis defers to the cause."""
+        if check is self.check:
+            return self.finding
+        found, words = check.violation(), self.finding.diagnosis
+        if is_refuted(self.check):
+            words = f"{self.finding.cause} (see {self.check.id})"
+        return replace(found, message=found.otherwise or found.message, diagnosis=words)
+
+
+def _cause(checks: Sequence[Check]) -> _Cause | None:
+    """The one explanation of all failures: a known fault of the labels' law, or reused noise.
+
+    Either distorts what the other is judged by, so that the likelier one is told, if it is clearly
+    likelier, whichever checks have failed.
+    """
+    labels = next((c for c in checks if isinstance(c, ClassProbabilities)), None)
+    fresh = next((c for c in checks if isinstance(c, FreshNoise) and c.log_odds > SURE), None)
+    if labels is None or not any(is_refuted(check) for check in checks):
+        return None
+    known = _Cause(labels, labels.violation())
+    odds = known.finding.log_odds
+    if fresh is None:
+        return None if odds is None else known
+    reused = _Cause(fresh, fresh.violation())
+    if odds is None:
+        return reused
+    if abs(odds - fresh.log_odds) <= SURE:
+        return None
+    return known if odds > fresh.log_odds else reused

@@ -1,0 +1,100 @@
+"""Which checks a run has, as `--check` and `--skip` choose, and which streams only the others need.
+
+What is left out keeps its share of `false_alarm`, unspent: the error rate of a run stays a bound,
+and the thresholds of a check do not depend on which others stand beside it.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..error_budget import SHARES
+from ..planning.plan import EVEN, FRESH, LADDER, PAIR, SINGLES, Plan, Stream
+
+ALWAYS = "input-contract"
+"""The check that none can do without: what is no label is no evidence."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The checks of a run; left_out: check id -> why it is not among them."""
+
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def keeps(self, check: str) -> bool:
+        """Whether the run has a check, by its id."""
+        return check not in self.left_out
+
+    @property
+    def warning(self) -> str | None:
+        """What a reader must know of a verdict that rests on some checks alone."""
+        if not self.left_out:
+            return None
+        why, left, kept = next(iter(self.left_out.values())), list(self.left_out), self._chosen
+        named = f"all but {', '.join(kept)}" if kept and len(kept) < len(left) else ", ".join(left)
+        return (
+            f"{why}: {named}; the verdict says nothing of what was left out, and its share of "
+            "false_alarm is not given to the rest"
+        )
+
+    def nothing_applies(self, not_applicable: Collection[str]) -> str | None:
+        """The warning of a run that has none of the checks chosen."""
+        if not self.left_out or not set(self._chosen) <= set(not_applicable):
+            return None
+        return f"none of the checks that were chosen applies: {', '.join(self._chosen)}"
+
+    @property
+    def _chosen(self) -> list[str]:
+        return [name for name in SHARES if self.keeps(name) and name != ALWAYS]
+
+    def asks(self, plan: Plan, lacking: Collection[str]) -> list[bool]:
+        """For each stream of the plan, whether any check needs labels of it.
+
+        lacking: the checks that the run does not have, whatever the reason.
+        """
+        if not self.left_out:
+            return [True] * len(plan.streams)
+        needs = [need for check, need in _needs(plan).items() if check not in lacking]
+        return [any(need(i, stream) for need in needs) for i, stream in enumerate(plan.streams)]
+
+
+def select(check: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
+    """The checks named by `--check` and what every run needs, or all but those of `--skip`.
+
+    Raises ValueError of one line for a name that is none, for both options at once, and for a run
+    without the check that all others rest on.
+    """
+    if check and skip:
+        raise ValueError("--check and --skip: give one or the other")
+    option = "--check" if check else "--skip"
+    for name in (*check, *skip):
+        if name not in SHARES:
+            raise ValueError(f"{option} {name[:60]!r}: expected one of {', '.join(SHARES)}")
+    if ALWAYS in skip:
+        raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
+    kept = {ALWAYS, *check} if check else set(SHARES) - set(skip)
+    return Selection({name: f"left out by {option}" for name in SHARES if name not in kept})
+
+
+def _needs(plan: Plan) -> dict[str, Callable[[int, Stream], bool]]:
+    """For each check that looks at labels, whether it needs those of a stream.
+
+    A superset of what its silence rests on; a check may look at more where it is asked for others.
+    """
+    caching = plan.claim.mechanism.caching
+    apart = (FRESH, PAIR, EVEN)
+
+    def twins(check: str) -> Callable[[int, Stream], bool]:
+        return lambda i, _: i in plan.twins.get(check, (-1, -1, 0))[:2]
+
+    return {
+        "class-probabilities": lambda _, stream: stream.kind not in apart,
+        # beyond these, a run goes on with the stream that tells most until the scale is known
+        "noise-scale": lambda _, stream: stream.kind == "probe",
+        # of kept answers, some are asked again, whatever they answer
+        "fresh-noise": lambda _, stream: stream.kind == "probe" if caching else True,
+        "abstention": lambda _, stream: stream.kind not in (*apart, SINGLES, LADDER),
+        "privacy-audit": lambda _, stream: stream.kind == PAIR,
+        # it is simulated: the target's labels only show that it reads them as well
+        "histogram-leakage": lambda _, stream: stream.kind in ("own", "informative"),
+        **{check: twins(check) for check in plan.twins},
+    }

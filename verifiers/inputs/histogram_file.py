@@ -1,0 +1,104 @@
+"""A file of histograms: CSV, a histogram a row, a column a class."""
+
+import csv
+import io
+from dataclasses import dataclass
+
+from ...reference import REFUSAL, as_histogram
+from .files import ReadingError, read_bytes
+
+_ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
+_NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One row of the file: a histogram, and what was released for it where the file says."""
+
+    histogram: tuple[int, ...]
+    label: int | None
+
+
+def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
+    """The rows of a CSV file: columns are classes, a header is optional, `label` may be one of it.
+
+    path: `-` for standard input; again: it will be read once more, so that no pipe will do. Raises
+    ValueError that names the file, the line and what is allowed.
+    """
+    file = None if path == "-" and not again else path
+    path = "standard input" if file is None else path
+    try:
+        text = io.StringIO(read_bytes(file, again=again).decode(_ENCODING), newline="")
+        table = [(i, row) for i, row in enumerate(csv.reader(text), 1) if any(row)]
+    except ReadingError as error:
+        raise ValueError(f"{path}: {error}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path}: not a CSV file") from None
+    label_column = None
+    columns = len(table[0][1]) if table else 0
+    if table and _is_header(table[0][1]):
+        line, names = table.pop(0)
+        label_column = _label_column(f"{path}, line {line}", names)
+    elif len(table) > 1 and _is_numbering(table[0][1]) and not _is_numbering(table[1][1]):
+        raise ValueError(
+            f"{path}, line {table[0][0]}: column numbers, not votes: expected names, or no header"
+        )
+    if not table:
+        raise ValueError(f"{path}: no histograms: expected one a row")
+    return [_asked(f"{path}, line {line}", row, label_column, columns) for line, row in table]
+
+
+def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
+    if len(row) != columns:
+        raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
+    for column, cell in enumerate(row):
+        if not _is_whole(cell) and column == label_column:
+            raise ValueError(
+                f"{place}: label {cell[:60]!r} is not a whole number: expected a class from 0 to "
+                f"{columns - 2}, or {REFUSAL} for a refusal"
+            )
+        if not _is_whole(cell):
+            raise ValueError(
+                f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
+                "commas between them (names in a header begin with a letter)"
+            )
+    values = [int(cell) for cell in row]
+    label = None if label_column is None else values.pop(label_column)
+    try:
+        histogram = tuple(int(v) for v in as_histogram(values))
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    if label is not None and not REFUSAL <= label < len(histogram):
+        raise ValueError(
+            f"{place}: label {label} of {len(histogram)} classes: expected 0 to "
+            f"{len(histogram) - 1}, or {REFUSAL} for a refusal"
+        )
+    return Asked(histogram, label)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a first row names columns: a mistyped number must not pass for a name."""
+    names = [cell.strip().lower() for cell in cells]
+    if "label" in names:
+        return True
+    return not any(name.lstrip("+-.")[:1].isdecimal() or name in _NO_NAMES for name in names)
+
+
+def _is_numbering(cells: list[str]) -> bool:
+    """Whether a row is 0, 1, ..., as tables without names are headed; it would count as votes."""
+    return [cell.strip() for cell in cells] == [str(i) for i in range(len(cells))]
+
+
+def _label_column(place: str, cells: list[str]) -> int | None:
+    """Which column of a header says what was released, if one does."""
+    names = [cell.strip().lower() for cell in cells]
+    if "" in names:  # a table's index, written without a name, would be read as votes
+        raise ValueError(f"{place}: column {names.index('') + 1} has no name: expected a class")
+    if names.count("label") > 1:
+        raise ValueError(f"{place}: {names.count('label')} columns named label: expected one")
+    return names.index("label") if "label" in names else None
+
+
+def _is_whole(cell: str) -> bool:
+    text = cell.strip()
+    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19

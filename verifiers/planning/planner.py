@@ -1,0 +1,373 @@
+"""Which histograms a run asks, and how often.
+
+Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
+effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
+deployment's own), asked a hundred times each, which shows faults that few inputs have. Probes come
+first: the histograms on which the commonest faults show soonest. One anchor is for the end, so that
+a fault that starts late has its own.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ...reference import Histogram
+from ...reference.clock import step
+from ..claim import ANY_QUERIES, Claim, MechanismClaim
+from ..error_budget import SHARES, log_threshold
+from ..evidence.pointed import FROM_THE_START
+from ..evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
+from ..strategies import examples, histograms
+from .faults import Fault, known_faults
+from .ladder import ladder
+from .plan import (
+    ANCHOR_SHARE,
+    EVEN,
+    FRESH,
+    GENERAL,
+    LADDER,
+    LATE,
+    NEAR_TIE,
+    PAIR,
+    POOLED,
+    SHARE_OF_ANCHORS,
+    SIMPLE,
+    SINGLES,
+    Plan,
+    Stream,
+)
+from .pool import candidate_pool
+
+PROBE_QUERIES, TYPICAL_QUERIES = 256, 420
+EXPLORER_QUERIES = 100
+EXPLORERS = 26
+FRESH_CALL, FRESH_CALLS = 32, 4
+SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
+PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
+
+OTHER_TOTALS = (3, 9)
+"""Factors of the claimed teachers at which other totals are tried."""
+
+_TURNED = {NEAR_TIE: 0.4, "informative": 0.5, "smaller-total": 0.5, LATE: 0.5, LADDER: 0.5}
+"""Shares of the queries that are asked with the classes numbered otherwise. Of the near-tie, more
+than half keeps one numbering: calls, copies and one large call are compared there."""
+
+_KEPT_FREE = 6_000
+"""Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
+
+_FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
+
+_CLEAR = 0.97  # probability of the winner from which a histogram counts as clear
+
+
+@lru_cache(maxsize=32)
+def make_plan(
+    claim: Claim, seed: int, other_totals: bool = True, own: tuple[tuple[int, ...], ...] = ()
+) -> Plan:
+    """The plan for a claim.
+
+    seed: fixes every histogram; other_totals: whether the target serves totals other than the
+    claimed teachers; own: histograms of the deployment itself, asked as explorers.
+    """
+    mechanism = claim.mechanism
+    step("candidates")
+    faults = tuple(known_faults(mechanism))
+    pool = candidate_pool(mechanism, mechanism.teachers, seed)
+    planner = _Planner(claim, np.random.default_rng(seed), anchors=9 if other_totals else 7)
+    step("probes")
+    for histogram in pool.probes(faults, count=3):
+        planner.add("probe", histogram, PROBE_QUERIES)
+    for histogram in _typical(mechanism, other_totals):
+        planner.add("typical", histogram, TYPICAL_QUERIES)
+    planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
+    planner.add_anchor("informative", pool.most_informative())
+    planner.add_anchor(NEAR_TIE, pool.near_tie())
+    planner.add_clear_anchor("high-consensus", _unanimous(mechanism.classes, mechanism.teachers))
+    if other_totals:
+        planner.add_clear_anchor("smaller-total", _smaller_total(mechanism))
+        planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
+    else:
+        planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
+    if not mechanism.caching:
+        audited = claim.privacy is not None and claim.privacy.scope == ANY_QUERIES
+        for histogram in _tied_pair(mechanism):
+            queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
+            planner.add(PAIR, histogram, queries, shuffle=False)
+        for histogram in _even_pair(mechanism):
+            planner.add(EVEN, histogram, EVEN_QUERIES, shuffle=False)
+    explorers = _explorers(claim, seed, other_totals)
+    planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explorers) + len(own)))
+    if not mechanism.caching:
+        planner.add_singles()
+    for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
+        planner.add(SIMPLE, histogram, 0, shuffle=False)
+    for histogram in explorers:
+        planner.add("explorer", histogram, EXPLORER_QUERIES, shuffle=False)
+    for votes in own:
+        planner.add("own", np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
+    return Plan(claim, tuple(planner.streams), planner.twins, faults)
+
+
+def most_even_law(mechanism: MechanismClaim) -> Histogram:
+    """The histogram, votes even over some classes, whose outcomes are least predictable."""
+    classes, teachers = mechanism.classes, mechanism.teachers
+    found = np.zeros((classes, classes), dtype=np.int64)
+    for leaders in range(1, classes + 1):
+        found[leaders - 1, :leaders] = teachers // leaders
+        found[leaders - 1, : teachers % leaders] += 1
+    log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
+    entropy = -(np.exp(log_q) * np.maximum(log_q, -700.0)).sum(-1)
+    best: Histogram = found[int(np.argmax(entropy))]
+    return best
+
+
+def _unanimous(classes: int, total: int) -> Histogram:
+    votes = np.zeros(classes, dtype=np.int64)
+    votes[0] = total
+    return votes
+
+
+def _smaller_total(mechanism: MechanismClaim) -> Histogram:
+    """Unanimous, with the fewest votes that still have a clear winner; at most the teachers."""
+    totals = np.unique(np.linspace(1, mechanism.teachers, 100).astype(np.int64))
+    found = np.zeros((totals.size, mechanism.classes), dtype=np.int64)
+    found[:, 0] = totals
+    log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
+    clear = np.exp(log_q[:, 0]) >= _CLEAR
+    smallest: Histogram = found[int(np.argmax(clear)) if clear.any() else -1]
+    return smallest
+
+
+def _typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
+    """Two camps, a tie of three far ahead, small counts, and a few teachers missing."""
+    classes, teachers = mechanism.classes, mechanism.teachers
+    found = []
+    for shares in ((0.6, 0.4), (0.54, 0.46), (0.336, 0.332, 0.332)):
+        if len(shares) < classes:
+            votes = np.zeros(classes, dtype=np.int64)
+            votes[: len(shares)] = np.round(np.array(shares) * teachers)
+            votes[0] += teachers - votes.sum()
+            found.append(votes)
+    if classes > 4:
+        votes = np.full(classes, round(0.012 * teachers), dtype=np.int64)
+        votes[1:3] = teachers // 4
+        votes[3] = teachers // 6
+        votes[0] = teachers - votes[1:].sum()
+        found += [votes] if votes[0] > 0 else []
+    if other_totals and classes > 2:
+        votes = np.zeros(classes, dtype=np.int64)
+        missing = max(1, round(0.06 * teachers))
+        votes[:3] = round(0.47 * teachers), round(0.34 * teachers), 0
+        votes[2] = max(0, teachers - missing - votes.sum())
+        found.append(votes)
+    return found
+
+
+def _tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
+    """Two classes that share all votes, and the same with one vote moved."""
+    tied = np.zeros(mechanism.classes, dtype=np.int64)
+    tied[0] = (mechanism.teachers + 1) // 2
+    tied[1] = mechanism.teachers - tied[0]
+    moved = tied.copy()
+    moved[:2] += (-1, 1)
+    return tied, moved
+
+
+def _even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
+    """Even votes, and the same with a vote of the first class moved to the last."""
+    even = np.full(mechanism.classes, mechanism.teachers // mechanism.classes, dtype=np.int64)
+    even[: mechanism.teachers % mechanism.classes] += 1
+    moved = even.copy()
+    moved[0] -= 1
+    moved[-1] += 1
+    return (even, moved) if even[0] > 0 else (even, even[::-1].copy())
+
+
+def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
+    """A clear winner in the smallest of the other totals that has one."""
+    for factor in OTHER_TOTALS:
+        step("candidates of other totals")
+        total = factor * claim.mechanism.teachers
+        histogram, chance = candidate_pool(claim.mechanism, total, seed).clear_winner()
+        if chance > _CLEAR:
+            break
+    return histogram
+
+
+def _simple_histograms(classes: int, total: int) -> list[Histogram]:
+    """Histograms of `total` votes, the simplest first: unanimous, two sides, one against many."""
+    found: dict[tuple[int, ...], Histogram] = {}
+    for share in (1.0, 0.5, 0.6, 0.7, 0.8, 0.9):
+        for spread in (1, 2, classes - 1):
+            others = min(spread, classes - 1)
+            votes = np.zeros(classes, dtype=np.int64)
+            votes[1 : 1 + others] = (total - round(total * share)) // others
+            votes[0] = total - votes.sum()
+            found.setdefault(tuple(votes.tolist()), votes)
+    return list(found.values())
+
+
+def _explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
+    """Distinct histograms of the claimed total, and a few of other totals, from Hypothesis."""
+    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
+    step("explorers")
+    few = EXPLORERS // 5 if other_totals else 0
+    found = [
+        *_distinct(histograms(classes, teachers), EXPLORERS - few, seed),
+        *_distinct(histograms(classes, st.integers(1, 10 * teachers)), few, seed),
+    ]
+    # in turns, so that every class leads somewhere
+    return [np.roll(votes, place - int(votes.argmax())) for place, votes in enumerate(found)]
+
+
+def _distinct(strategy: st.SearchStrategy[Histogram], count: int, seed: int) -> list[Histogram]:
+    found = examples(strategy, 2 * count, seed) if count else []
+    return list({tuple(histogram.tolist()): histogram for histogram in found}.values())[:count]
+
+
+def _told_apart(histogram: Histogram) -> Histogram:
+    """Equal counts spread by a vote or more, the total kept: renumbered, more histograms differ.
+
+    The leaders stay as they are, since a near-tie is what it is by them.
+    """
+    votes = histogram.copy()
+    for count in np.unique(histogram)[:-1]:
+        equal = np.flatnonzero(histogram == count)
+        half = equal.size // 2
+        if count >= half:
+            offsets = np.r_[-half:0, [0] * (equal.size % 2), 1 : half + 1]
+            votes[equal] += offsets.astype(np.int64)
+        elif votes.max() > 4 * half:  # nothing to take from these: one vote of the leader's each
+            votes[equal[:half]] += 1
+            votes[votes.argmax()] -= half
+    return votes
+
+
+class _Planner:
+    """Collects streams and works out how many queries each needs."""
+
+    def __init__(self, claim: Claim, rng: np.random.Generator, anchors: int) -> None:
+        self.claim = claim
+        self.rng = rng
+        self.anchors = anchors
+        self.streams: list[Stream] = []
+        self.twins: dict[str, tuple[int, int, int]] = {}
+
+    def add(self, kind: str, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
+        """A stream; shuffled, so that no class is the leader everywhere."""
+        if shuffle:
+            histogram = histogram[self.rng.permutation(histogram.size)]
+        share = 0.0 if self.claim.mechanism.caching else _TURNED.get(kind, 0.0)
+        votes = tuple(int(v) for v in histogram)
+        self.streams.append(Stream(kind, votes, queries, turned=int(share * queries)))
+
+    def add_anchor(
+        self, kind: str, histogram: Histogram, queries: int = 0, shuffle: bool = True
+    ) -> None:
+        """A stream deep enough for `class-probabilities` to see the smallest effect on it."""
+        step(kind)
+        gate = self.claim.gate
+        if self.claim.mechanism.caching:
+            histogram = _told_apart(histogram)
+        wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
+        wanted -= np.log(ANCHOR_SHARE * self._anchor_share(kind)) + np.log(GENERAL)
+        needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        self.add(kind, histogram, max(needed, queries), shuffle)
+
+    def _anchor_share(self, kind: str) -> float:
+        """Of the anchors' prior weight, at least."""
+        even = (1.0 - sum(SHARE_OF_ANCHORS.values())) / (self.anchors - len(SHARE_OF_ANCHORS))
+        return SHARE_OF_ANCHORS.get(kind, even)
+
+    def add_ladder(self, faults: Sequence[Fault], reserved: int) -> None:
+        """Clear winners of the claimed total, deep enough to see the noise left out there.
+
+        Those whose winner leaves less than a twenty-fifth of the smallest effect are left out, and
+        the dearer ones where the budget does not hold them: nobody should need more queries for a
+        pass because of them. reserved: queries of streams still to come.
+        """
+        room = self.claim.gate.max_queries - reserved - _KEPT_FREE
+        room -= sum(stream.queries for stream in self.streams)
+        wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
+        weight = max(fault.weight for fault in faults) / sum(fault.weight for fault in faults)
+        wanted -= np.log(POOLED * weight * FROM_THE_START)
+        for rung in ladder(self.claim.mechanism):
+            votes = np.array(rung.histogram, dtype=np.int64)
+            answered = float(np.exp(self._log_q(votes)[: votes.size]).sum())
+            queries = bare_winners_to_see(rung.chance, answered, wanted)
+            if queries > room or 1.0 - rung.chance < self.claim.gate.smallest_effect / _FINER:
+                break
+            room -= queries
+            self.add(LADDER, votes, queries)
+
+    def add_singles(self) -> None:
+        """Calls for one label: many of the near-tie, some of every other histogram asked deeply."""
+        deep = [s for s in self.streams if s.is_anchor or s.kind in (FRESH, LADDER)]
+        deep.sort(key=lambda stream: stream.kind != NEAR_TIE)
+        for votes in dict.fromkeys(stream.histogram for stream in deep):
+            first = votes == deep[0].histogram
+            queries = SINGLE_CALLS if first else SINGLE_CALLS_ELSEWHERE
+            self.add(SINGLES, np.array(votes), queries, shuffle=False)
+
+    def add_clear_anchor(self, kind: str, histogram: Histogram) -> None:
+        """An anchor, if its outcome is clear and no other one has its votes already.
+
+        Where noise is so large that nothing is clear, the informative one is as near as it gets.
+        """
+        clear = float(np.exp(self._log_q(histogram).max())) >= _CLEAR
+        known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
+        if clear and sorted(histogram.tolist()) not in known:
+            self.add_anchor(kind, histogram)
+
+    def add_symmetries(self, kind: str, histogram: Histogram, shift: bool) -> None:
+        """An anchor with its permuted and, where totals may change, its shifted twin.
+
+        It is raised, half of the runner-up's votes going to the leader, and asked again late.
+        """
+        gate = self.claim.gate
+        wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
+        pairs = pairs_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        self.add_anchor(kind, histogram, pairs)
+        base, original = len(self.streams) - 1, self.streams[-1]
+        votes = np.array(original.histogram)
+        if shift:
+            more = max(1, self.claim.mechanism.teachers // 2)
+            self.add("shifted", votes + more, original.queries, shuffle=False)
+            self.twins["shift-invariance"] = (base, len(self.streams) - 1, pairs)
+        order = self._derangement(votes)
+        relabel = tuple(int(v) for v in order)
+        moved = tuple(int(v) for v in votes[order])
+        self.streams.append(Stream("permuted", moved, original.queries, relabel))
+        self.twins["permutation-equivariance"] = (base, len(self.streams) - 1, pairs)
+        self._add_raised(base)
+        self.add_anchor(LATE, votes, shuffle=False)
+
+    def _add_raised(self, base: int) -> None:
+        votes = np.array(self.streams[base].histogram)
+        order = np.argsort(-votes, kind="stable")  # of leaders that tie the first, as argmax
+        leader, runner = int(order[0]), int(order[1])
+        chance = float(np.exp(self._log_q(votes)[leader]))
+        gate = self.claim.gate
+        if chance <= 2.0 * gate.smallest_effect:
+            return  # hardly ever answered: a fall could not show
+        wanted = log_threshold(SHARES["vote-monotonicity"], gate.false_alarm)
+        pairs = rises_to_see(chance, gate.smallest_effect, wanted)
+        votes[leader] += votes[runner] - votes[runner] // 2
+        votes[runner] //= 2
+        self.add_anchor("raised", votes, pairs, shuffle=False)
+        self.twins["vote-monotonicity"] = (base, len(self.streams) - 1, pairs)
+
+    def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
+        """A random order of the classes that moves the leader."""
+        leader = int(votes.argmax())
+        while True:
+            order = self.rng.permutation(votes.size)
+            if order[leader] != leader:
+                return order
+
+    def _log_q(self, histogram: Histogram) -> NDArray[np.float64]:
+        mechanism = self.claim.mechanism.mechanism()
+        return np.asarray(mechanism.log_probabilities(histogram.astype(np.float64)))

@@ -1,0 +1,140 @@
+"""Candidate histograms, and the choice of the most telling ones among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import Histogram
+from ..claim import MechanismClaim
+from ..strategies import examples, histograms
+from .faults import Fault, fault_laws
+
+Matrix = NDArray[np.float64]
+
+_STEP = 1e-3
+_PROBED = 50
+_WINS = 0.9
+_MOVES = 10_000  # votes moved between two classes, at most so many ways over the classes
+_LEADERS = (1.0, 0.95, 0.85, 0.75, 0.65, 0.55, 0.5, 0.45, 0.4, 0.34, 0.25, 0.15)
+_RUNNERS = (0.0, 0.2, 0.5, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Histograms (b, c) of one total, their claimed log-laws (b, o) and Fisher information (b,).
+
+    The information is about the log of the noise scale, per label: the sum of
+    (dQ/d ln s)^2 / Q, by a central difference.
+    """
+
+    claim: MechanismClaim
+    histograms: NDArray[np.int64]
+    log_q: Matrix
+    information: NDArray[np.float64]
+
+    def most_informative(self) -> Histogram:
+        """A histogram with an empty class, whose labels tell most about the noise scale.
+
+        Of two classes an empty one leaves only the unanimous histogram, so there any will do.
+        """
+        usable = (self.histograms == 0).any(-1) | (self.claim.classes == 2)
+        return self._best(usable, self.information)
+
+    def near_tie(self) -> Histogram:
+        """Two leading classes within a tenth of the scale, information as large as may be."""
+        ranked = np.sort(self.histograms, -1)
+        gap = ranked[:, -1] - ranked[:, -2]
+        close = gap <= max(1.0, 0.1 * self.claim.noise.scale)
+        if self.claim.classes > 2:
+            close &= ranked[:, -1] > ranked[:, 0]
+        return self._best(close, self.information)
+
+    def clear_winner(self) -> tuple[Histogram, float]:
+        """One outcome of probability near 0.99, where small changes of law show soonest.
+
+        A surer one before a tie, which is no winner. The nearest of the pool is brought nearer by
+        votes moved between the leader and the runner-up.
+        """
+        at, _ = _nearest_to_clear(self.log_q)
+        votes = self.histograms[at]
+        order = np.argsort(-votes, kind="stable")
+        most = np.sum(votes[order[:2]])
+        ways = _MOVES // votes.size
+        moved = np.unique(np.linspace(-votes[order[0]], votes[order[1]], ways).astype(np.int64))
+        near = np.repeat(votes[None], moved.size, 0)
+        near[:, order[0]] += moved
+        near[:, order[1]] = most - near[:, order[0]]
+        log_q = self.claim.mechanism().log_probabilities(near.astype(np.float64))
+        best, chance = _nearest_to_clear(np.asarray(log_q))
+        return near[best], chance
+
+    def probes(self, faults: Sequence[Fault], count: int) -> list[Histogram]:
+        """Histograms on which faults show soonest: largest divergence from the claim."""
+        order = np.argsort(-self.information)
+        tried = order[:: max(1, order.size // _PROBED)]
+        log_q = self.log_q[tried]
+        laws = fault_laws(faults, log_q, self.histograms[tried].astype(np.float64))
+        with np.errstate(invalid="ignore"):
+            terms = np.exp(laws) * (laws - log_q[:, None, :])
+        divergence = np.where(np.isfinite(terms), terms, 0.0).sum(-1)
+        best = divergence.max(0)
+        seen_by = divergence / np.maximum(best, 1e-12)
+        chosen: list[int] = []
+        covered = np.zeros(len(faults))
+        for _ in range(min(count, tried.size)):
+            gain = np.maximum(seen_by, covered).sum(-1)
+            at = int(np.argmax(gain))
+            chosen.append(at)
+            covered = np.maximum(covered, seen_by[at])
+        return [self.histograms[tried[at]] for at in chosen]
+
+    def _best(self, usable: NDArray[np.bool_], score: NDArray[np.float64]) -> Histogram:
+        if not usable.any():
+            usable = np.ones_like(usable)
+        best: Histogram = self.histograms[int(np.argmax(np.where(usable, score, -np.inf)))]
+        return best
+
+
+def _nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
+    """Which of the log-laws (b, o) has an outcome of probability nearest to 0.99, and which."""
+    top = np.minimum(np.exp(log_q.max(-1)), 1.0 - 1e-12)
+    away = np.abs(np.log((1.0 - top) / 0.01))
+    if (top > _WINS).any():
+        away = np.where(top > _WINS, away, np.inf)
+    at = int(np.argmin(away))
+    return at, float(top[at])
+
+
+def candidate_pool(claim: MechanismClaim, total: int, seed: int) -> Pool:
+    """Histograms of `total` votes: a leader, a runner-up and the rest in many proportions."""
+    found = {tuple(h.tolist()) for h in examples(histograms(claim.classes, total), 60, seed)}
+    for leader in _LEADERS:
+        for share in _RUNNERS:
+            runner = share * min(leader, 1.0 - leader)
+            for spread in (1, claim.classes // 2, claim.classes - 2):
+                found.add(_composed(claim.classes, total, leader, runner, spread))
+    matrix = np.array(sorted(found), dtype=np.int64)
+    votes = matrix.astype(np.float64)
+    log_q, up, down = (
+        np.asarray(claim.mechanism(claim.noise.times(factor)).log_probabilities(votes))
+        for factor in (1.0, 1.0 + _STEP, 1.0 - _STEP)
+    )
+    slope = (np.exp(up) - np.exp(down)) / (2.0 * _STEP)
+    information = np.square(slope) / np.maximum(np.exp(log_q), 1e-12)
+    return Pool(claim, matrix, log_q, information.sum(-1))
+
+
+def _composed(
+    classes: int, total: int, leader: float, runner: float, spread: int
+) -> tuple[int, ...]:
+    """A leader's and a runner-up's share of the votes, the rest even over `spread` classes."""
+    votes = np.zeros(classes, dtype=np.int64)
+    votes[0], votes[1] = int(total * leader), int(total * runner)
+    rest = total - int(votes.sum())
+    if classes > 2 and spread > 0:
+        each = np.full(min(spread, classes - 2), rest // min(spread, classes - 2))
+        votes[2 : 2 + each.size] = each
+    votes[0] += total - votes.sum()
+    return tuple(int(v) for v in votes)

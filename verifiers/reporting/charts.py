@@ -1,0 +1,182 @@
+"""Where the lines and marks of a report's charts go, in units of the SVG's own view box.
+
+No drawing is done here: the templates turn these places into SVG.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..findings.figures import AskedHistogram, EvidenceTrace, LabelShare, ScaleTrace
+
+WIDTH, HEIGHT = 480.0, 276.0
+LEFT, RIGHT, TOP, BOTTOM = 88.0, 18.0, 30.0, 54.0
+ROW = 24.0  # of a chart of labels
+_MOST_TICKS = 6
+_MARGIN = 1.25  # beyond the ends of an interval
+_NAME, _LETTERS = 150.0, 24.0  # room for the name of a line
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark on an axis: where, and what it says."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear or logarithmic axis from `low` to `high`, drawn from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    logarithmic: bool = False
+
+    def place(self, value: float) -> float:
+        """Where a value goes; values beyond the axis go to its ends."""
+        value = min(max(value, self.low), self.high)
+        if self.logarithmic:
+            share = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 2)
+
+    @property
+    def ticks(self) -> list[Tick]:
+        """At most six round values."""
+        values = self._round_powers() if self.logarithmic else self._round_steps()
+        return [Tick(self.place(value), short_number(value)) for value in values]
+
+    def _round_steps(self) -> list[float]:
+        rough = (self.high - self.low) / _MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= rough)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [i * step for i in range(first, last + 1)]
+
+    def _round_powers(self) -> list[float]:
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
+            values = [d * 10.0**p for p in powers for d in digits]
+            values = [v for v in values if self.low <= v <= self.high]
+            if len(values) >= 3:
+                return values[:: math.ceil(len(values) / _MOST_TICKS)]
+        return self._round_steps()
+
+
+@dataclass(frozen=True)
+class EvidenceChart:
+    """The evidence of a check over its queries, and the line that refutes.
+
+    early: whether the evidence rises through that line near its left end, so that its name goes
+    to the right one; name: how high the name stands.
+    """
+
+    x: Axis
+    y: Axis
+    line: str
+    threshold: float
+    early: bool
+    name: float
+
+
+def evidence_chart(trace: EvidenceTrace) -> EvidenceChart:
+    """Evidence beyond twice what is finite, or the threshold, runs along the top."""
+    values = [value for _, value in trace.points]
+    finite = [value for value in values if abs(value) < 1e300]
+    top = 1.15 * max([trace.threshold_log10, *finite])
+    x = Axis(0.0, float(trace.points[-1][0]), LEFT, WIDTH - RIGHT)
+    y = Axis(min([0.0, *finite]), top, HEIGHT - BOTTOM, TOP)
+    points = [(0, 0.0), *trace.points]
+    crossed = _crossing(points, trace.threshold_log10)
+    early = crossed is not None and x.place(crossed) < LEFT + _NAME
+    threshold = y.place(trace.threshold_log10)
+    below = early and threshold < HEIGHT - BOTTOM - _LETTERS
+    name = threshold + (16.0 if below else -6.0)
+    return EvidenceChart(x, y, _line(x, y, points), threshold, early, name)
+
+
+def _crossing(points: Sequence[tuple[int, float]], level: float) -> float | None:
+    """After how many queries the line through the points first reaches the level."""
+    for (n, below), (m, above) in pairwise(points):
+        if below < level <= above:
+            return n + (m - n) * (level - below) / (above - below)
+    return None
+
+
+@dataclass(frozen=True)
+class ScaleChart:
+    """The interval of the noise scale over queries, and the claimed scale."""
+
+    x: Axis
+    y: Axis
+    band: str
+    claimed: float
+
+
+def scale_chart(trace: ScaleTrace) -> ScaleChart:
+    """Logarithmic axes; the vertical one shows the last interval and half to twice the claim."""
+    points = list(trace.points)
+    first, last = points[0][0], points[-1][0]
+    if last < 2 * first:  # too few to show a course: before the labels, any scale was possible
+        first //= 4
+        points.insert(0, (first, 0.0, math.inf))
+    ends = [end for end in points[-1][1:] if 0 < end < math.inf]
+    bottom = min([trace.claimed / 2, *(end / _MARGIN for end in ends)])
+    top = max([trace.claimed * 2, *(end * _MARGIN for end in ends)])
+    x = Axis(float(max(first, 1)), float(max(last, 2)), LEFT, WIDTH - RIGHT, True)
+    y = Axis(bottom, top, HEIGHT - BOTTOM, TOP, True)
+    lows = [(n, low) for n, low, _ in points]
+    highs = [(n, high) for n, _, high in reversed(points)]
+    return ScaleChart(x, y, _line(x, y, [*lows, *highs]), y.place(trace.claimed))
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """One label's row: its middle, and the places of what was expected, observed, and the ends."""
+
+    label: LabelShare
+    y: float
+    expected: float
+    observed: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LabelChart:
+    """Expected and observed probabilities, a row a label."""
+
+    x: Axis
+    rows: list[LabelRow]
+    height: float
+    bottom: float
+
+
+def label_chart(asked: AskedHistogram) -> LabelChart:
+    """A linear axis from 0: what is rare is read from the table beside it."""
+    top = max(max(label.high, label.expected) for label in asked.labels)
+    x = Axis(0.0, min(1.0, 1.05 * top), LEFT, WIDTH - RIGHT)
+    rows = []
+    for i, label in enumerate(asked.labels):
+        places = (x.place(v) for v in (label.expected, label.observed, label.low, label.high))
+        rows.append(LabelRow(label, 8.0 + ROW * (i + 0.5), *places))
+    bottom = 8.0 + ROW * len(rows)
+    return LabelChart(x, rows, bottom + BOTTOM, bottom)
+
+
+def _line(x: Axis, y: Axis, points: Sequence[tuple[int, float]]) -> str:
+    """The points as an SVG list of coordinates."""
+    return " ".join(f"{x.place(float(n)):g},{y.place(value):g}" for n, value in points)
+
+
+def short_number(value: float) -> str:
+    """A number as an axis shows it: 20000 as 20k."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}"
+    return f"{value:.3g}"

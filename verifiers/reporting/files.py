@@ -1,0 +1,85 @@
+"""What `verify --report DIR` writes: report.json, junit.xml and index.html, each whole or not.
+
+A file is written under another name and renamed into place, which also replaces a symbolic link
+of that name rather than what it points to.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from ..embedded import REFERENCE
+from ..findings.report import Report
+
+FILES = ("report.json", "junit.xml", "index.html")
+_ROOM = 1 << 18  # bytes that a folder must have room for before a run starts
+
+
+class ReportFileError(Exception):
+    """A report that cannot be written; the message is one line for the person who asked for it."""
+
+
+class ReportFolder:
+    """The folder of a report, made if needed and tried out before the run that fills it.
+
+    Raises ReportFileError if it is no folder, or cannot be written to.
+    """
+
+    def __init__(self, path: str, target: str | None, claim_file: str | None) -> None:
+        if not path:
+            raise ReportFileError("--report '': expected a folder")
+        self.path, self.claim_file = Path(path), claim_file
+        self.target = REFERENCE if target is None else target
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise ReportFileError(f"--report {path}: expected a folder, found a file") from None
+        except (OSError, ValueError) as error:
+            raise ReportFileError(f"--report {path}: {_reason(error)}") from None
+        for name in FILES:
+            if (self.path / name).is_dir() and not (self.path / name).is_symlink():
+                raise ReportFileError(f"{self.path / name} is a folder: expected a file or nothing")
+        self._written(".room", lambda: " " * _ROOM, keep=False)
+
+    def write(self, report: Report) -> str | None:
+        """Writes all files; one line on the first that could not be written, those before it stay.
+
+        It raises nothing: a verdict is not to be lost to a full disk.
+        """
+        from .junit import junit
+        from .page import page
+
+        made: dict[str, Callable[[], str]] = {
+            "report.json": lambda: json.dumps(report.as_json(), indent=1) + "\n",
+            "junit.xml": lambda: junit(report, self.target, self.claim_file, report.started),
+            "index.html": lambda: page(report, self.target, report.started),
+        }
+        try:
+            for name in FILES:
+                self._written(name, made[name])
+        except ReportFileError as error:
+            return str(error)
+        return None
+
+    def _written(self, name: str, text: Callable[[], str], keep: bool = True) -> None:
+        temporary = self.path / f".{name}.{secrets.token_hex(8)}"
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        try:
+            content = text().encode()
+            with open(os.open(temporary, flags, 0o666), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if keep:
+                os.replace(temporary, self.path / name)
+        except OSError as error:
+            shown = self.path / name if keep else self.path
+            raise ReportFileError(f"{shown}: cannot be written: {_reason(error)}") from None
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,81 @@
+"""A report as JUnit XML, in what GitLab, Jenkins and pytest's own files have in common.
+
+One suite, one case a check. GitLab tells cases apart by classname and name together, so the
+deployment is part of the classname; its times are those of the run, as checks share their labels.
+"""
+
+import re
+from datetime import datetime
+from xml.etree import ElementTree
+
+from ..findings.explained import CUT_SHORT
+from ..findings.report import CheckResult, Report, Verdict
+from ..text import printable
+
+_OUTCOMES = {
+    Verdict.FAIL: "failure",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "error",  # not green: too few labels to say is no pass
+    Verdict.NOT_APPLICABLE: "skipped",
+}
+
+
+def _outcome(check: CheckResult) -> str | None:
+    """The element of a case, None where it passed.
+
+    A check that a failure of another one cut short says nothing of its own: one fault, one red
+    case.
+    """
+    if check.verdict is Verdict.INCONCLUSIVE and check.message.startswith(CUT_SHORT):
+        return "skipped"
+    return _OUTCOMES.get(check.verdict)
+
+
+def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
+    """The XML of a run; started: in UTC."""
+    outcomes = [_outcome(check) for check in report.checks]
+    counts = {name: outcomes.count(name) for name in ("failure", "error", "skipped")}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=printable(f"dpassay verify {target}"),
+        tests=str(len(report.checks)),
+        failures=str(counts["failure"]),
+        errors=str(counts["error"]),
+        skipped=str(counts["skipped"]),
+        time=f"{report.seconds:.3f}",
+        timestamp=started.strftime("%Y-%m-%dT%H:%M:%S"),  # Jenkins's schema has no zone
+    )
+    for check, outcome in zip(report.checks, outcomes, strict=True):
+        suite.append(_case(check, outcome, target, claim_file))
+    root = ElementTree.Element("testsuites", name="dpassay")
+    root.append(suite)
+    ElementTree.indent(root)
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(root, 'unicode')}\n"
+
+
+def _case(
+    check: CheckResult, outcome: str | None, target: str, claim_file: str | None
+) -> ElementTree.Element:
+    classname = "dpassay." + re.sub(r"[^\w-]+", "_", printable(target))
+    case = ElementTree.Element("testcase", classname=classname, name=check.id, time="0.000")
+    if claim_file is not None:
+        case.set("file", printable(claim_file))
+    if outcome is not None:
+        element = ElementTree.SubElement(case, outcome)
+        element.set("message", printable(check.message))
+        if outcome != "skipped":
+            element.set("type", check.verdict.value)
+            element.text = "\n".join(_details(check))
+    return case
+
+
+def _details(check: CheckResult) -> list[str]:
+    """GitLab shows this text alone, so it repeats the message."""
+    details = [check.message]
+    if check.histogram is not None:
+        details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
+    if check.diagnosis:
+        details.append(f"likely cause: {check.diagnosis}")
+    if check.reproduce:
+        details.append(f"reproduce: {check.reproduce}")
+    return [printable(detail) for detail in details]

@@ -1,0 +1,126 @@
+"""A report as one page: HTML without scripts, fonts or anything else from elsewhere.
+
+Every text is escaped by the template engine, and made printable, whoever wrote it; the page's
+content security policy forbids all but its own style sheet.
+"""
+
+import math
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..checks.noise_scale import told_apart
+from ..claim import Claim
+from ..findings.figures import LABEL_CONFIDENCE, Figures, PrivacyCost
+from ..findings.figures_json import exact_epsilon
+from ..findings.report import Report, Verdict, versions
+from ..gate.recorder import MOST_LABELS
+from ..text import printable
+from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
+
+_SYMBOLS = {
+    Verdict.PASS: "✓",
+    Verdict.FAIL: "✗",
+    Verdict.ERROR: "⚠",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.NOT_APPLICABLE: "\N{EN DASH}",
+}
+_WORST_FIRST = list(Verdict)
+
+
+def page(report: Report, target: str, started: datetime) -> str:
+    """The HTML of a report; target: as the user named it; started: in UTC."""
+    figures = report.figures or Figures()
+    checks = sorted(report.checks, key=lambda check: _WORST_FIRST.index(check.verdict))
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            report=report,
+            target=target,
+            started=started.strftime("%Y-%m-%d %H:%M"),
+            claim=report.claim.mechanism,
+            versions=versions(),
+            checks=checks,
+            absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
+            figures=figures,
+            exact="" if figures.privacy is None else _exact(figures.privacy, report.claim),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "count": lambda value: f"{value:,}",
+        "e_value": lambda log: "\N{EN DASH}" if log is None else _power(log / math.log(10.0)),
+        "label": lambda label: "refused" if label is None else f"label {label}",
+        "number": _number,
+        "percent": lambda share: f"{100 * share:.1f} %",
+        "power": _power,
+        "votes": _votes,
+        "scales": _scales,
+        "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
+    }
+    made.globals |= {
+        "chart_height": HEIGHT,
+        "chart_width": WIDTH,
+        "confidence": LABEL_CONFIDENCE,
+        "evidence_chart": evidence_chart,
+        "label_chart": label_chart,
+        "most_labels": MOST_LABELS,
+        "scale_chart": scale_chart,
+        "symbols": _SYMBOLS,
+    }
+    return made
+
+
+def _shown(value: Any) -> Any:
+    """The one way of a value into the page; escaping follows."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value)
+    return value
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _scales(point: tuple[int, float, float], claimed: float) -> str:
+    """The scales of an interval; each end is refuted itself, as is seen where it is the claim."""
+    ends = point[1:]
+    low, high = (told_apart(end, claimed, 3) for end in ends)
+    outside = claimed in ends
+    if math.isinf(ends[1]):
+        bound = f"scales above {low}" if outside else f"scales of {low} or more"
+        return bound if ends[0] > 0 else "any scale"
+    return f"scales above {low} and below {high}" if outside else f"scales from {low} to {high}"
+
+
+def _votes(histogram: tuple[int, ...]) -> str:
+    """A histogram in a heading: many classes are cut short."""
+    shown = ", ".join(str(votes) for votes in histogram[:MOST_LABELS])
+    more = len(histogram) > MOST_LABELS
+    return f"{shown}, ... ({len(histogram):,} classes)" if more else shown
+
+
+def _power(log10: float) -> str:
+    return "beyond all bounds" if log10 >= 1e300 else f"10^{log10:.1f}"
+
+
+def _exact(cost: PrivacyCost, claim: Claim) -> str:
+    """Epsilon of the pair, bracketed from both sides, or why it is not here."""
+    bracket = exact_epsilon(cost, claim.mechanism)
+    return bracket if isinstance(bracket, str) else f"{bracket.low:.4g} to {bracket.high:.4g}"

@@ -1,0 +1,189 @@
+"""What a person sees of a run: a progress bar on stderr, the report on stdout."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from ..findings.report import CheckResult, Report, Verdict
+from ..gate import Progress as RunProgress
+from ..text import printable
+
+_STYLES = {
+    Verdict.PASS: "bold green",
+    Verdict.FAIL: "bold red",
+    Verdict.ERROR: "bold red",
+    Verdict.INCONCLUSIVE: "bold yellow",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+
+_LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
+_INDENT = 13
+_NARROW = 60  # columns of a terminal that has none to spare for an indent
+
+_WORST_FIRST = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the command, whose status is the verdict's; rich would exit with 1."""
+        raise BrokenPipeError
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
+    """A listener for `verify`: a bar on stderr where that is a terminal, else a line a minute."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        with _line_a_minute() as listen:
+            yield listen
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[asked]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None, asked="")
+
+        def show(progress: RunProgress) -> None:
+            bar.update(
+                task,
+                description=progress.doing,
+                completed=progress.queries,
+                total=progress.planned or None,  # it moves to and fro where nobody knows yet
+                asked=_asked(progress),
+            )
+
+        yield show
+
+
+@contextmanager
+def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
+    """A listener of which a thread tells, so that a long step shows as well as many short ones."""
+    latest = [RunProgress(0, 0, "starting")]
+    started, ended = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(_LINE_SECONDS):
+            seconds, progress = time.monotonic() - started, latest[0]
+            with contextlib.suppress(OSError):  # a broken stderr is no reason to end a run
+                line = f"{seconds:.0f} s: {progress.doing}, {_asked(progress)}"
+                click.echo(f"dpassay: {printable(line)}", err=True)
+
+    def listen(progress: RunProgress) -> None:
+        latest[0] = progress
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield listen
+    finally:
+        ended.set()
+        teller.join()
+
+
+def _asked(progress: RunProgress) -> str:
+    planned = f" of {progress.planned:,}" if progress.planned else ""
+    return f"{progress.queries:,}{planned} queries"
+
+
+def print_report(report: Report, target: str) -> None:
+    """The report for people, on stdout: verdict first, then every check that ran.
+
+    target: what was verified, in words.
+    """
+    console = _Console(highlight=False)
+    verdict, claim = report.verdict, report.claim.mechanism
+    _say(console, report.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
+    _say(console, f"target: {target}")
+    _say(
+        console,
+        f"claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
+        f"{claim.teachers} teachers; "
+        f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
+    )
+    if verdict is not Verdict.ERROR:
+        _say(
+            console,
+            "a correct deployment fails this run with probability at most "
+            f"{report.claim.gate.false_alarm:g}",
+        )
+    first = [warning for warning in (report.left_out, report.unseen) if warning is not None]
+    for warning in first:
+        _say(console, warning, lead=("warning: ", "yellow"))
+    console.print()
+    told = [check for check in report.checks if _is_told(check, report)]
+    for check in sorted(told, key=lambda check: _WORST_FIRST.index(check.verdict)):
+        _print_check(console, check)
+    _print_others(console, [check for check in report.checks if check not in told])
+    for warning in report.warnings:
+        if warning not in first:
+            _say(console, warning, lead=("warning: ", "yellow"))
+
+
+def _say(
+    console: Console,
+    said: str,
+    *,
+    lead: tuple[str, str] = ("", ""),
+    style: str = "",
+    indent: int = 0,
+    whole: bool = False,
+) -> None:
+    """One statement: a line of its own in a file or pipe, wrapped at words on a terminal.
+
+    Nothing in it is markup or reaches the terminal as an escape sequence. lead: words before it,
+    and their style; whole: a command to copy, which is not broken.
+    """
+    text = Text.assemble(lead, printable(said), style=style)
+    indent = indent if console.width >= _NARROW or not console.is_terminal else 2 * bool(indent)
+    lines = [text]
+    if console.is_terminal and not whole:
+        lines = list(text.wrap(console, console.width - indent))
+    for line in lines:
+        console.print(Text(" " * indent) + line, soft_wrap=True)
+
+
+def _is_told(check: CheckResult, report: Report) -> bool:
+    """Whether a check has something to say of its own: not where another's failure cut it short."""
+    if check.verdict is Verdict.INCONCLUSIVE:
+        seen = check.queries > 0 or check.histogram is not None
+        return seen and report.verdict is Verdict.INCONCLUSIVE
+    return check.verdict is not Verdict.NOT_APPLICABLE
+
+
+def _print_check(console: Console, check: CheckResult) -> None:
+    _say(console, check.id, lead=(f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict]))
+    details = [check.message]
+    if check.histogram is not None and check.verdict is Verdict.FAIL:
+        details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
+    if check.diagnosis:
+        details.append(f"likely cause: {check.diagnosis}")
+    if check.verdict is Verdict.FAIL and check.log_e_value is not None:
+        public = check.as_json()
+        details.append(
+            f"evidence: e-value 10^{public['log10_e_value']:.1f} from {check.queries:,} queries; "
+            f"10^{public['threshold_log10']:.1f} refutes"
+        )
+    for detail in details:
+        _say(console, detail, indent=_INDENT)
+    if check.reproduce and check.verdict in (Verdict.FAIL, Verdict.ERROR):
+        _say(console, f"reproduce: {check.reproduce}", indent=_INDENT, whole=True)
+
+
+def _print_others(console: Console, checks: list[CheckResult]) -> None:
+    """Checks without a finding of their own, gathered by verdict and reason."""
+    reasons: dict[tuple[Verdict, str], list[str]] = {}
+    for check in checks:
+        reasons.setdefault((check.verdict, check.message), []).append(check.id)
+    for (verdict, reason), ids in sorted(reasons.items()):
+        lead = (f"{verdict.value:<{_INDENT}} ", _STYLES[verdict])
+        _say(console, f"{', '.join(ids)}: {reason}", lead=lead)

@@ -1,0 +1,123 @@
+"""The gate inside a test of one's own: `assert_conforms`."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..claim import Claim, ClaimError, Gate, parse_claim, read_claim
+from ..findings.explained import explained
+from ..findings.report import Report, Verdict
+from ..gate import verify
+from ..gate.diagnosis import AfterFailure, known
+from ..targets import InProcessTarget, RestartCommand, Target, TargetError, open_target, shown_spec
+
+
+class Inconclusive(Exception):  # noqa: N818 - a verdict's name
+    """The run saw too little to say.
+
+    No AssertionError: a test that expects one of a broken target must not take it for a violation.
+    """
+
+
+def assert_conforms(
+    target: Any,
+    claim: Claim | dict[str, Any] | str | Path,
+    *,
+    seed: int | None = None,
+    max_queries: int | None = None,
+    after_failure: AfterFailure = "diagnose",
+) -> Report:
+    """Runs the gate on `target` and returns its report, where the verdict is a pass.
+
+    target: a callable (histogram, size) -> labels, an object with such a method `sample`, or a
+    spec such as `path/to/file.py:attr`; claim: a Claim, a table as parsed from TOML, or the path of
+    a TOML file; seed: fixes the histograms asked; max_queries: budget, in place of
+    the claim's; after_failure: "diagnose" asks some thousand labels more to tell the cause,
+    "keep-going" finishes all checks as well, "stop" asks nothing more.
+
+    Raises AssertionError for a violation, TargetError for a target that cannot be judged,
+    Inconclusive for a budget too small to say, ClaimError for a bad claim, ValueError for a target
+    that is none, and RuntimeError within a Hypothesis test body.
+    """
+    __tracebackhide__ = True
+    _refuse_hypothesis()
+    held, then = _held(claim), known(after_failure)
+    if max_queries is not None:
+        if max_queries < 1:
+            raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
+        held = held.with_max_queries(max_queries)
+    try:
+        deployment = _opened(target, held.gate)
+    except (TargetError, ValueError) as error:
+        raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
+    try:
+        report = verify(
+            deployment,
+            held,
+            seed=seed,
+            reproduce=_reproduce(target, claim, max_queries, then),
+            name=shown_spec(target) if isinstance(target, str) else None,
+            after_failure=then,
+        )
+    finally:
+        deployment.close()
+    _judge(report)
+    return report
+
+
+def _opened(target: Any, gate: Gate) -> Target:
+    if isinstance(target, str):
+        return open_target(target, gate.timeout, gate.restart)
+    return InProcessTarget(target, None if gate.restart is None else RestartCommand(gate.restart))
+
+
+def _judge(report: Report) -> None:
+    """Raises what a verdict means in a test; nothing for a pass."""
+    __tracebackhide__ = True
+    if report.interrupted:
+        raise KeyboardInterrupt
+    kinds: dict[Verdict, type[Exception]] = {
+        Verdict.FAIL: AssertionError,
+        Verdict.ERROR: TargetError,
+        Verdict.INCONCLUSIVE: Inconclusive,
+    }
+    if report.verdict not in kinds:
+        return
+    public = report.as_json()
+    worst = [check for check in public["checks"] if check["verdict"] == public["verdict"]]
+    raise kinds[report.verdict]("\n\n".join(explained(check, public) for check in worst))
+
+
+def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+    __tracebackhide__ = True
+    if isinstance(claim, Claim):
+        return claim
+    try:
+        return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
+    except ClaimError as error:
+        raise ClaimError(str(error)) from None
+
+
+def _reproduce(
+    target: Any, claim: Any, max_queries: int | None, after_failure: AfterFailure
+) -> str | None:
+    """The command that repeats the run, where both were named and not handed over."""
+    if not isinstance(target, str) or not isinstance(claim, str | Path):
+        return None
+    words = ["dpassay", "verify", shown_spec(target), "--claim", str(claim)]
+    words += ["--max-queries", str(max_queries)] if max_queries is not None else []
+    options = {"keep-going": ["--keep-going"], "stop": ["--stop-at-once"]}
+    words += options.get(after_failure, [])
+    return shlex.join(words)
+
+
+def _refuse_hypothesis() -> None:
+    """Within a Hypothesis test no target can be judged. Raises RuntimeError that says why."""
+    hypothesis = sys.modules.get("hypothesis")
+    if hypothesis is not None and hypothesis.currently_in_test_context():
+        raise RuntimeError(
+            "assert_conforms was called in a Hypothesis test body: Hypothesis resets random and "
+            "numpy.random before every example, so a correct target that uses them would seem to "
+            "repeat its noise; call it in a plain test"
+        )

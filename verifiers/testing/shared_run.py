@@ -1,0 +1,100 @@
+"""One run of the gate for a whole test session, also where several processes share its checks.
+
+Two runs would each have their own `false_alarm`; the checks of a session are to share one.
+"""
+
+import fcntl
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..claim import Claim
+from ..embedded import REFERENCE, reference_target
+from ..targets import Target, open_target, shown_spec
+
+_REPORT = "report.json"
+
+
+@dataclass
+class SharedRun:
+    """A run made when its report is first asked for.
+
+    target: a spec, None for the reference; claim_file: as typed, for the command that repeats the
+    run; folder: where processes that share the run leave its report, None for one process.
+    """
+
+    target: str | None
+    claim: Claim
+    claim_file: str
+    seed: int | None
+    folder: Path | None
+    _opened: Target | None = field(default=None, init=False)
+    _report: dict[str, Any] | None = field(default=None, init=False)
+
+    def open(self) -> None:
+        """Reaches the target. Raises TargetError with one line for the user."""
+        if self._opened is None:
+            self._opened = (
+                reference_target(self.claim)
+                if self.target is None
+                else open_target(self.target, self.claim.gate.timeout, self.claim.gate.restart)
+            )
+
+    def close(self) -> None:
+        """Ends the target, if it was started."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def report(self) -> tuple[dict[str, Any], bool]:
+        """The report in its public JSON form, and whether this call made the run.
+
+        Raises TargetError where the target cannot be reached, KeyboardInterrupt where the user
+        ended the run.
+        """
+        if self._report is not None:
+            return self._report, False
+        if self.folder is None:
+            self._report = self._run()
+            return self._report, True
+        with _alone(self.folder):
+            kept = self.folder / _REPORT
+            made = not kept.exists()
+            if made:
+                kept.write_text(json.dumps(self._run()))
+            self._report = json.loads(kept.read_text())
+        assert self._report is not None
+        return self._report, made
+
+    def _run(self) -> dict[str, Any]:
+        from ..gate import verify  # not for processes that read what another found
+
+        shown = None if self.target is None else shown_spec(self.target)
+        words = ["dpassay", "verify", *([shown] if shown else []), "--claim", self.claim_file]
+        self.open()
+        assert self._opened is not None
+        try:
+            report = verify(
+                self._opened,
+                self.claim,
+                seed=self.seed,
+                reproduce=shlex.join(words),
+                name=shown or REFERENCE,
+            )
+        finally:
+            self.close()
+        if report.interrupted:
+            raise KeyboardInterrupt
+        return report.as_json()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Holds a lock that ends with the process: a worker that dies leaves the run to the next."""
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
