@@ -1,0 +1,71 @@
+"""Imports run one way: reference <- attacks <- verifiers, and from floor to floor within verifiers.
+
+The floors are those of ARCHITECTURE.md. Catches a check that imports a command, or evidence that
+knows of the plan; imports within a function count as well.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+FLOORS = (
+    {"reference"},
+    {"attacks"},
+    {"text", "error_budget", "optional_packages"},
+    {"targets", "inputs", "evidence"},
+    {"claim"},
+    {"strategies", "embedded"},
+    {"planning"},
+    {"findings"},
+    {"checks"},
+    {"gate", "commands"},
+    {"reporting", "testing", "github"},
+    {"__init__", "cli", "pytest_plugin"},
+)
+"""Rooms from the ground up; those of one floor do not know each other."""
+
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+FILES = sorted(
+    path
+    for folder in ("reference", "attacks", "verifiers")
+    for path in (ROOT / folder).rglob("*.py")
+)
+
+
+def room(parts):
+    """Of a path or module, as parts from the repository's root."""
+    return parts[0] if parts[0] != "verifiers" else parts[1] if len(parts) > 1 else "__init__"
+
+
+def imported(path):
+    """Modules of this project that a file imports, as parts."""
+    here = path.relative_to(ROOT).with_suffix("").parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here[: len(here) - node.level]
+            module = (*base, *(node.module.split(".") if node.module else ()))
+            for name in node.names:
+                deeper = ROOT.joinpath(*module, name.name)
+                is_module = deeper.is_dir() or deeper.with_suffix(".py").exists()
+                yield (*module, name.name) if is_module else module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_down(path):
+    mine = room(path.relative_to(ROOT).with_suffix("").parts)
+    for module in imported(path):
+        theirs = room(module)
+        assert theirs == mine or FLOOR[theirs] < FLOOR[mine], f"{mine} imports {'.'.join(module)}"
+
+
+def test_every_room_has_a_floor_and_stands_in_the_map():
+    """A new folder or file at the top must be placed, and told of."""
+    rooms = {room(path.relative_to(ROOT).with_suffix("").parts) for path in FILES}
+    assert rooms == set(FLOOR)
+    told = (ROOT / "ARCHITECTURE.md").read_text()
+    for name in rooms:
+        assert f"{name}/" in told or f"{name}.py" in told or f"`{name}`" in told, name
