@@ -23,7 +23,7 @@ def best_points(draws: Votes) -> Votes:
     """The whole histograms (b, c) with the draws' total and the least expected L1 distance.
 
     The medians minimise it class by class; votes are then added or taken where that costs least,
-    which is optimal because the distance is a sum of convex functions, one a class.
+    which is optimal because the distance is a sum of convex functions, one per class.
     """
     medians = np.quantile(draws, 0.5, axis=0, method="inverted_cdf").astype(np.int64)
     missing = draws[0].sum(-1) - medians.sum(-1)

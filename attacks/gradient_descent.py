@@ -26,7 +26,7 @@ _LONG, _SHORT = 10.0, 1.0  # lengths of a step in votes
 class Variant:
     """Where the paper and the released code differ.
 
-    start_uniform: from N/c votes a class, not from 0; normalise: compare Q and q divided by their
+    start_uniform: from N/c votes per class, not from 0; normalise: compare Q and q divided by their
     Euclidean norms; threshold: the objective below which the descent stops; most_steps: steps at
     most; stop_at_negative: stop at the first negative count, and keep it; keep_last: keep the short
     step that raised the objective; shift: add the constant that makes the votes sum to N.

@@ -26,7 +26,7 @@ class Fit:
 
     gap: nats (b,) by which no other votes can exceed the log-likelihood, where the number of
     teachers is known; by which a quadratic model says so, where it is not.
-    converged: (b,) whether the gap is at most `CERTIFIED` nats a query.
+    converged: (b,) whether the gap is at most `CERTIFIED` nats per query.
     """
 
     votes: Matrix

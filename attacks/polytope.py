@@ -34,11 +34,14 @@ class Polytope:
 
     @property
     def total_matters(self) -> bool:
-        """Whether the total is left to the answers: unknown, and with a threshold to reveal it."""
+        """Whether the answers must show the total: it is unknown, and a threshold depends on it."""
         return self.teachers is None and self.leader is not None
 
     def inner_point(self, guess: Matrix) -> Matrix:
-        """Strictly feasible votes (b, c) near positive guesses (b, c) of the shape of the votes."""
+        """Strictly feasible votes (b, c) near positive guesses (b, c).
+
+        The leader is raised a tenth above the largest, then all are scaled to the total.
+        """
         votes = guess.copy()
         if self.leader is not None:
             votes[:, self.leader] = 1.1 * votes.max(-1)

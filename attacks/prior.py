@@ -2,10 +2,10 @@
 
 Each class contends with probability w. The votes of the rest, R of them, are uniform from 0 to N;
 contenders share N - R as a flat Dirichlet-multinomial, the rest share R as a Dirichlet-multinomial
-of concentration a a class. (With no contender, or nobody else, all votes are shared one way.) w is
-uniform below one half, a is uniform over a log grid, and both belong to all histograms that are
-attacked together: many of them fit both (hierarchical Bayes), one is averaged over them. One
-concentration for all classes would take a clear winner as a sign that the others are uneven too.
+of concentration a for each class. (With no contender, or nobody else, all votes are shared one
+way.) w is uniform below one half, a is uniform over a log grid, and both belong to all histograms
+that are attacked together: many of them fit both (hierarchical Bayes), one is averaged over them.
+One concentration for all classes would take a clear winner as a sign that the others are uneven.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ Votes = NDArray[np.int64]
 Contends = NDArray[np.bool_]
 
 CONCENTRATIONS = np.geomspace(0.01, 30.0, 25)
-"""Concentrations a class: at 0.01 one class takes nearly all of the rest, at 30 they are even."""
+"""Concentrations per class: at 0.01 one class takes nearly all of the rest, at 30 they are even."""
 
 MOST_CONTEND = 0.5
 """The largest w: beyond it, contenders and the rest would only trade names."""

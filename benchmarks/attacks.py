@@ -1,4 +1,4 @@
-"""The attacks: histograms a second, and how much the published descent takes beside them."""
+"""The attacks: histograms per second, and how much the published descent takes beside them."""
 
 from collections.abc import Iterator
 

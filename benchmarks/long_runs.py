@@ -77,7 +77,7 @@ def shared(
 
 
 def shown(results: Iterable[Any], total: int, name: str) -> Iterator[Any]:
-    """The same; a bar with the time left at a terminal, elsewhere a line a minute."""
+    """The same; a bar with the time left at a terminal, elsewhere one line per minute."""
     console = Console(stderr=True)
     if console.is_terminal:
         yield from track(results, name, total=total, console=console)

@@ -1,4 +1,8 @@
-"""The numpy driver of the kernel: rows of like range in chunks, far classes on own windows."""
+"""Integrates batches of histograms with numpy, by `kernel`.
+
+Rows of similar range are integrated together, in chunks that fit the cache; classes that are far
+behind get integration windows of their own.
+"""
 
 import math
 from collections.abc import Iterator

@@ -215,7 +215,7 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("", GNMAX, "no histograms: expected one a row"),
+        ("", GNMAX, "no histograms: expected one per row"),
         ("1,2\n1,x\n", GNMAX, "line 2: 'x' is not a whole number of votes"),
         # a mistyped first row that passed for a header would be asked, and not charged
         ("150.0,50\n150,50\n", GNMAX, "line 1: '150.0' is not a whole number of votes"),

@@ -1,4 +1,4 @@
-"""The README's five lines and its commands do what it says, as a new user would type them."""
+"""What README and the pages it leads to show does what they say, as a new user would type it."""
 
 import os
 import re
@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 from typed import typed
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
-BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
+ROOT = Path(__file__).parent.parent
+README, ATTACK, ACCOUNTING = "README.md", "docs/attack.md", "docs/accounting.md"
+HOW_TO = "docs/how-to.md"
 
 
-def block(language, words):
-    found = [text for kind, text in BLOCKS if kind == language and words in text]
-    assert len(found) == 1, f"{len(found)} {language} blocks with {words!r}"
+def block(language, words, page=README):
+    blocks = re.findall(r"```(\w*)\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    found = [text for kind, text in blocks if kind == language and words in text]
+    assert len(found) == 1, f"{len(found)} {language} blocks with {words!r} in {page}"
     return found[0]
 
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch):
-    """Runs a command line of the README in a folder of its own."""
+    """Runs a command line of a page in a folder of its own."""
     monkeypatch.chdir(tmp_path)
 
     def run(line):
@@ -87,26 +89,26 @@ def test_a_verdict_looks_as_shown(tmp_path, shell):
 
 
 def test_exact_probabilities(shell):
-    command = re.search(r"`(dpassay probabilities [^`]*)`", README).group(1)
+    command = re.search(r"`(dpassay probabilities \d[^`]*)`", (ROOT / HOW_TO).read_text()).group(1)
     found = shell(command)
     assert found.returncode == 0
     assert [len(line.split("  0.")[1]) for line in found.stdout.splitlines()] == [30] * 4
 
 
 def test_the_python_lines_run():
-    exec(compile(block("python", "exact_probabilities"), "README.md", "exec"), {})
+    exec(compile(block("python", "exact_probabilities", HOW_TO), HOW_TO, "exec"), {})
 
 
 @pytest.mark.slow("searches the best scale")
 def test_votes_are_read_as_shown(tmp_path, shell):
-    lines = block("", "dpassay reconstruct").strip().splitlines()
+    lines = block("", "dpassay reconstruct", ATTACK).strip().splitlines()
     counts, log = (line.partition("#")[0] for line in lines)
     found = shell(counts)
     assert found.returncode == 0, found.stderr
     assert len(found.stdout.splitlines()) == 2 + 10
     (tmp_path / "labels.txt").write_text("0\n1\n0\n2\n" * 50)
     assert shell(log).returncode == 0
-    exec(block("python", "expected_error"), {})
+    exec(block("python", "expected_error", ATTACK), {})
 
 
 @pytest.mark.slow("searches the best scale")
@@ -121,7 +123,7 @@ def test_the_turning_point_is_where_the_text_says():
 
 def test_answers_are_charged_as_shown(tmp_path, shell):
     (tmp_path / "histograms.csv").write_text("200,30,20\n125,120,5\n")
-    for line in block("", "dpassay account").strip().splitlines():
+    for line in block("", "dpassay account", ACCOUNTING).strip().splitlines():
         found = shell(line)
         assert found.returncode == 0, found.stderr
         assert found.stdout.startswith("epsilon ")
@@ -130,11 +132,11 @@ def test_answers_are_charged_as_shown(tmp_path, shell):
 @pytest.mark.slow("a pass at the default gate, and an audit of 200,000 labels")
 def test_a_privacy_claim_is_judged_as_shown(tmp_path, shell):
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
-    claim = block("toml", "[mechanism]") + block("toml", "[privacy]")
+    claim = block("toml", "[mechanism]") + block("toml", "[privacy]", ACCOUNTING)
     (tmp_path / "claim.toml").write_text(claim)
     found = shell("dpassay verify aggregator.py:aggregate --claim claim.toml")
     assert found.returncode == 0, found.stdout
     assert "(2.65, 1e-05) for 286 queries is not refuted" in found.stdout
-    audited = shell(block("", "dpassay audit").strip())
+    audited = shell(block("", "dpassay audit", ACCOUNTING).strip())
     assert audited.returncode in (0, 3), audited.stderr  # neighbours are told apart, or just not
     assert "epsilon of one query at least" in audited.stdout

@@ -110,7 +110,7 @@ def test_classes_beyond_those_seen_can_be_named():
     ("arguments", "stdin", "message"),
     [
         (["nowhere.txt", *OPTIONS], "", "nowhere.txt: No such file or directory"),
-        ([*OPTIONS], "", "stdin: no labels: expected one a line"),
+        ([*OPTIONS], "", "stdin: no labels: expected one per line"),
         ([*OPTIONS], "0\n1\nx\n", "stdin, line 3: 'x' is no label"),
         ([*OPTIONS], "0\n-2\n", "stdin, line 2: '-2' is no label"),
         ([*OPTIONS], "1.5\n2.5\n", "stdin, line 1: '1.5' is no label"),

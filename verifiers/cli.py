@@ -48,7 +48,7 @@ def commands() -> None:
 @click.option(
     "--histogram", "typed", multiple=True, metavar="H", help="Your own, 12,7,6; may be given again."
 )
-@click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one a row.")
+@click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
@@ -235,7 +235,7 @@ def reconstruct(
 ) -> None:
     """Read the vote histogram behind the LABELS released for one query.
 
-    LABELS is a file with one label a line, or a CSV with a column 'label'; without it, stdin.
+    LABELS is a file with one label per line, or a CSV with a column 'label'; without it, stdin.
     A refusal is -1; with --threshold, refusals are read too, and --counts has them last.
     """
     from .commands.reconstruct import reconstruct_votes
@@ -306,7 +306,7 @@ def account(
     charging: Literal["expected", "realised", "all"],
     as_json: bool,
 ) -> None:
-    """Print the privacy cost of asking each row of HISTOGRAMS.csv, a histogram a row.
+    """Print the privacy cost of asking each row of HISTOGRAMS.csv, one histogram per row.
 
     Columns are classes; a header is optional, and may name a column 'label' of what was released.
     HISTOGRAMS.csv may be -, for standard input.

@@ -49,7 +49,7 @@ def summary(report: Mapping[str, Any]) -> str:
 
 
 def annotations(report: Mapping[str, Any]) -> list[str]:
-    """Workflow commands, one a line: errors for what failed, warnings for what is inconclusive.
+    """Workflow commands, one per line: errors for what failed, warnings for what is inconclusive.
 
     A check that a failure of another one cut short has none: one fault, one annotation.
     """

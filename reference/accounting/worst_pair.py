@@ -124,7 +124,10 @@ def _candidates(classes: int, teachers: int) -> Iterator[Pair]:
 
 
 def _splits(votes: int, reach: int) -> list[int]:
-    """Votes of the first of two classes: all, or of very many those in growing steps from even."""
+    """Votes to try for the first of two classes, at most `reach` from an even split.
+
+    All of them, or where these are too many, those at geometrically growing distances from even.
+    """
     low, high = max(0, votes // 2 - reach), min(votes, (votes + 1) // 2 + reach)
     if high - low <= _MOST_SPLITS:
         return list(range(low, high + 1))

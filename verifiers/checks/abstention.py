@@ -12,7 +12,7 @@ from .base import Finding
 
 
 class Abstention:
-    """A weighted average of e-processes, one a stream, on whether queries are answered.
+    """A weighted average of e-processes, one per stream, on whether queries are answered.
 
     Labels merged into two outcomes: a wrong threshold, or its noise left out, shows sooner here
     than among all classes. Sources: Papernot et al. 2018, Algorithm 1, for the probability.

@@ -112,7 +112,7 @@ def _bounds(
     queries: int,
     confidence: float,
 ) -> Audit:
-    """From intervals for the cut's probability at either histogram: the nearest pair in them."""
+    """From intervals for the cut's probability at either histogram, by their nearest two points."""
     p, q = _nearest(*intervals)
     delta = privacy.delta
     one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
@@ -129,7 +129,10 @@ def _bounds(
 
 
 def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """Points of two intervals as near as they get: all bounds rise with the distance."""
+    """A point of each interval, the two as near to each other as possible; equal if they overlap.
+
+    Every bound grows with the distance of its two points, so these give the smallest.
+    """
     if one[0] > other[1]:
         return one[0], other[1]
     if one[1] < other[0]:

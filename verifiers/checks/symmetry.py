@@ -11,7 +11,7 @@ from ..planning.plan import Plan
 from .base import Finding
 
 MOST_REFUSED = 0.85
-"""Share of the labels that must have been compared; down to it, power stayed above 0.99."""
+"""Share of the labels that must have been compared: with 85 %, simulated power is at least 0.99."""
 
 _REASONS = {
     "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",

@@ -9,12 +9,12 @@ _KEPT = 0.999
 
 
 class Frozen:
-    """Ratio of "every label of a histogram is its first one", over all histograms together.
+    """Likelihood ratio of "every label of a histogram equals its first", over all histograms.
 
-    constant: whether each call has given one label only; changed: calls of a constant run that
-    gave another label than the histogram's first; kept_log_odds: that the others gave the same,
-    as kept answers would, against the claimed law. These three tell a draw a call from a draw a
-    histogram.
+    constant: whether all labels within each call were equal; changed: calls whose first label
+    differed from the histogram's first; kept_log_odds: log-odds of kept answers against the
+    claimed law, from the calls whose first label did not differ. These three tell noise drawn once
+    per call from noise drawn once per histogram.
     """
 
     def __init__(self, streams: int) -> None:

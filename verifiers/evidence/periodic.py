@@ -18,7 +18,7 @@ _LOG_WEIGHTS = -np.log(np.repeat(PERIODS, PERIODS)) - np.log(len(PERIODS))
 
 
 class Periodic:
-    """Ratios of "at these places a label copies the one before", one a period and phase.
+    """Ratios of "at these places a label copies the one before", one per period and phase.
 
     Places are counted over all labels of a run, whatever their histogram, as a counter inside the
     target would. The first label of a call is not wagered on: the one before may be of another

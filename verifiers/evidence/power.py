@@ -1,7 +1,7 @@
 """How many queries a check needs before its silence means something.
 
-Both functions take the least detectable of all laws P at total variation `effect` from Q: mass
-moved in proportion between a set A and its complement, with Q(A) as near 1/2 as it gets.
+`queries_to_see` and `pairs_to_see` take the least detectable law P at total variation `effect` from
+Q: mass moved in proportion between a set A and its complement, with Q(A) as near 1/2 as it gets.
 """
 
 from collections.abc import Callable
@@ -127,11 +127,11 @@ def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
 
 
 def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
-    """The least probability of a label being a copy that shows with probability 0.99; at most 1.
+    """The smallest rate of copies that is detected with probability 0.99; at most 1.
 
-    log_q: log-probabilities (o,); labels: at risk of being a copy of an earlier one; log_wanted:
-    evidence that `Repetition` must find at one distance, with one of its wagers. By the normal law
-    of the sum of the log-ratios.
+    log_q: log-probabilities (o,); labels: how many may be copies of earlier ones; log_wanted:
+    evidence that `Repetition` must find at one distance, with one of its wagers. The sum of the
+    log-ratios is approximated by a normal law.
     """
     q = np.exp(np.sort(log_q)[::-1][:FOLLOWED])
     for share in np.geomspace(0.005, 1.0, 80):

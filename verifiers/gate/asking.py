@@ -18,7 +18,7 @@ class UsedUp(Exception):  # noqa: N818 - an answer, not an error
 class Asking:
     """Asks a target for labels of a plan's streams.
 
-    A caching deployment draws one label a histogram. It is asked for one label each of many
+    A caching deployment draws one label per histogram. It is asked for one label each of many
     histograms with the law of the stream's: renumbered, and with the same votes added to every
     class where the law allows that (Wang et al. 2022, Theorem 2). `kept` holds what it answered.
     """

@@ -11,11 +11,12 @@ from .selection import Selection
 
 
 class Observers:
-    """The observers of one plan.
+    """What looks at the labels of one plan.
 
-    checks: that gather evidence; lacking: check id -> why it is not among them; labels, scale,
-    fresh: the checks that a run asks for more than their verdict, where it has them; answered:
-    which streams (streams,) have been answered.
+    checks: those that gather evidence; lacking: check id -> why it is not among them; labels,
+    scale, fresh: checks of which the run needs more than the verdict (None where it lacks them);
+    leakage, audited: the simulated attacker and the audit; answered: which streams (streams,) have
+    been answered.
     """
 
     def __init__(self, plan: Plan, seed: int, selection: Selection) -> None:

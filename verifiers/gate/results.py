@@ -18,10 +18,12 @@ def is_refuted(check: Check) -> bool:
 
 @dataclass
 class Ending:
-    """How a run ended: `stopped` early and why, an `error` of the target, what was found apart.
+    """How a run ended, and what was found outside the statistical checks.
 
-    hopeless: check id -> why no number of queries would decide it; finished: whether a failure
-    was no reason to end it.
+    stopped: why it ended before it was done; error: what the target did wrong; simplest: the
+    simplest histogram that shows a violation; reproduce: the command that repeats the run; proofs:
+    check id -> a result that needs no statistics; hopeless: check id -> why no number of queries
+    would decide it; finished: whether the run went on to its end although a check had failed.
     """
 
     stopped: str | None = None
@@ -126,8 +128,8 @@ class _Cause:
 def _cause(checks: Sequence[Check]) -> _Cause | None:
     """The one explanation of all failures: a known fault of the labels' law, or reused noise.
 
-    Either distorts what the other is judged by, so that the likelier one is told, if it is clearly
-    likelier, whichever checks have failed.
+    Each distorts the evidence for the other. So the one that is clearly likelier is reported,
+    whichever checks have failed.
     """
     labels = next((c for c in checks if isinstance(c, ClassProbabilities)), None)
     fresh = next((c for c in checks if isinstance(c, FreshNoise) and c.log_odds > SURE), None)

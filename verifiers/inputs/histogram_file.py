@@ -1,4 +1,4 @@
-"""A file of histograms: CSV, a histogram a row, a column a class."""
+"""A file of histograms: CSV, one histogram per row, one column per class."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
             f"{path}, line {table[0][0]}: column numbers, not votes: expected names, or no header"
         )
     if not table:
-        raise ValueError(f"{path}: no histograms: expected one a row")
+        raise ValueError(f"{path}: no histograms: expected one per row")
     return [_asked(f"{path}, line {line}", row, label_column, columns) for line, row in table]
 
 

@@ -1,4 +1,4 @@
-"""A log of released labels as text: one label a line, or a column of a CSV file."""
+"""A log of released labels as text: one label per line, or a column of a CSV file."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ def read_labels(lines: Iterable[str], source: str) -> list[int]:
             )
         labels.append(int(text))
     if not labels:
-        raise ValueError(f"{source}: no labels: expected one a line, or a CSV column 'label'")
+        raise ValueError(f"{source}: no labels: expected one per line, or a CSV column 'label'")
     return labels
 
 
@@ -40,7 +40,7 @@ def _rows(lines: Iterable[str], source: str) -> Iterator[list[str]]:
     try:
         yield from csv.reader(lines)
     except csv.Error:
-        raise ValueError(f"{source}: neither one label a line nor a CSV file") from None
+        raise ValueError(f"{source}: neither one label per line nor a CSV file") from None
 
 
 def _label_column(cells: list[str], place: str) -> int:

@@ -29,7 +29,10 @@ EVEN = "even"
 """Kind of two neighbouring histograms with even votes, asked in turn."""
 
 LATE = "late"
-"""Kind of the anchor that is asked at the end alone, in turns with what others keep for it."""
+"""Kind of the anchor that is asked last.
+
+It is interleaved with a reserved quarter of the telling anchors.
+"""
 
 EXPLORER = "explorer"
 """Kind of the streams that are many, and asked little."""

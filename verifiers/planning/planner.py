@@ -187,7 +187,7 @@ def _even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
 
 
 def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
-    """A clear winner in the smallest of the other totals that has one."""
+    """A clear winner at the smallest of the other totals that allow one, else at the largest."""
     for factor in OTHER_TOTALS:
         step("candidates of other totals")
         total = factor * claim.mechanism.teachers
@@ -198,7 +198,11 @@ def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
 
 
 def _simple_histograms(classes: int, total: int) -> list[Histogram]:
-    """Histograms of `total` votes, the simplest first: unanimous, two sides, one against many."""
+    """Histograms of `total` votes, the simplest first.
+
+    All votes on class 0, then half to 0.9 of them there, the rest shared evenly by one class, by
+    two, or by all the others.
+    """
     found: dict[tuple[int, ...], Histogram] = {}
     for share in (1.0, 0.5, 0.6, 0.7, 0.8, 0.9):
         for spread in (1, 2, classes - 1):

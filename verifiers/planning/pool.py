@@ -37,13 +37,13 @@ class Pool:
     def most_informative(self) -> Histogram:
         """A histogram with an empty class, whose labels tell most about the noise scale.
 
-        Of two classes an empty one leaves only the unanimous histogram, so there any will do.
+        With two classes only the unanimous histogram has an empty one, so any histogram will do.
         """
         usable = (self.histograms == 0).any(-1) | (self.claim.classes == 2)
         return self._best(usable, self.information)
 
     def near_tie(self) -> Histogram:
-        """Two leading classes within a tenth of the scale, information as large as may be."""
+        """Two leading classes within a tenth of the scale; of these, the most informative."""
         ranked = np.sort(self.histograms, -1)
         gap = ranked[:, -1] - ranked[:, -2]
         close = gap <= max(1.0, 0.1 * self.claim.noise.scale)
@@ -54,8 +54,8 @@ class Pool:
     def clear_winner(self) -> tuple[Histogram, float]:
         """One outcome of probability near 0.99, where small changes of law show soonest.
 
-        A surer one before a tie, which is no winner. The nearest of the pool is brought nearer by
-        votes moved between the leader and the runner-up.
+        Outcomes with P > 0.9 are preferred, however near 0.99 another is: never a tie, where there
+        is a choice. Votes are then moved between the leader and the runner-up to come nearer still.
         """
         at, _ = _nearest_to_clear(self.log_q)
         votes = self.histograms[at]

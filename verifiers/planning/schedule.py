@@ -15,8 +15,8 @@ LARGEST_BATCH = 8192
 """Labels of a batch at most, but for the one large call."""
 
 SHORT_CALL, SHORT_CALLS = 16, 1024
-"""Labels and number of the calls that are compared with each other: so many that of 2^16 seeds
-one comes twice with probability 0.9995."""
+"""Labels per call, and number, of the calls that are compared with each other. Where each call has
+one of 2^16 seeds at random, two of the calls share one with probability above 0.9995."""
 
 _CALLS_A_BATCH = 64
 _MIXED = 2048  # labels of the near-tie in calls of any size

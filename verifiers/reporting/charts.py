@@ -149,7 +149,7 @@ class LabelRow:
 
 @dataclass(frozen=True)
 class LabelChart:
-    """Expected and observed probabilities, a row a label."""
+    """Expected and observed probabilities, one row per label."""
 
     x: Axis
     rows: list[LabelRow]

@@ -1,6 +1,6 @@
 """A report as JUnit XML, in what GitLab, Jenkins and pytest's own files have in common.
 
-One suite, one case a check. GitLab tells cases apart by classname and name together, so the
+One suite, one case per check. GitLab tells cases apart by classname and name together, so the
 deployment is part of the classname; its times are those of the run, as checks share their labels.
 """
 

@@ -38,7 +38,7 @@ class _Console(Console):
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
-    """A listener for `verify`: a bar on stderr where that is a terminal, else a line a minute."""
+    """A listener for `verify`: a bar on stderr at a terminal, elsewhere one line per minute."""
     console = Console(stderr=True)
     if not console.is_terminal:
         with _line_a_minute() as listen:

@@ -34,8 +34,9 @@ _POLL = 0.1  # seconds between looks at such a server
 class HttpTarget:
     """Speaks JSON with the server at `url`; a path in it comes before those of the calls.
 
-    timeout: seconds a call, from the connection to the last byte. Only a connection that could not
-    be made is tried again: a request that may have been processed has drawn noise, or spent budget.
+    timeout: seconds per call, from the connection to the last byte. Only a connection that could
+    not be made is tried again: a request that may have been processed has drawn noise, or spent
+    budget.
     restart: the command that restarts the server, if there is one.
     Raises TargetError for an URL that names no server.
     """

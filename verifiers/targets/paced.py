@@ -19,7 +19,7 @@ _SHARE = 1.0 / 3.0  # of the timeout that a call should take
 class PacedTarget:
     """Splits `ask` into consecutive calls sized by how long the calls before took.
 
-    target: asked in turn, one call at a time; timeout: seconds a call. The first calls are small;
+    target: asked in turn, one call at a time; timeout: seconds per call. The first calls are small;
     sizes then grow up to the one asked for as long as a call stays within a third of the timeout.
     largest: labels of a call at most, where there is a limit.
     """

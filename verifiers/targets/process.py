@@ -41,7 +41,7 @@ _ANOTHER_ID = "its process id was another one, so a seed made of it would not sh
 class ProcessTarget:
     """One request in flight, a deadline for each, and the child's last words when it dies.
 
-    command: the child's argument list; timeout: seconds a call; loads: the Python spec that the
+    command: the child's argument list; timeout: seconds per call; loads: the Python spec that the
     child is to load, where it is our own worker; restart: restarts what the child is a client of.
     Raises TargetError when it cannot be started.
     """
@@ -206,7 +206,7 @@ class ProcessTarget:
         if self._pending:
             raise TargetError(
                 f"the target printed {shown_bytes(self._pending)} on stdout before {call}: "
-                "expected one line a call, and nothing unasked"
+                "expected one line per call, and nothing unasked"
             )
 
     def _send(self, request: bytes, deadline: float, call: str) -> None:

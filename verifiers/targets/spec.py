@@ -16,7 +16,7 @@ _ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port
 
 
 def open_target(spec: str, timeout: float, restart: str | None = None) -> PacedTarget:
-    """Starts the target that `spec` names; timeout: seconds a call.
+    """Starts the target that `spec` names; timeout: seconds per call.
 
     restart: the command that restarts what dpassay does not start: a server, or whatever a process
     of ours is a client of. Raises TargetError with one line for the user.

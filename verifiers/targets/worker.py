@@ -1,6 +1,6 @@
 """The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
 
-It speaks the protocol of `exec:` targets, one JSON object a line. What the target prints goes to
+It speaks the protocol of `exec:` targets, one JSON object per line. What the target prints goes to
 stderr: stdout belongs to the protocol.
 """
 
