@@ -10,7 +10,8 @@ from ...reference import Histogram
 from ...reference.accounting.certified import enclosed_law, renyi_lower
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.worst_pair import worst_pair
-from ..planning.plan import SIMPLE, Plan
+from ..planning.plan import Plan
+from ..planning.roles import Role
 from ..targets import NotOffered, Refused, Target, checked_charge
 from .base import Finding
 from .resembling_charges import resembled
@@ -82,7 +83,7 @@ class AccountantSoundness:
         """
         claim, seen = self.plan.claim.mechanism, set()
         for stream in self.plan.streams:
-            of_the_claim = sum(stream.histogram) == claim.teachers or stream.kind == SIMPLE
+            of_the_claim = sum(stream.histogram) == claim.teachers or stream.role is Role.SIMPLE
             if of_the_claim and stream.histogram not in seen:
                 seen.add(stream.histogram)
                 yield np.array(stream.histogram, dtype=np.int64)

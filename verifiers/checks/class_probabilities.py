@@ -9,14 +9,13 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
 from ..planning.plan import (
     GENERAL,
-    LADDER,
     POINTED,
     POOLED,
     POOLED_FIRST,
     POOLED_SINGLES,
-    SIMPLE,
     Plan,
 )
+from ..planning.roles import Role
 from .base import Finding
 from .fits import SURE, Fits, divergences, told_apart
 
@@ -107,7 +106,7 @@ class ClassProbabilities:
         left = {
             i: max(0, stream.queries - int(self.counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.kind == "own") and not self._dropped[i]
+            if (stream.is_anchor or stream.role is Role.OWN) and not self._dropped[i]
         }
         anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
         if not anchors:
@@ -126,7 +125,7 @@ class ClassProbabilities:
 
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation alone; else the one with most evidence."""
-        simple = [i for i, stream in enumerate(self.plan.streams) if stream.kind == SIMPLE]
+        simple = self.plan.of(Role.SIMPLE)
         best = max(simple, key=lambda i: float(self._single[i]))
         return best if self._single[best] > SURE else self.heaviest_stream()
 
@@ -228,7 +227,7 @@ class ClassProbabilities:
         leads = [
             int(np.diff(np.sort(stream.histogram)[-2:])[0])
             for i, stream in enumerate(self.plan.streams)
-            if stream.kind == LADDER and not self._dropped[i]
+            if stream.role is Role.LADDER and not self._dropped[i]
         ]
         if not leads:
             return ""

@@ -28,8 +28,9 @@ from ..evidence import (
 from ..evidence.power import copies_to_see, half
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
 from ..planning.common_noise import CommonNoise
-from ..planning.plan import EVEN, FRESH, NEAR_TIE, PAIR, SINGLES, Plan
+from ..planning.plan import Plan
 from ..planning.planner import FRESH_CALL
+from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
 from .base import Finding
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
@@ -52,6 +53,8 @@ _WEIGHTS = {
 _BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_logs`
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
+
+_CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that are for this check
 
 _LIVES = ("restarted", "replayed", "begun", "contained", "compared")
 """Ways in which lives of the target may give the same labels, of which the first is told."""
@@ -89,12 +92,12 @@ class FreshNoise:
             for log_q, inside in zip(plan.log_q, self._sets, strict=True)
         ]
         self._in_turn = {
-            one: InTurn(plan.log_q[[one, other]]) for one, other in plan.in_turn
+            pair.first: InTurn(plan.log_q[list(pair.streams)]) for pair in plan.pairs
         }  # from the start, so that their weights never change
         self._periodic = Periodic()
         self._frozen = Frozen(streams)
-        self._fresh = plan.first(FRESH)
-        near_tie = plan.first(NEAR_TIE)
+        self._fresh = plan.first(Role.FRESH)
+        near_tie = plan.first(Role.NEAR_TIE)
         self._calls = {
             self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
             near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
@@ -114,7 +117,7 @@ class FreshNoise:
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
         self._logs = np.zeros((4, streams))
-        self._anchors = np.array([s.is_anchor or s.kind == FRESH for s in plan.streams])
+        self._anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(plan.weights)
         self._highest = 0.0
@@ -226,7 +229,7 @@ class FreshNoise:
         kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show. Labels
         that are `compared` with those of an earlier report are still to be seen by `observe`.
         """
-        log_q = self.plan.log_q[self.plan.first(FRESH)]
+        log_q = self.plan.log_q[self.plan.first(Role.FRESH)]
         replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
         # fair given all labels before, so that each stakes half of what the last one left
         self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
@@ -280,7 +283,7 @@ class FreshNoise:
         wanted = sum(
             max(0, stream.queries - stream.turned - int(self._counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.kind in (FRESH, SINGLES)) and i not in self.dropped
+            if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
         return int(wanted) + self._owed
 
@@ -418,9 +421,10 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
     same: the first stream of each one's histogram. Each has one partner, since a label can be
     wagered on once.
     """
-    of_kind = ([i for i, s in enumerate(plan.streams) if s.kind == kind] for kind in (PAIR, EVEN))
-    pairs = [*of_kind, [plan.first("informative"), plan.first(NEAR_TIE)]]
-    pairs.append(list(plan.twins.get("shift-invariance", ())[:2]))
+    pairs = [pair.streams for pair in plan.pairs]
+    pairs.append((plan.first(Role.INFORMATIVE), plan.first(Role.NEAR_TIE)))
+    if (shifted := plan.twins.get("shift-invariance")) is not None:
+        pairs.append((shifted.base, shifted.twin))
     found: dict[int, int] = {}
     for pair in pairs:
         both = {same[i] for i in pair}

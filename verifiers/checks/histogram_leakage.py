@@ -14,6 +14,7 @@ from ..evidence import count_outcomes, log_e_value_above
 from ..findings.figures import Leakage
 from ..findings.report import Verdict
 from ..planning.plan import Plan
+from ..planning.roles import Role
 from .base import Finding
 
 QUERIES = 10_000
@@ -112,7 +113,7 @@ class HistogramLeakage:
             for i, s in enumerate(self.plan.streams)
             if sum(s.histogram) == teachers and i not in self.dropped and s.relabel is None
         ]
-        own = [i for i in streams if self.plan.streams[i].kind == "own"]
+        own = [i for i in streams if self.plan.streams[i].role is Role.OWN]
         anchors = [
             i
             for i in streams

@@ -3,7 +3,8 @@
 from ...reference.mechanisms import Labels
 from ..error_budget import SHARES
 from ..findings.report import Verdict
-from ..planning.plan import PAIR, Plan
+from ..planning.plan import Plan
+from ..planning.roles import Role
 from .base import Finding
 from .pair_bounds import Audit, PairLabels
 
@@ -21,11 +22,12 @@ class PrivacyAudit:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         claim = plan.claim
-        at = plan.first(PAIR)
-        self.streams = (at, at + 1)
+        pair = plan.pair(Role.PAIR)
+        assert pair is not None
+        self.streams = pair.streams
         outcomes = claim.mechanism.classes + claim.mechanism.refuses
         self.alpha = SHARES[self.id] * claim.gate.false_alarm
-        self.pairs = PairLabels(outcomes, pilot=plan.streams[at].queries // 10)
+        self.pairs = PairLabels(outcomes, pilot=plan.streams[pair.first].queries // 10)
         self.lacking: str | None = None
         self.found: Audit | None = None
 

@@ -16,7 +16,8 @@ from ..checks import (
     VoteMonotonicity,
 )
 from ..claim import ANY_QUERIES, Claim
-from ..planning.plan import PAIR, Plan
+from ..planning.plan import Plan
+from ..planning.roles import Role
 from .selection import Selection
 
 Lacking = tuple[str, str]
@@ -46,7 +47,7 @@ def has_pair(plan: Plan) -> bool:
     """Whether two neighbours are asked so that their labels can be audited."""
     privacy = plan.claim.privacy
     claimed = privacy is not None and privacy.scope == ANY_QUERIES
-    return claimed and any(stream.kind == PAIR for stream in plan.streams)
+    return claimed and plan.pair(Role.PAIR) is not None
 
 
 def lacking_by_claim(claim: Claim) -> Iterator[Lacking]:

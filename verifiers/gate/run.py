@@ -17,8 +17,9 @@ from ..checks.fits import MOST
 from ..claim import Claim
 from ..findings.opening import Opening
 from ..findings.report import CheckResult, Report, Verdict
-from ..planning.plan import FRESH, Batch, Plan
+from ..planning.plan import Batch, Plan
 from ..planning.planner import make_plan
+from ..planning.roles import Role
 from ..planning.schedule import LARGEST_BATCH, sweeps
 from ..targets import PacedTarget, Refused, Target, TargetError
 from .applicable import lacking_by_claim
@@ -219,7 +220,7 @@ class _Run:
         assert self.plan is not None
         if not self.claim.mechanism.caching:
             size = self.contract.first.size
-            opening = Batch(self.plan.first(FRESH), size)
+            opening = Batch(self.plan.first(Role.FRESH), size)
             self._compare_with_earlier()
             self._observe(opening, self.contract.first, (size,))
             if self.observed.fresh is not None:
@@ -490,7 +491,7 @@ class _Run:
     def _fresh(self) -> int:
         """The stream of the histogram that opens the run, once there is a plan."""
         assert self.plan is not None
-        return self.plan.first(FRESH)
+        return self.plan.first(Role.FRESH)
 
     @property
     def _left(self) -> int:

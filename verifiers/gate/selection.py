@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..error_budget import SHARES
-from ..planning.plan import EVEN, FRESH, LADDER, PAIR, SINGLES, Plan, Stream
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Asked, Role
 
 ALWAYS = "input-contract"
 """The check that none can do without: what is no label is no evidence."""
@@ -81,20 +82,22 @@ def _needs(plan: Plan) -> dict[str, Callable[[int, Stream], bool]]:
     A superset of what its silence rests on; a check may look at more where it is asked for others.
     """
     caching = plan.claim.mechanism.caching
-    apart = (FRESH, PAIR, EVEN)
+    apart = (Asked.IN_CALLS, Asked.IN_TURN)
 
     def twins(check: str) -> Callable[[int, Stream], bool]:
         return lambda i, _: i in plan.twins.get(check, (-1, -1, 0))[:2]
 
     return {
-        "class-probabilities": lambda _, stream: stream.kind not in apart,
+        "class-probabilities": lambda _, stream: stream.role.asked not in apart,
         # beyond these, a run goes on with the stream that tells most until the scale is known
-        "noise-scale": lambda _, stream: stream.kind == "probe",
+        "noise-scale": lambda _, stream: stream.role is Role.PROBE,
         # of kept answers, some are asked again, whatever they answer
-        "fresh-noise": lambda _, stream: stream.kind == "probe" if caching else True,
-        "abstention": lambda _, stream: stream.kind not in (*apart, SINGLES, LADDER),
-        "privacy-audit": lambda _, stream: stream.kind == PAIR,
+        "fresh-noise": lambda _, stream: stream.role is Role.PROBE if caching else True,
+        "abstention": lambda _, stream: (
+            stream.role.asked not in (*apart, Asked.ONE_BY_ONE) and stream.role is not Role.LADDER
+        ),
+        "privacy-audit": lambda _, stream: stream.role is Role.PAIR,
         # it is simulated: the target's labels only show that it reads them as well
-        "histogram-leakage": lambda _, stream: stream.kind in ("own", "informative"),
+        "histogram-leakage": lambda _, stream: stream.role in (Role.OWN, Role.INFORMATIVE),
         **{check: twins(check) for check in plan.twins},
     }
