@@ -14,16 +14,18 @@ from ..planning.plan import (
     POOLED_FIRST,
     POOLED_SINGLES,
     Plan,
+    Stream,
 )
-from ..planning.roles import Role
-from .base import Finding
+from ..planning.roles import Asked, Role
+from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart
+from .spec import CheckSpec, Phase, lacks_nothing
 
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
 NO_KNOWN_FAULT = "no known fault fits"
 
 
-class ClassProbabilities:
+class ClassProbabilities(Judged):
     """A weighted average of e-processes: one per stream, over all, and over single-label calls.
 
     An average of nonnegative martingales is one again, however the streams are interleaved; a
@@ -50,21 +52,17 @@ class ClassProbabilities:
         self._highest = 0.0
         self._dropped = np.zeros(streams, dtype=bool)
 
-    def observe(self, stream: int, labels: Labels, turn: int = 0, *, single: bool = False) -> None:
-        """See `Check.observe`.
-
-        turn: by how many places the classes were numbered on; single: whether each label was asked
-        for in a call of its own.
-        """
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Life.observe`."""
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
-        ratios = self.plan.turned_ratios(stream, turn)
+        ratios = self.plan.turned_ratios(stream, how.turn)
         self.pooled.observe(fresh, ratios)
-        if single:
+        if how.single:
             self.single_counts[stream] += fresh
             self.single_calls.observe(fresh, ratios)
-        self._meet(stream, labels[:1], turn)
+        self._meet(stream, labels[:1], how.turn)
         self._pointed[stream].observe(fresh, ratios)
         self._general[stream] = self._general_of(self.counts, stream)
         self._single[stream] = np.logaddexp(
@@ -232,3 +230,20 @@ class ClassProbabilities:
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
+
+
+SPECS = (
+    CheckSpec(
+        id=ClassProbabilities.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=1,
+        make=lambda setting: ClassProbabilities(setting.plan),
+    ),
+)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from ...reference.mechanisms import Labels
+from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence import (
     BlockDispersion,
@@ -28,12 +29,13 @@ from ..evidence import (
 from ..evidence.power import copies_to_see, half
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
 from ..planning.common_noise import CommonNoise
-from ..planning.plan import Plan
+from ..planning.plan import Plan, Stream
 from ..planning.planner import FRESH_CALL
 from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
-from .base import Finding
+from .base import PLAINLY, Finding, How, Judged
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
+from .spec import CACHED, CheckSpec, Phase, lacks_nothing
 
 _WEIGHTS = {
     "together": 0.16,  # copies at one distance on all anchors, or labels that avoid each other
@@ -60,7 +62,7 @@ _LIVES = ("restarted", "replayed", "begun", "contained", "compared")
 """Ways in which lives of the target may give the same labels, of which the first is told."""
 
 
-class FreshNoise:
+class FreshNoise(Judged):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
     Reused noise gives equal labels for equal histograms. Whether a seed is set in each call, noise
@@ -124,26 +126,17 @@ class FreshNoise:
         self._parts_then = self._parts()
         self.dropped: set[int] = set()
 
-    def observe(
-        self,
-        stream: int,
-        labels: Labels,
-        turn: int = 0,
-        calls: tuple[int, ...] = (),
-        *,
-        goes_on: bool = False,
-    ) -> None:
-        """See `Check.observe`; a label is compared with those of its histogram alone.
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Life.observe`; a label is compared with those of its histogram alone.
 
-        turn: by how many places the classes were numbered on, which makes it another histogram,
-        asked too rarely to be looked at; calls: sizes of the calls that gave the labels; goes_on:
-        labels of another stream were drawn between these and are still to come. No look is taken
-        then: an average of e-processes is one only where all of them have seen the same labels.
+        Classes that are numbered otherwise make another histogram, asked too rarely to be looked
+        at. No look is taken while labels are still to come: an average of e-processes is one only
+        where all of them have seen the same labels.
         """
         log_q = self.plan.log_q[stream]
         outcomes = labels % log_q.size
-        self._by_place(stream, outcomes, turn)
-        if turn:
+        self._by_place(stream, outcomes, how.turn)
+        if how.turn:
             self._periodic.skip(outcomes.size)
             return
         self.queries += labels.size
@@ -153,7 +146,7 @@ class FreshNoise:
         before = copies.log_ratios
         copies.observe(outcomes)
         dependent.observe(outcomes)
-        self._by_call(stream, outcomes, calls or (outcomes.size,))
+        self._by_call(stream, outcomes, how.calls or (outcomes.size,))
         self._logs[0, stream] = copies.log_e_value - self._misfit[stream]
         self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
         self._logs[2, stream] = self._dispersed[stream].log_e_value
@@ -164,10 +157,10 @@ class FreshNoise:
         if self._anchors[stream]:
             self._together[:, : before.shape[1]] -= before
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
-            self._periodic.observe(outcomes, log_q, calls or None)
+            self._periodic.observe(outcomes, log_q, how.calls or None)
         else:
             self._periodic.skip(outcomes.size)
-        if not goes_on:
+        if not how.goes_on:
             self._look()
 
     def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
@@ -432,3 +425,24 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
             one, other = both
             found |= {one: other, other: one}
     return found
+
+
+def _lacks(claim: Claim) -> str | None:
+    return CACHED if claim.mechanism.caching else None  # `CachedAnswers` stands in
+
+
+def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
+    return True
+
+
+SPECS = (
+    CheckSpec(
+        id=FreshNoise.id,
+        phase=Phase.LABELS,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=6,
+        make=lambda setting: FreshNoise(setting.plan),
+    ),
+)
