@@ -11,6 +11,7 @@ from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.asking import Asking
 from dpassay.verifiers.planning.plan import Batch
 from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.roles import Role
 from dpassay.verifiers.planning.schedule import sweeps
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 
@@ -36,7 +37,7 @@ def plan():
 
 @pytest.mark.parametrize("turn", [0, 1, 9])
 def test_labels_of_turned_classes_are_numbered_back(plan, turn):
-    target, stream = Leader(), plan.first("informative")
+    target, stream = Leader(), plan.first(Role.INFORMATIVE)
     votes = np.array(plan.streams[stream].histogram)
     labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 5, turn))
     assert labels.tolist() == [votes.argmax()] * 5
@@ -46,7 +47,7 @@ def test_labels_of_turned_classes_are_numbered_back(plan, turn):
 
 
 def test_a_batch_is_asked_in_calls_of_its_size(plan):
-    target, stream = Leader(), plan.first("near-tie")
+    target, stream = Leader(), plan.first(Role.NEAR_TIE)
     labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 7, call=3))
     assert [size for _, size in target.asked] == [3, 3, 1]
     assert calls == (3, 3, 1)
@@ -55,7 +56,7 @@ def test_a_batch_is_asked_in_calls_of_its_size(plan):
 
 def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan):
     """What is compared call by call must not take two calls for one."""
-    target, stream = Leader(), plan.first("near-tie")
+    target, stream = Leader(), plan.first(Role.NEAR_TIE)
     slow = PacedTarget(InProcessTarget(target), 30.0, largest=4)
     _, calls = Asking(slow, plan, True, 0).labels(Batch(stream, 10))
     assert calls == (4, 4, 2) == tuple(size for _, size in target.asked)

@@ -8,8 +8,8 @@ from dpassay.reference import Gaussian
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
 from dpassay.verifiers.planning.faults import _race_with_bare, fault_laws, turned_rows
-from dpassay.verifiers.planning.plan import LADDER
 from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.roles import Role
 
 CLAIMS = {
     "gnmax": {"noise": "gaussian:40", "classes": 12, "teachers": 250},
@@ -53,7 +53,7 @@ def test_evidence_grows_under_each_fault_and_names_it(plan):
     Catches a law that is the claim's own, and two faults of one law in the list. 8 nats are what
     an unlucky sample may lend a near relative. Leads that the budget leaves out are not looked at.
     """
-    ladder = [np.sort(s.histogram)[-2:] for s in plan.streams if s.kind == LADDER]
+    ladder = [np.sort(s.histogram)[-2:] for s in plan.streams if s.role is Role.LADDER]
     furthest = max((second - first for first, second in ladder), default=0)
     rng = np.random.default_rng(0)
     faults = len(plan.faults)
@@ -76,7 +76,7 @@ def test_faults_of_a_class_follow_it_to_another_number(plan):
 
     Catches numbers turned the wrong way: a class that is favoured would then seem another one.
     """
-    stream, classes = plan.first("informative"), plan.claim.mechanism.classes
+    stream, classes = plan.first(Role.INFORMATIVE), plan.claim.mechanism.classes
     votes = np.array([plan.streams[stream].histogram], dtype=np.float64)
     claimed = plan.log_q[[stream]]
     for turn in (1, classes - 1):
@@ -93,7 +93,7 @@ def test_faults_of_a_class_follow_it_to_another_number(plan):
 
 def test_favoured_classes_have_nearly_their_law(plan):
     """First order in the votes will do: within a tenth of the change, in total variation."""
-    stream = plan.first("near-tie")
+    stream = plan.first(Role.NEAR_TIE)
     votes = np.array(plan.streams[stream].histogram, dtype=np.float64)
     mechanism = plan.claim.mechanism
     if mechanism.refuses:

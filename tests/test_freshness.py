@@ -31,8 +31,8 @@ from dpassay.verifiers.evidence import (
 from dpassay.verifiers.evidence.power import copies_to_see, rises_to_see
 from dpassay.verifiers.evidence.repetition import AVOIDED, LONGEST, SHARES, log_lag_weights
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planning.plan import FRESH
 from dpassay.verifiers.planning.planner import FRESH_CALL, make_plan
+from dpassay.verifiers.planning.roles import Role
 from dpassay.verifiers.targets import InProcessTarget
 
 NULLS = [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1), (0.98, 0.015, 0.005)]
@@ -347,7 +347,7 @@ def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed):
 def test_a_restart_that_repeats_the_first_call_is_told():
     check = FreshNoise(make_plan(claim(), 0))
     mechanism = NoisyArgmax(Gaussian(40.0))
-    votes = check.plan.streams[check.plan.first(FRESH)].histogram
+    votes = check.plan.streams[check.plan.first(Role.FRESH)].histogram
     first, other = (
         mechanism.sample(votes, FRESH_CALL, np.random.default_rng(seed)) for seed in (1, 2)
     )
@@ -388,7 +388,7 @@ def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words):
         named = kind in ("compared", "contained", "begun")
         check.observe_restart(*calls[kind], kind=kind if named else "restarted")
     if "compared" in alike:  # the only one whose labels are of this life, and seen by all
-        check.observe(check.plan.first(FRESH), earlier[:32])
+        check.observe(check.plan.first(Role.FRESH), earlier[:32])
     assert check.log_e_value > check.log_threshold
     assert words in check.violation().message
 

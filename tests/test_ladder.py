@@ -7,8 +7,8 @@ from dpassay.reference import log_probabilities
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence.power import bare_winners_to_see
 from dpassay.verifiers.planning.ladder import ladder
-from dpassay.verifiers.planning.plan import LADDER
 from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.roles import Role
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 CLAIMS = [
@@ -54,7 +54,7 @@ def test_a_winner_without_noise_shows_after_the_planned_labels():
     plan = make_plan(claimed(), 0)
     at = next(i for i, fault in enumerate(plan.faults) if "more than 206.5" in fault.wording)
     for i, stream in enumerate(plan.streams):
-        if stream.kind == LADDER:
+        if stream.role is Role.LADDER:
             winner = int(np.argmax(stream.histogram))
             law = np.exp(plan.log_q[i])
             wanted = 30.0
@@ -66,7 +66,7 @@ def test_a_winner_without_noise_shows_after_the_planned_labels():
 
 def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget():
     rungs = [
-        sum(stream.kind == LADDER for stream in make_plan(made, 0).streams)
+        sum(stream.role is Role.LADDER for stream in make_plan(made, 0).streams)
         for made in (claimed(), claimed(smallest_effect=0.1), claimed(max_queries=175_000))
     ]
     assert rungs[0] == 3

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.planning.plan import EVEN, FRESH, LADDER, LATE, NEAR_TIE, PAIR
 from dpassay.verifiers.planning.planner import FRESH_CALL, make_plan
+from dpassay.verifiers.planning.roles import Role
 from dpassay.verifiers.planning.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
@@ -41,12 +41,12 @@ def test_each_stream_is_asked_as_often_as_planned(name):
     for batch in sweeps(made):
         large = batch.size > LARGEST_BATCH
         assert batch.size > 0
-        assert not large or made.streams[batch.stream].kind == NEAR_TIE
+        assert not large or made.streams[batch.stream].role is Role.NEAR_TIE
         asked[batch.stream] += batch.size
         asked[batch.other] += batch.size  # None, where there is none
         turned[batch.stream] += batch.size * (batch.turn > 0)
     for i, stream in enumerate(made.streams):
-        opening = FRESH_CALL if stream.kind == FRESH else 0  # the run's first call
+        opening = FRESH_CALL if stream.role is Role.FRESH else 0  # the run's first call
         assert asked[i] == stream.queries - opening, stream.kind
         assert turned[i] == stream.turned, stream.kind
 
@@ -54,12 +54,12 @@ def test_each_stream_is_asked_as_often_as_planned(name):
 def test_every_class_contends_under_some_numbering():
     """Half of an anchor is asked under other numbers, each of them; not those that are compared."""
     made = plan()
-    for kind in ("informative", NEAR_TIE, "smaller-total", LADDER):
-        stream = max(i for i, s in enumerate(made.streams) if s.kind == kind)
+    for role in (Role.INFORMATIVE, Role.NEAR_TIE, Role.SMALLER_TOTAL, Role.LADDER):
+        stream = made.of(role)[-1]
         turns = {batch.turn for batch in sweeps(made) if batch.stream == stream}
-        assert turns == set(range(10)), kind
-    for kind in ("other-total", "shifted", "permuted", "raised"):
-        assert made.streams[made.first(kind)].turned == 0
+        assert turns == set(range(10)), role
+    for role in (Role.OTHER_TOTAL, Role.SHIFTED, Role.PERMUTED, Role.RAISED):
+        assert made.streams[made.first(role)].turned == 0
     assert all(stream.turned == 0 for stream in plan(GNMAX | {"caching": True}).streams)
 
 
@@ -70,9 +70,9 @@ def test_calls_of_every_kind_are_made():
     singles = Counter()
     for batch in batches:
         singles[made.streams[batch.stream].histogram] += batch.size * (batch.call == 1)
-    near_tie = made.streams[made.first(NEAR_TIE)].histogram
+    near_tie = made.streams[made.first(Role.NEAR_TIE)].histogram
     assert singles[near_tie] == 2048
-    deep = {s.histogram for s in made.streams if s.is_anchor or s.kind == LADDER}
+    deep = {s.histogram for s in made.streams if s.is_anchor or s.role is Role.LADDER}
     assert all(singles[histogram] >= 128 for histogram in deep)
     short = [b for b in batches if b.call == SHORT_CALL]
     assert sum(b.size for b in short) == SHORT_CALLS * SHORT_CALL
@@ -84,8 +84,8 @@ def test_calls_of_every_kind_are_made():
 def test_two_neighbours_are_asked_in_turn():
     """An answer kept for the request after the next would not show otherwise."""
     made = plan()
-    kinds = {made.streams[b.stream].kind for b in sweeps(made) if b.other is not None}
-    assert kinds == {PAIR, EVEN}
+    roles = {made.streams[b.stream].role for b in sweeps(made) if b.other is not None}
+    assert roles == {Role.PAIR, Role.EVEN}
     for batch in sweeps(made):
         if batch.other is not None:
             one, other = (np.array(made.streams[i].histogram) for i in (batch.stream, batch.other))
@@ -96,12 +96,12 @@ def test_the_end_of_a_run_tells_the_noise_scale():
     """A clear winner alone would not: the last tenth has a quarter of the telling anchors."""
     made = plan()
     batches = list(sweeps(made))
-    at_the_end = {"informative", NEAR_TIE, LATE}
-    last = max(i for i, b in enumerate(batches) if made.streams[b.stream].kind not in at_the_end)
-    kinds = Counter()
+    at_the_end = {Role.INFORMATIVE, Role.NEAR_TIE, Role.LATE}
+    last = max(i for i, b in enumerate(batches) if made.streams[b.stream].role not in at_the_end)
+    labels = Counter()
     for batch in batches[last + 1 :]:
-        kinds[made.streams[batch.stream].kind] += batch.size
-    for kind in ("informative", "near-tie"):
-        planned = made.streams[made.first(kind)].queries
-        assert kinds[kind] >= planned // 4 - planned // 16
-    assert kinds[LATE] == made.streams[made.first(LATE)].queries
+        labels[made.streams[batch.stream].role] += batch.size
+    for role in (Role.INFORMATIVE, Role.NEAR_TIE):
+        planned = made.streams[made.first(role)].queries
+        assert labels[role] >= planned // 4 - planned // 16
+    assert labels[Role.LATE] == made.streams[made.first(Role.LATE)].queries

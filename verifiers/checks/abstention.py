@@ -5,13 +5,16 @@ from scipy.special import logsumexp
 
 from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
+from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence import dirichlet_log_e_value
-from ..planning.plan import Plan
-from .base import Finding
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Asked, Role
+from .base import PLAINLY, Finding, How, Judged
+from .spec import CheckSpec, Phase, lacks_nothing
 
 
-class Abstention:
+class Abstention(Judged):
     """A weighted average of e-processes, one per stream, on whether queries are answered.
 
     Labels merged into two outcomes: a wrong threshold, or its noise left out, shows sooner here
@@ -32,7 +35,7 @@ class Abstention:
         self._each = np.zeros(len(plan.streams))
         self._highest = 0.0
 
-    def observe(self, stream: int, labels: Labels) -> None:
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`."""
         refused = int((labels == REFUSAL).sum())
         self.queries += labels.size
@@ -84,3 +87,27 @@ class Abstention:
             f"a refusal probability off by {effect:g} would have been caught with probability 0.99 "
             "on each anchor"
         )
+
+
+def _lacks(claim: Claim) -> str | None:
+    if claim.mechanism.refuses:
+        return None
+    return f"{claim.mechanism.name} refuses no query"
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    elsewhere = (Asked.IN_CALLS, Asked.IN_TURN, Asked.ONE_BY_ONE)
+    return stream.role.asked not in elsewhere and stream.role is not Role.LADDER
+
+
+SPECS = (
+    CheckSpec(
+        id=Abstention.id,
+        phase=Phase.LABELS,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=3,
+        make=lambda setting: Abstention(setting.plan),
+    ),
+)

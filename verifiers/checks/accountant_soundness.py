@@ -10,10 +10,14 @@ from ...reference import Histogram
 from ...reference.accounting.certified import enclosed_law, renyi_lower
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.worst_pair import worst_pair
-from ..planning.plan import SIMPLE, Plan
+from ...reference.clock import step
+from ..findings.report import Verdict
+from ..planning.plan import Plan
+from ..planning.roles import Role
 from ..targets import NotOffered, Refused, Target, checked_charge
-from .base import Finding
+from .base import Finding, Outcome, Site, Unseeing, refuting
 from .resembling_charges import resembled
+from .spec import CheckSpec, Phase, lacks_nothing
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
 _CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
@@ -42,7 +46,7 @@ class _Shortfall:
         return self.divergence / self.charge if self.charge > 0 else np.inf
 
 
-class AccountantSoundness:
+class AccountantSoundness(Unseeing):
     """Compares charges with exact divergences at the charged histogram's side, never across.
 
     Published data-dependent bounds are one-sided: each side of a pair is held to its own charge.
@@ -57,6 +61,14 @@ class AccountantSoundness:
         self.charges = 0
         self.proved: _Shortfall | None = None
         self.certified = 0.0
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        step(self.id)
+        lacking = self.run(site.target)
+        if lacking is not None:
+            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+        return Outcome(refuting(self.proved is not None), self.finding())
 
     def run(self, target: Target) -> str | None:
         """Asks for the charges; the reason where the target has no accountant."""
@@ -82,7 +94,7 @@ class AccountantSoundness:
         """
         claim, seen = self.plan.claim.mechanism, set()
         for stream in self.plan.streams:
-            of_the_claim = sum(stream.histogram) == claim.teachers or stream.kind == SIMPLE
+            of_the_claim = sum(stream.histogram) == claim.teachers or stream.role is Role.SIMPLE
             if of_the_claim and stream.histogram not in seen:
                 seen.add(stream.histogram)
                 yield np.array(stream.histogram, dtype=np.int64)
@@ -154,3 +166,16 @@ def _moved(votes: Histogram) -> Iterator[Histogram]:
                 moved[source] -= 1
                 moved[to] += 1
                 yield moved
+
+
+SPECS = (
+    CheckSpec(
+        id=AccountantSoundness.id,
+        phase=Phase.ACCOUNTING,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: AccountantSoundness(setting.plan),
+    ),
+)

@@ -5,14 +5,16 @@ from collections.abc import Callable
 from ...reference.accounting.analyses import answer_data_independent, answered_share
 from ...reference.accounting.confident import threshold_data_independent
 from ...reference.accounting.conversions import ORDERS, most_repeats
+from ...reference.clock import OutOfTime, step
 from ..claim import ANY_QUERIES, Claim
 from ..findings.report import Verdict
-from ..targets import Refused, Target
-from .base import Finding
+from ..targets import Refused, Target, open_target
+from .base import Finding, Outcome, Site, Unseeing
 from .budget_account import AskedHistogram
 from .budget_asking import SECONDS, BudgetAsking
 from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
+from .spec import NO_PRIVACY, CheckSpec, Phase, Setting, lacks_nothing
 
 _BATCHES = 20  # calls until answers to a histogram have certainly cost too much
 _SINGLES = 32  # calls for one label of a histogram, while the account stands still
@@ -25,7 +27,7 @@ _LIVES = 10  # restarts, as long as each has answers to give
 _COUNTED = 10**12
 
 
-class BudgetEnforcement:
+class BudgetEnforcement(Unseeing):
     """Asks until the deployment stops, or can be proved to go too far or to charge too little.
 
     First single labels of histograms of each kind, from clear leads to the costliest, then the
@@ -44,6 +46,25 @@ class BudgetEnforcement:
         self.asking = BudgetAsking(claim)
         self.limit = 0  # answers to the costliest histogram that certainly cost too much
         self.unended = False  # whether time ran out first
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        step(self.id)
+        asked = site.target if self.reopen is None else self.reopen()
+        try:
+            lacking = self.run(asked)
+        except Refused as refusal:
+            lacking = f"the target refuses the costliest histogram: {refusal}"
+        except OutOfTime:
+            if self.violation is None:
+                raise
+            lacking = None  # it was found in time, and what explains it was not
+        finally:
+            if self.reopen is not None:
+                asked.close()
+        if lacking is not None:
+            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+        return Outcome(self.verdict, self.finding())
 
     def run(self, target: Target) -> str | None:
         """Asks until the end; the reason where the deployment has no budget to look at."""
@@ -225,3 +246,32 @@ class BudgetEnforcement:
             return "the data-independent analysis allows none"
         times = self.answered / sound
         return f"the data-independent analysis allows {sound:,} ({times:.2f} times as many came)"
+
+
+def _lacks(claim: Claim) -> str | None:
+    if claim.privacy is None:
+        return NO_PRIVACY
+    caching = claim.mechanism.caching
+    return "a caching deployment may repeat an answer for ever" if caching else None
+
+
+def _make(setting: Setting) -> BudgetEnforcement:
+    """It asks the instance that has the budget, where the claim names one."""
+    gate = setting.claim.gate
+    spec = gate.budget_target
+    if spec is None:
+        return BudgetEnforcement(setting.claim)
+    return BudgetEnforcement(setting.claim, lambda: open_target(spec, gate.timeout))
+
+
+SPECS = (
+    CheckSpec(
+        id=BudgetEnforcement.id,
+        phase=Phase.ACCOUNTING,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=_make,
+    ),
+)

@@ -1,38 +1,69 @@
 """`fresh-noise` of a deployment that claims `caching`: a repeated histogram repeats its label."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
 from ...reference.mechanisms import Labels
-from ..error_budget import SHARES
+from ..claim import Claim
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
 from ..targets import Refused, Target, TargetError, checked_labels
-from .base import Finding
+from .base import Finding, Outcome, Site, Unseeing, refuting
+from .spec import CheckSpec, Phase, lacks_nothing
 
 REPEATED = 100
 _SIZES = (1, 2)
 _AFTER_RESTART = (1,)
 
 
-class CachedAnswers:
+class CachedAnswers(Unseeing):
     """Asks histograms again, after a restart too: one other label disproves that answers are kept.
 
     Each new draw of an answer that should be kept tells an attacker more than the claim admits.
-    kept: the first label of each histogram asked, in order. The earliest are asked again; after a
-    restart half of them, and as many of the latest, which may not have been written down yet.
+    answered: the first label of each histogram asked, in order, as they grow until then. The
+    earliest are asked again; after a restart half of them, and as many of the latest, which may
+    not have been written down yet.
     """
 
     id = "fresh-noise"
-    assert id in SHARES
 
-    def __init__(self, kept: Mapping[tuple[int, ...], int]) -> None:
-        self.kept = dict(islice(kept.items(), REPEATED))
-        asked, half = list(kept.items()), REPEATED // 2
-        self.ends = dict([*asked[:half], *asked[-half:]])
+    def __init__(self, answered: Mapping[tuple[int, ...], int], refuses: bool) -> None:
+        self.answered, self.refuses = answered, refuses
         self.changed: tuple[tuple[int, ...], int, int] | None = None
         self.repeated = 0
         self.restarted = False
+
+    @cached_property
+    def kept(self) -> dict[tuple[int, ...], int]:
+        """Those that are asked again."""
+        return dict(islice(self.answered.items(), REPEATED))
+
+    @cached_property
+    def ends(self) -> dict[tuple[int, ...], int]:
+        """Those that are asked after a restart."""
+        asked, half = list(self.answered.items()), REPEATED // 2
+        return dict([*asked[:half], *asked[-half:]])
+
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Life.conclude`."""
+        if site.left < self.queries:
+            site.use_up()
+            return None
+        left = site.left
+        try:
+            self.run(site.target)
+            again = left - self.repeated >= self.queries_after_restart
+            if self.changed is None and site.target.no_restart is None and again:
+                site.tell("restarting the target")
+                site.target.restart()
+                self.run_after_restart(site.target)
+                site.note_restart()
+        finally:
+            site.spend(self.repeated)
+        return Outcome(refuting(self.changed is not None), self.finding(), self.repeated)
 
     @property
     def queries(self) -> int:
@@ -44,19 +75,18 @@ class CachedAnswers:
         """Labels that asking after a restart takes at most."""
         return sum(_AFTER_RESTART) * len(self.ends)
 
-    def run(self, target: Target, refuses: bool) -> None:
+    def run(self, target: Target) -> None:
         """Asks again, once by one label and once by two. Raises as the target does."""
-        self._ask(target, refuses, self.kept, _SIZES)
+        self._ask(target, self.kept, _SIZES)
 
-    def run_after_restart(self, target: Target, refuses: bool) -> None:
+    def run_after_restart(self, target: Target) -> None:
         """Asks a target that has been restarted. Raises as it does."""
         self.restarted = True
-        self._ask(target, refuses, self.ends, _AFTER_RESTART)
+        self._ask(target, self.ends, _AFTER_RESTART)
 
     def _ask(
         self,
         target: Target,
-        refuses: bool,
         kept: Mapping[tuple[int, ...], int],
         sizes: tuple[int, ...],
     ) -> None:
@@ -69,7 +99,7 @@ class CachedAnswers:
                     raise TargetError(
                         f"{list(votes)} is refused, but was answered: {refusal}"
                     ) from None
-                again: Labels = checked_labels(reply, asked, size, refuses)
+                again: Labels = checked_labels(reply, asked, size, self.refuses)
                 self.repeated += size
                 other = again[again != label]
                 if other.size:
@@ -96,3 +126,25 @@ class CachedAnswers:
             else "answers are drawn anew: claim caching = false, or keep the first answer",
             votes,
         )
+
+
+def _lacks(claim: Claim) -> str | None:
+    return None if claim.mechanism.caching else "answers are drawn anew"  # `FreshNoise` stands in
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    """Of kept answers, some are asked again, whatever they answer."""
+    return stream.role is Role.PROBE
+
+
+SPECS = (
+    CheckSpec(
+        id=CachedAnswers.id,
+        phase=Phase.LIVES,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=0,
+        make=lambda setting: CachedAnswers(setting.kept, setting.claim.mechanism.refuses),
+    ),
+)

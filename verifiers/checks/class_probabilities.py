@@ -9,22 +9,23 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
 from ..planning.plan import (
     GENERAL,
-    LADDER,
     POINTED,
     POOLED,
     POOLED_FIRST,
     POOLED_SINGLES,
-    SIMPLE,
     Plan,
+    Stream,
 )
-from .base import Finding
+from ..planning.roles import Asked, Role
+from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart
+from .spec import CheckSpec, Phase, lacks_nothing
 
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
 NO_KNOWN_FAULT = "no known fault fits"
 
 
-class ClassProbabilities:
+class ClassProbabilities(Judged):
     """A weighted average of e-processes: one per stream, over all, and over single-label calls.
 
     An average of nonnegative martingales is one again, however the streams are interleaved; a
@@ -51,21 +52,17 @@ class ClassProbabilities:
         self._highest = 0.0
         self._dropped = np.zeros(streams, dtype=bool)
 
-    def observe(self, stream: int, labels: Labels, turn: int = 0, *, single: bool = False) -> None:
-        """See `Check.observe`.
-
-        turn: by how many places the classes were numbered on; single: whether each label was asked
-        for in a call of its own.
-        """
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Life.observe`."""
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
-        ratios = self.plan.turned_ratios(stream, turn)
+        ratios = self.plan.turned_ratios(stream, how.turn)
         self.pooled.observe(fresh, ratios)
-        if single:
+        if how.single:
             self.single_counts[stream] += fresh
             self.single_calls.observe(fresh, ratios)
-        self._meet(stream, labels[:1], turn)
+        self._meet(stream, labels[:1], how.turn)
         self._pointed[stream].observe(fresh, ratios)
         self._general[stream] = self._general_of(self.counts, stream)
         self._single[stream] = np.logaddexp(
@@ -107,7 +104,7 @@ class ClassProbabilities:
         left = {
             i: max(0, stream.queries - int(self.counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.kind == "own") and not self._dropped[i]
+            if (stream.is_anchor or stream.role is Role.OWN) and not self._dropped[i]
         }
         anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
         if not anchors:
@@ -126,7 +123,7 @@ class ClassProbabilities:
 
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation alone; else the one with most evidence."""
-        simple = [i for i, stream in enumerate(self.plan.streams) if stream.kind == SIMPLE]
+        simple = self.plan.of(Role.SIMPLE)
         best = max(simple, key=lambda i: float(self._single[i]))
         return best if self._single[best] > SURE else self.heaviest_stream()
 
@@ -228,8 +225,25 @@ class ClassProbabilities:
         leads = [
             int(np.diff(np.sort(stream.histogram)[-2:])[0])
             for i, stream in enumerate(self.plan.streams)
-            if stream.kind == LADDER and not self._dropped[i]
+            if stream.role is Role.LADDER and not self._dropped[i]
         ]
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
+
+
+SPECS = (
+    CheckSpec(
+        id=ClassProbabilities.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=1,
+        make=lambda setting: ClassProbabilities(setting.plan),
+    ),
+)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from ...reference.mechanisms import Labels
+from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence import (
     BlockDispersion,
@@ -28,11 +29,13 @@ from ..evidence import (
 from ..evidence.power import copies_to_see, half
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
 from ..planning.common_noise import CommonNoise
-from ..planning.plan import EVEN, FRESH, NEAR_TIE, PAIR, SINGLES, Plan
+from ..planning.plan import Plan, Stream
 from ..planning.planner import FRESH_CALL
+from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
-from .base import Finding
+from .base import PLAINLY, Finding, How, Judged
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
+from .spec import CACHED, CheckSpec, Phase, lacks_nothing
 
 _WEIGHTS = {
     "together": 0.16,  # copies at one distance on all anchors, or labels that avoid each other
@@ -53,11 +56,13 @@ _BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_
 _SURE = 7.0  # log-odds from which one of two causes is told alone
 _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
+_CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that are for this check
+
 _LIVES = ("restarted", "replayed", "begun", "contained", "compared")
 """Ways in which lives of the target may give the same labels, of which the first is told."""
 
 
-class FreshNoise:
+class FreshNoise(Judged):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
     Reused noise gives equal labels for equal histograms. Whether a seed is set in each call, noise
@@ -89,12 +94,12 @@ class FreshNoise:
             for log_q, inside in zip(plan.log_q, self._sets, strict=True)
         ]
         self._in_turn = {
-            one: InTurn(plan.log_q[[one, other]]) for one, other in plan.in_turn
+            pair.first: InTurn(plan.log_q[list(pair.streams)]) for pair in plan.pairs
         }  # from the start, so that their weights never change
         self._periodic = Periodic()
         self._frozen = Frozen(streams)
-        self._fresh = plan.first(FRESH)
-        near_tie = plan.first(NEAR_TIE)
+        self._fresh = plan.first(Role.FRESH)
+        near_tie = plan.first(Role.NEAR_TIE)
         self._calls = {
             self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
             near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
@@ -114,33 +119,24 @@ class FreshNoise:
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
         self._logs = np.zeros((4, streams))
-        self._anchors = np.array([s.is_anchor or s.kind == FRESH for s in plan.streams])
+        self._anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(plan.weights)
         self._highest = 0.0
         self._parts_then = self._parts()
         self.dropped: set[int] = set()
 
-    def observe(
-        self,
-        stream: int,
-        labels: Labels,
-        turn: int = 0,
-        calls: tuple[int, ...] = (),
-        *,
-        goes_on: bool = False,
-    ) -> None:
-        """See `Check.observe`; a label is compared with those of its histogram alone.
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Life.observe`; a label is compared with those of its histogram alone.
 
-        turn: by how many places the classes were numbered on, which makes it another histogram,
-        asked too rarely to be looked at; calls: sizes of the calls that gave the labels; goes_on:
-        labels of another stream were drawn between these and are still to come. No look is taken
-        then: an average of e-processes is one only where all of them have seen the same labels.
+        Classes that are numbered otherwise make another histogram, asked too rarely to be looked
+        at. No look is taken while labels are still to come: an average of e-processes is one only
+        where all of them have seen the same labels.
         """
         log_q = self.plan.log_q[stream]
         outcomes = labels % log_q.size
-        self._by_place(stream, outcomes, turn)
-        if turn:
+        self._by_place(stream, outcomes, how.turn)
+        if how.turn:
             self._periodic.skip(outcomes.size)
             return
         self.queries += labels.size
@@ -150,7 +146,7 @@ class FreshNoise:
         before = copies.log_ratios
         copies.observe(outcomes)
         dependent.observe(outcomes)
-        self._by_call(stream, outcomes, calls or (outcomes.size,))
+        self._by_call(stream, outcomes, how.calls or (outcomes.size,))
         self._logs[0, stream] = copies.log_e_value - self._misfit[stream]
         self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
         self._logs[2, stream] = self._dispersed[stream].log_e_value
@@ -161,10 +157,10 @@ class FreshNoise:
         if self._anchors[stream]:
             self._together[:, : before.shape[1]] -= before
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
-            self._periodic.observe(outcomes, log_q, calls or None)
+            self._periodic.observe(outcomes, log_q, how.calls or None)
         else:
             self._periodic.skip(outcomes.size)
-        if not goes_on:
+        if not how.goes_on:
             self._look()
 
     def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
@@ -226,7 +222,7 @@ class FreshNoise:
         kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show. Labels
         that are `compared` with those of an earlier report are still to be seen by `observe`.
         """
-        log_q = self.plan.log_q[self.plan.first(FRESH)]
+        log_q = self.plan.log_q[self.plan.first(Role.FRESH)]
         replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
         # fair given all labels before, so that each stakes half of what the last one left
         self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
@@ -280,7 +276,7 @@ class FreshNoise:
         wanted = sum(
             max(0, stream.queries - stream.turned - int(self._counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.kind in (FRESH, SINGLES)) and i not in self.dropped
+            if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
         return int(wanted) + self._owed
 
@@ -418,9 +414,10 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
     same: the first stream of each one's histogram. Each has one partner, since a label can be
     wagered on once.
     """
-    of_kind = ([i for i, s in enumerate(plan.streams) if s.kind == kind] for kind in (PAIR, EVEN))
-    pairs = [*of_kind, [plan.first("informative"), plan.first(NEAR_TIE)]]
-    pairs.append(list(plan.twins.get("shift-invariance", ())[:2]))
+    pairs = [pair.streams for pair in plan.pairs]
+    pairs.append((plan.first(Role.INFORMATIVE), plan.first(Role.NEAR_TIE)))
+    if (shifted := plan.twins.get("shift-invariance")) is not None:
+        pairs.append((shifted.base, shifted.twin))
     found: dict[int, int] = {}
     for pair in pairs:
         both = {same[i] for i in pair}
@@ -428,3 +425,24 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
             one, other = both
             found |= {one: other, other: one}
     return found
+
+
+def _lacks(claim: Claim) -> str | None:
+    return CACHED if claim.mechanism.caching else None  # `CachedAnswers` stands in
+
+
+def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
+    return True
+
+
+SPECS = (
+    CheckSpec(
+        id=FreshNoise.id,
+        phase=Phase.LABELS,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=6,
+        make=lambda setting: FreshNoise(setting.plan),
+    ),
+)

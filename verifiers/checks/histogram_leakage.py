@@ -13,8 +13,10 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import count_outcomes, log_e_value_above
 from ..findings.figures import Leakage
 from ..findings.report import Verdict
-from ..planning.plan import Plan
-from .base import Finding
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import PLAINLY, Finding, How, Outcome, Site
+from .spec import CheckSpec, Phase, lacks_nothing
 
 QUERIES = 10_000
 """Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
@@ -67,14 +69,21 @@ class HistogramLeakage:
         """Labels of the target that were attacked."""
         return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
 
-    def observe(self, stream: int, labels: Labels) -> None:
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """Keeps the first labels of a histogram, as many as an attacker gets."""
         room = self.asked - int(self.seen[stream].sum())
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
 
-    def drop(self, stream: int) -> None:
-        """Does without a stream that the target refuses."""
+    def drop(self, stream: int) -> str | None:
+        """See `Life.drop`."""
         self.dropped.add(stream)
+        return None
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        self.run()
+        found = replace(self.finding(), warning=self.warning)
+        return Outcome(self.verdict, found, self.queries)
 
     def run(self) -> None:
         """Runs the attacks, once the labels are gathered: with a limit, until it is decided."""
@@ -112,7 +121,7 @@ class HistogramLeakage:
             for i, s in enumerate(self.plan.streams)
             if sum(s.histogram) == teachers and i not in self.dropped and s.relabel is None
         ]
-        own = [i for i in streams if self.plan.streams[i].kind == "own"]
+        own = [i for i in streams if self.plan.streams[i].role is Role.OWN]
         anchors = [
             i
             for i in streams
@@ -222,3 +231,21 @@ def attacker_queries(claim: Claim) -> int:
     if claim.mechanism.caching:
         return 1
     return QUERIES if claim.privacy is None else claim.privacy.queries
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    """It is simulated: the target's labels only show that it reads them as well."""
+    return stream.role in (Role.OWN, Role.INFORMATIVE)
+
+
+SPECS = (
+    CheckSpec(
+        id=HistogramLeakage.id,
+        phase=Phase.ATTACK,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=0,
+        make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
+    ),
+)

@@ -9,9 +9,11 @@ from ..error_budget import SHARES
 from ..planning.planner import FRESH_CALL, most_even_law
 from ..targets import Refused, Target, TargetError, checked_labels
 from ..targets.replies import call_text
+from .base import Outcome, Site, Unseeing
+from .spec import CheckSpec, Phase, lacks_nothing
 
 
-class InputContract:
+class InputContract(Unseeing):
     """Asks a handful of valid histograms before any evidence is gathered.
 
     `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
@@ -30,6 +32,14 @@ class InputContract:
         self.opening = most_even_law(claim.mechanism)
         self.first: Labels = np.zeros(0, dtype=np.int64)
         self.others: list[tuple[int, int]] = []
+
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Life.conclude`: later calls are under the contract too, so that the end tells."""
+        try:
+            self.run(site.target)
+        finally:
+            site.spend(self.queries)
+        return None
 
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
@@ -72,3 +82,16 @@ def _unanimous(classes: int, total: int) -> Histogram:
     votes = np.zeros(classes, dtype=np.int64)
     votes[classes - 1] = total
     return votes
+
+
+SPECS = (
+    CheckSpec(
+        id=InputContract.id,
+        phase=Phase.OPENING,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: InputContract(setting.claim),
+    ),
+)

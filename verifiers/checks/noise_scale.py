@@ -8,11 +8,13 @@ from ...reference.mechanisms import Labels
 from ..error_budget import SHARES, log_threshold
 from ..evidence import ScaleEvidence, count_outcomes
 from ..planning.faults import short
-from ..planning.plan import Plan
-from .base import Finding
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import PLAINLY, Finding, How, Judged
+from .spec import CheckSpec, Phase, lacks_nothing
 
 
-class NoiseScale:
+class NoiseScale(Judged):
     """Follows the likelihood of every scale of the claimed family, on probes and anchors."""
 
     id = "noise-scale"
@@ -23,7 +25,7 @@ class NoiseScale:
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.evidence = ScaleEvidence(plan.factors)
 
-    def observe(self, stream: int, labels: Labels) -> None:
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`; explorers are too many to follow, and add little."""
         if stream < self.plan.deep:
             self.queries += labels.size
@@ -91,3 +93,21 @@ def told_apart(end: float, claimed: float, digits: int = 4) -> str:
     texts = [f"{end:.{more}g}" for more in range(first, 18)]
     same = (text for text in texts if np.sign(float(text) - claimed) == np.sign(end - claimed))
     return next(same, texts[-1])
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    """Beyond these, a run goes on with the stream that tells most until the scale is known."""
+    return stream.role is Role.PROBE
+
+
+SPECS = (
+    CheckSpec(
+        id=NoiseScale.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=2,
+        make=lambda setting: NoiseScale(setting.plan),
+    ),
+)

@@ -1,11 +1,14 @@
 """`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
 
 from ...reference.mechanisms import Labels
+from ..claim import ANY_QUERIES, Claim
 from ..error_budget import SHARES
 from ..findings.report import Verdict
-from ..planning.plan import PAIR, Plan
-from .base import Finding
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import PLAINLY, Finding, How, Outcome, Site
 from .pair_bounds import Audit, PairLabels
+from .spec import CACHED, NO_PRIVACY, CheckSpec, Phase, lacks_nothing
 
 
 class PrivacyAudit:
@@ -21,23 +24,32 @@ class PrivacyAudit:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         claim = plan.claim
-        at = plan.first(PAIR)
-        self.streams = (at, at + 1)
+        pair = plan.pair(Role.PAIR)
+        assert pair is not None
+        self.streams = pair.streams
         outcomes = claim.mechanism.classes + claim.mechanism.refuses
         self.alpha = SHARES[self.id] * claim.gate.false_alarm
-        self.pairs = PairLabels(outcomes, pilot=plan.streams[at].queries // 10)
+        self.pairs = PairLabels(outcomes, pilot=plan.streams[pair.first].queries // 10)
         self.lacking: str | None = None
         self.found: Audit | None = None
 
-    def observe(self, stream: int, labels: Labels) -> None:
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """Takes fresh labels of one of the two histograms."""
         if stream in self.streams:
             self.pairs.observe(self.streams.index(stream), labels)
 
-    def drop(self, stream: int) -> None:
-        """Cannot do without either."""
+    def drop(self, stream: int) -> str | None:
+        """See `Life.drop`: it cannot do without either, as it says in the end."""
         if stream in self.streams:
             self.lacking = "the target refuses a histogram of the pair"
+        return None
+
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Life.conclude`; where there were too few labels, why the run ended says why."""
+        self.run()
+        if self.verdict is Verdict.INCONCLUSIVE:
+            return None
+        return Outcome(self.verdict, self.finding(), self.queries)
 
     def run(self) -> None:
         """Bounds the pair from the labels seen."""
@@ -79,3 +91,30 @@ class PrivacyAudit:
                 self.plan.streams[self.streams[0]].histogram,
             )
         return Finding(f"{text}; the claim is not refuted")
+
+
+def _lacks(claim: Claim) -> str | None:
+    if claim.privacy is None:
+        return NO_PRIVACY
+    if claim.mechanism.caching:
+        return CACHED
+    if claim.privacy.scope != ANY_QUERIES:
+        return "the claim's scope names its histograms: dpassay audit bounds a pair"
+    return None
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    return stream.role is Role.PAIR
+
+
+SPECS = (
+    CheckSpec(
+        id=PrivacyAudit.id,
+        phase=Phase.AUDIT,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=0,
+        make=lambda setting: PrivacyAudit(setting.plan),
+    ),
+)

@@ -12,8 +12,10 @@ from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.worst_pair import worst_pair
 from ..claim import ANY_QUERIES, Claim
 from ..findings.figures import PrivacyCost
+from ..findings.report import Verdict
 from ..inputs.histogram_file import read_histograms
-from .base import Finding
+from .base import Finding, Outcome, Site, Unseeing, refuting
+from .spec import NO_PRIVACY, CheckSpec, Phase, lacks_nothing
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
 MOST_ROWS = 20  # of a scope file: the most frequent histograms
@@ -31,7 +33,7 @@ class DistinguishingTest:
     delta: float
 
 
-class PrivacyClaimCheck:
+class PrivacyClaimCheck(Unseeing):
     """Looks for a test that tells a pair of histograms apart better than the claim allows.
 
     Refuted only by a lower bound on delta in ball arithmetic: the labels merged into two events,
@@ -46,6 +48,14 @@ class PrivacyClaimCheck:
         self.mechanism = claim.mechanism.mechanism()
         self.best: DistinguishingTest | None = None
         self.certified = 0.0
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        try:
+            self.run()
+        except ValueError as error:
+            return Outcome(Verdict.ERROR, Finding(f"privacy.scope: {error}"))
+        return Outcome(refuting(self.refuted), self.finding())
 
     def run(self) -> None:
         """Tries the costliest pairs. Raises ValueError for a scope that cannot be read."""
@@ -138,3 +148,20 @@ class PrivacyClaimCheck:
             test.delta,
             self.certified,
         )
+
+
+def _lacks(claim: Claim) -> str | None:
+    return NO_PRIVACY if claim.privacy is None else None
+
+
+SPECS = (
+    CheckSpec(
+        id=PrivacyClaimCheck.id,
+        phase=Phase.CLAIM,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: PrivacyClaimCheck(setting.claim),
+    ),
+)

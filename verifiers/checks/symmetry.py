@@ -5,10 +5,12 @@ from numpy.typing import NDArray
 
 from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
+from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence import SameLawEvidence
 from ..planning.plan import Plan
-from .base import Finding
+from .base import PLAINLY, Finding, How, Judged
+from .spec import CACHED, CheckSpec, Phase, needs_twins
 
 MOST_REFUSED = 0.85
 """Share of the labels that must have been compared: with 85 %, simulated power is at least 0.99."""
@@ -19,7 +21,7 @@ _REASONS = {
 }
 
 
-class Symmetry:
+class Symmetry(Judged):
     """Bets on pairs of labels, one of the base and one of its twin, that their laws differ.
 
     It needs no formula for Q, so it separates a fault of the symmetry from one of the noise. The
@@ -39,7 +41,7 @@ class Symmetry:
         self._asked = {self.base: 0, self.twin: 0}
         self._highest = 0.0
 
-    def observe(self, stream: int, labels: Labels) -> None:
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`; labels wait until the other stream has as many."""
         if stream not in self._waiting:
             return
@@ -95,3 +97,27 @@ class Symmetry:
             f"a difference of {effect:g} in total variation would have been caught with "
             "probability 0.99"
         )
+
+
+def _lacks(claim: Claim) -> str | None:
+    return CACHED if claim.mechanism.caching else None
+
+
+def _spec(check: str, named: int) -> CheckSpec:
+    def lacks_in(plan: Plan) -> str | None:
+        if check in plan.twins:
+            return None
+        return "the target refuses totals other than the claimed teachers"
+
+    return CheckSpec(
+        id=check,
+        phase=Phase.LABELS,
+        lacks=_lacks,
+        lacks_in=lacks_in,
+        needs=needs_twins(check),
+        named=named,
+        make=lambda setting: Symmetry(check, setting.plan),
+    )
+
+
+SPECS = (_spec("shift-invariance", named=4), _spec("permutation-equivariance", named=5))

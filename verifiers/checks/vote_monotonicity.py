@@ -6,12 +6,13 @@ from ...reference.mechanisms import Labels
 from ..error_budget import SHARES, log_threshold
 from ..evidence import log_e_value_larger
 from ..planning.plan import Plan
-from .base import Finding
+from .base import PLAINLY, Finding, How, Judged
+from .spec import CheckSpec, Phase, lacks_nothing, needs_twins
 
 _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
 
 
-class VoteMonotonicity:
+class VoteMonotonicity(Judged):
     """Bets that the leader was released more often before it gained half the runner-up's votes.
 
     It needs no formula for Q and no noise scale: the probability of a label is nondecreasing in
@@ -35,7 +36,7 @@ class VoteMonotonicity:
         self._seen = 0
         self._highest = 0.0
 
-    def observe(self, stream: int, labels: Labels) -> None:
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`; labels wait until the other stream has as many."""
         if stream not in self._waiting:
             return
@@ -83,3 +84,20 @@ class VoteMonotonicity:
             f"a class made rarer by {effect:g} as it gains votes would have been caught with "
             "probability 0.99"
         )
+
+
+def _lacks_in(plan: Plan) -> str | None:
+    return None if VoteMonotonicity.id in plan.twins else "hardly any query is answered"
+
+
+SPECS = (
+    CheckSpec(
+        id=VoteMonotonicity.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=_lacks_in,
+        needs=needs_twins(VoteMonotonicity.id),
+        named=7,
+        make=lambda setting: VoteMonotonicity(setting.plan),
+    ),
+)

@@ -1,75 +1,33 @@
-"""Which checks a plan can run on labels, and why not the others."""
+"""Which checks of the registry a claim and a plan have room for, and why not for the others."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
-
-from ..checks import (
-    Abstention,
-    BudgetEnforcement,
-    Check,
-    ClassProbabilities,
-    FreshNoise,
-    NoiseScale,
-    PrivacyAudit,
-    PrivacyClaimCheck,
-    Symmetry,
-    VoteMonotonicity,
-)
-from ..claim import ANY_QUERIES, Claim
-from ..planning.plan import PAIR, Plan
-from .selection import Selection
-
-Lacking = tuple[str, str]
-
-_SYMMETRIES = ("shift-invariance", "permutation-equivariance")
+from ..checks.spec import CheckSpec
+from ..claim import Claim
+from ..planning.plan import Plan
+from ..registry import specs
 
 
-def checks_of(plan: Plan, selection: Selection) -> tuple[list[Check], dict[str, str]]:
-    """The checks that follow a run's labels, and the reason for each one that does not."""
-    mechanism = plan.claim.mechanism
-    made: dict[str, Callable[[Plan], Check]] = {
-        ClassProbabilities.id: ClassProbabilities,
-        NoiseScale.id: NoiseScale,
-    }
-    if mechanism.refuses:
-        made[Abstention.id] = Abstention
-    if not mechanism.caching:
-        made |= {name: partial(Symmetry, name) for name in _SYMMETRIES if name in plan.twins}
-        made[FreshNoise.id] = FreshNoise
-    if VoteMonotonicity.id in plan.twins:
-        made[VoteMonotonicity.id] = VoteMonotonicity
-    checks = [make(plan) for name, make in made.items() if selection.keeps(name)]
-    return checks, {**dict(_lacking(plan)), **selection.left_out}
+def lacking(claim: Claim, plan: Plan | None = None) -> dict[str, str]:
+    """The checks that a claim leaves no room for, or a plan of it: check id -> why.
+
+    Of several that share an id, each for other claims, one that there is room for is enough.
+    """
+    found: dict[str, str] = {}
+    for spec in specs():
+        reason = _reason(spec, claim, plan)
+        if reason is not None:
+            found.setdefault(spec.id, reason)
+    for spec in applicable(claim, plan):
+        found.pop(spec.id, None)
+    return found
 
 
-def has_pair(plan: Plan) -> bool:
-    """Whether two neighbours are asked so that their labels can be audited."""
-    privacy = plan.claim.privacy
-    claimed = privacy is not None and privacy.scope == ANY_QUERIES
-    return claimed and any(stream.kind == PAIR for stream in plan.streams)
+def applicable(claim: Claim, plan: Plan | None = None) -> list[CheckSpec]:
+    """The checks that there is room for, in the order of the report."""
+    return [spec for spec in specs() if _reason(spec, claim, plan) is None]
 
 
-def lacking_by_claim(claim: Claim) -> Iterator[Lacking]:
-    """The checks that a claim leaves no room for, whatever the target serves."""
-    if not claim.mechanism.refuses:
-        yield Abstention.id, f"{claim.mechanism.name} refuses no query"
-    if claim.mechanism.caching:
-        for name in _SYMMETRIES:
-            yield name, "answers are cached: each label is of another histogram"
-    if claim.privacy is None:
-        for name in (PrivacyAudit.id, PrivacyClaimCheck.id, BudgetEnforcement.id):
-            yield name, "the claim has no [privacy]"
-    elif claim.mechanism.caching:
-        yield PrivacyAudit.id, "answers are cached: each label is of another histogram"
-        yield BudgetEnforcement.id, "a caching deployment may repeat an answer for ever"
-    elif claim.privacy.scope != ANY_QUERIES:
-        yield PrivacyAudit.id, "the claim's scope names its histograms: dpassay audit bounds a pair"
-
-
-def _lacking(plan: Plan) -> Iterator[Lacking]:
-    yield from lacking_by_claim(plan.claim)
-    for name in _SYMMETRIES:
-        if name not in plan.twins and not plan.claim.mechanism.caching:
-            yield name, "the target refuses totals other than the claimed teachers"
-    if VoteMonotonicity.id not in plan.twins:
-        yield VoteMonotonicity.id, "hardly any query is answered"
+def _reason(spec: CheckSpec, claim: Claim, plan: Plan | None) -> str | None:
+    by_claim = spec.lacks(claim)
+    if by_claim is not None or plan is None:
+        return by_claim
+    return spec.lacks_in(plan)

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks.fits import MOST, SURE, Fits, divergences, told_apart
-from ..planning.plan import EXPLORER, FRESH, PAIR, Batch, Plan
+from ..planning.plan import Batch, Plan
 from ..planning.planner import FRESH_CALL
+from ..planning.roles import Role
 
 Vector = NDArray[np.float64]
 
@@ -95,7 +96,9 @@ def telling_batches(
         single = now.single and seen_at_once
         seen_at_once |= now.single
         stream = int(np.argmax(worth))
-        call = FRESH_CALL if stream == plan.first(FRESH) else None  # all its calls are of one size
+        call = (
+            FRESH_CALL if stream == plan.first(Role.FRESH) else None
+        )  # all its calls are of one size
         yield Batch(stream, _BATCH, call=1 if single else call)
         asked += _BATCH
         turns += 1
@@ -103,17 +106,15 @@ def telling_batches(
 
 def _explored(plan: Plan) -> Iterator[Batch]:
     """Some labels each of many histograms: an answer that is kept is not always the plurality."""
-    for i, stream in enumerate(plan.streams):
-        if stream.kind == EXPLORER:
-            yield Batch(i, _EXPLORED)
+    for i in plan.of(Role.EXPLORER):
+        yield Batch(i, _EXPLORED)
 
 
 def _repeated_calls(plan: Plan) -> Iterator[Batch]:
     """Where noise that is used again shows how: many calls of one size, and neighbours."""
-    yield Batch(plan.first(FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
-    for i, stream in enumerate(plan.streams):
-        if stream.kind == PAIR:
-            yield Batch(i, _BATCH)
+    yield Batch(plan.first(Role.FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
+    for i in plan.of(Role.PAIR):
+        yield Batch(i, _BATCH)
 
 
 def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:

@@ -1,11 +1,15 @@
-"""All that sees a run's labels: the checks, the simulated attacker and the audit of a pair."""
+"""All that sees a run's labels, made from the registry before the first of them."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from ...reference.mechanisms import Labels
-from ..checks import ClassProbabilities, FreshNoise, HistogramLeakage, NoiseScale, PrivacyAudit
-from ..planning.plan import Batch, Plan
-from .applicable import checks_of, has_pair
+from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale
+from ..checks.base import How, Life, is_judged
+from ..checks.spec import Phase, Setting
+from ..planning.plan import Batch
+from .applicable import applicable, lacking
 from .results import is_refuted
 from .selection import Selection
 
@@ -15,19 +19,26 @@ class Observers:
 
     checks: those that gather evidence; lacking: check id -> why it is not among them; labels,
     scale, fresh: checks of which the run needs more than the verdict (None where it lacks them);
-    leakage, audited: the simulated attacker and the audit; answered: which streams (streams,) have
-    been answered.
+    answered: which streams (streams,) have been answered.
     """
 
-    def __init__(self, plan: Plan, seed: int, selection: Selection) -> None:
-        self.checks, self.lacking = checks_of(plan, selection)
+    def __init__(self, setting: Setting, selection: Selection) -> None:
+        claim, plan = setting.claim, setting.plan
+        self.lacking = {**lacking(claim, plan), **selection.left_out}
+        self._lives: list[tuple[Phase, Life]] = []
+        seeing = [spec for spec in applicable(claim, plan) if spec.needs is not None]
+        for spec in sorted(seeing, key=lambda spec: spec.named):
+            if selection.keeps(spec.id):
+                self._lives.append((spec.phase, spec.make(setting)))
+        self.checks: list[Check] = [life for _, life in self._lives if is_judged(life)]
         self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
         self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
         self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
         self.answered = np.zeros(len(plan.streams), dtype=bool)
-        leakage, audit = (selection.keeps(c.id) for c in (HistogramLeakage, PrivacyAudit))
-        self.leakage = HistogramLeakage(plan, seed) if leakage else None
-        self.audited = PrivacyAudit(plan) if audit and has_pair(plan) else None
+
+    def of(self, phase: Phase) -> Iterator[Life]:
+        """Those that conclude in a phase."""
+        return (life for its_phase, life in self._lives if its_phase is phase)
 
     @property
     def refuted(self) -> bool:
@@ -41,29 +52,16 @@ class Observers:
 
     def observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
         """Shows the fresh labels of a batch to all; calls: sizes of the calls that gave them."""
-        stream = batch.stream
-        self.answered[stream] = True
-        for check in self.checks:
-            if isinstance(check, ClassProbabilities):
-                check.observe(stream, labels, batch.turn, single=max(calls) == 1)
-            elif isinstance(check, FreshNoise):
-                goes_on = batch.other is not None
-                check.observe(stream, labels, batch.turn, calls, goes_on=goes_on)
-            else:
-                check.observe(stream, labels)
-        if self.leakage is not None:
-            self.leakage.observe(stream, labels)
-        if self.audited is not None:
-            self.audited.observe(stream, labels)
+        self.answered[batch.stream] = True
+        how = How(batch.turn, calls, goes_on=batch.other is not None)
+        for _, life in self._lives:
+            life.observe(batch.stream, labels, how)
 
     def drop(self, stream: int) -> None:
         """Does without a stream that the target refuses; a check that cannot goes to `lacking`."""
-        if self.leakage is not None:
-            self.leakage.drop(stream)
-        if self.audited is not None:
-            self.audited.drop(stream)
-        for check in list(self.checks):
-            reason = check.drop(stream)
+        for phase, life in list(self._lives):
+            reason = life.drop(stream)
             if reason is not None:
-                self.checks.remove(check)
-                self.lacking[check.id] = reason
+                self._lives.remove((phase, life))
+                self.checks = [check for check in self.checks if check is not life]
+                self.lacking[life.id] = reason

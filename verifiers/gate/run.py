@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -12,22 +12,24 @@ from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime, run_clock, untimed
 from ...reference.clock import step as clock_step
 from ...reference.mechanisms import Labels
-from ..checks import CachedAnswers, Finding, FreshNoise, InputContract, PrivacyClaimCheck
+from ..checks import FreshNoise, InputContract
+from ..checks.base import Life, Outcome
 from ..checks.fits import MOST
+from ..checks.spec import Phase, Setting
 from ..claim import Claim
 from ..findings.opening import Opening
 from ..findings.report import CheckResult, Report, Verdict
-from ..planning.plan import FRESH, Batch, Plan
+from ..planning.plan import Batch, Plan
 from ..planning.planner import make_plan
+from ..planning.roles import Role
 from ..planning.schedule import LARGEST_BATCH, sweeps
 from ..targets import PacedTarget, Refused, Target, TargetError
-from .applicable import lacking_by_claim
+from .applicable import applicable, lacking
 from .asking import Asking, UsedUp
 from .diagnosis import AfterFailure, diagnosing_batches, known
 from .lives import LAST_CALL, Lives, last_calls, not_seen
 from .lives import QUERIES as OF_LIVES
 from .observers import Observers
-from .proved_checks import accounting, privacy
 from .recorder import Recorder
 from .results import Ending, is_refuted, results
 from .selection import Selection
@@ -111,9 +113,11 @@ class _Run:
         self.listener = listener
         self.queries = 0
         self.began, self.started = datetime.now(UTC), time.monotonic()
-        self.contract = InputContract(claim)
         self.plan: Plan | None = None
         self.observers: Observers | None = None
+        self.kept: Mapping[tuple[int, ...], int] = {}  # answers of a caching deployment
+        self.opening = list(self._lives(Phase.OPENING))
+        self.contract = next(life for life in self.opening if isinstance(life, InputContract))
         self.unaskable: set[int] = set()
         self.ending = Ending(reproduce=reproduce and f"{reproduce} --seed {seed}")
         self.warnings: list[str] = []
@@ -138,13 +142,14 @@ class _Run:
     def _reported(self) -> Report:
         checks = [] if self.observers is None else self.observers.checks
         unplanned = self.observers is None
-        lacking = dict(lacking_by_claim(self.claim)) if unplanned else self.observed.lacking
-        lacking = {**lacking, **self.selection.left_out}
-        found = results(self._contract_result(), checks, lacking, self.ending)
+        absent = lacking(self.claim) if unplanned else self.observed.lacking
+        absent = {**absent, **self.selection.left_out}
+        found = results(self._contract_result(), checks, absent, self.ending)
         seconds = time.monotonic() - self.started
         unseen, first = self._unseen(found), self.contract.first
-        absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
-        nothing = self.selection.nothing_applies(absent)
+        nothing = self.selection.nothing_applies(
+            [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
+        )
         caveats = (self.selection.warning, nothing, unseen)
         opening = tuple(int(votes) for votes in self.contract.opening)
         return Report(
@@ -180,25 +185,23 @@ class _Run:
 
     def _verify(self) -> None:
         """All that the target is asked for."""
-        try:
-            self.contract.run(self.target)
-        finally:
-            self.queries = self.contract.queries
+        self._conclude(self.opening)
         self._prepare()
         self._gather()
         if self.observed.refuted:
             self._explain()
         if self._goes_on:
             self._restart()
-            self._attack()
-        self._audit()
-        self._account()
+            self._conclude(self._lives(Phase.LIVES))
+            if self._goes_on:
+                self._conclude(self._lives(Phase.ATTACK), "attacking")
+        self._conclude(self._lives(Phase.AUDIT))
+        self.tell("accounting")
+        self._conclude(self._lives(Phase.ACCOUNTING))
 
     def _judge_claim(self) -> None:
         """What can be proved of the claim, whatever became of the target."""
-        if self.claim.privacy is not None and self.selection.keeps(PrivacyClaimCheck.id):
-            self._tell("judging the claim", self.queries)
-            self._prove(*privacy(self.claim))
+        self._conclude(self._lives(Phase.CLAIM), "judging the claim")
 
     def _prepare(self) -> None:
         self._tell("choosing histograms", 0)
@@ -206,7 +209,8 @@ class _Run:
         other_totals = self.contract.serves_other_totals
         self.plan = make_plan(self.claim, self.seed, other_totals, self.own)
         self.asking = Asking(self.target, self.plan, other_totals, self.seed)
-        self.observers = Observers(self.plan, self.seed, self.selection)
+        self.kept = self.asking.kept
+        self.observers = Observers(self._setting, self.selection)
         self.asked = self.selection.asks(self.plan, self.observers.lacking)
         restarts = self.target.no_restart is None and not self.claim.mechanism.caching
         if self.observers.fresh is not None and restarts:
@@ -219,7 +223,7 @@ class _Run:
         assert self.plan is not None
         if not self.claim.mechanism.caching:
             size = self.contract.first.size
-            opening = Batch(self.plan.first(FRESH), size)
+            opening = Batch(self.plan.first(Role.FRESH), size)
             self._compare_with_earlier()
             self._observe(opening, self.contract.first, (size,))
             if self.observed.fresh is not None:
@@ -254,14 +258,14 @@ class _Run:
     def _ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
         assert self.plan is not None
-        left, size = self._left, batch.labels
+        left, size = self.left, batch.labels
         fits = batch.size if size <= left else left * batch.size // size
         if fits > 0:  # of two streams in turn, one query left asks neither
             self._ask_what_is_served(replace(batch, size=fits))
         wanted = zip(self.plan.streams, self.asked, strict=True)
         self._tell("asking", sum(stream.queries for stream, asked in wanted if asked))
         if size > left:
-            self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+            self.use_up()
         return size <= left and self._goes_on
 
     @property
@@ -338,7 +342,7 @@ class _Run:
 
     def _ask_more(self, batch: Batch) -> bool:
         """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
-        size = min(batch.size, self._left)
+        size = min(batch.size, self.left)
         if size > 0:
             self._ask_what_is_served(replace(batch, size=size))
         return size == batch.size
@@ -352,7 +356,7 @@ class _Run:
         if not self.observed.law_refuted or fits is None or not fits.explained or caching:
             return
         call = 1 if fits.single else None
-        budget = min(max(self.queries // 2, _LEAST_SEARCH), self._left)
+        budget = min(max(self.queries // 2, _LEAST_SEARCH), self.left)
         self._tell("looking for the simplest histogram", self.queries + budget)
         try:
             self.ending.simplest = find_simplest(
@@ -372,19 +376,14 @@ class _Run:
 
     def _restart(self) -> None:
         """Compares this life of the target with others."""
-        if not self.selection.keeps(FreshNoise.id):
-            return
-        if self.claim.mechanism.caching:
-            self._ask_again()
-            return
         fresh = self.observed.fresh
         if fresh is None or self.target.no_restart is not None or self.ending.stopped is not None:
             return
-        if self._left < OF_LIVES:
-            self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+        if self.left < OF_LIVES:
+            self.use_up()
             return
         last = Batch(self._fresh, last_calls(self.seed) * LAST_CALL, call=LAST_CALL)
-        if self._left >= last.size + OF_LIVES:
+        if self.left >= last.size + OF_LIVES:
             self._tell("asking before a restart", self.queries)
             # seen by all checks, as any label that is asked
             if not self._ask_batch(last):
@@ -400,62 +399,39 @@ class _Run:
 
     def _unseen(self, found: Sequence[CheckResult]) -> str | None:
         """The warning of a run that compared no two lives of its target, and found no fault."""
-        fresh = next(result for result in found if result.id == CachedAnswers.id)
+        fresh = next(result for result in found if result.id == FreshNoise.id)
         refuted = self.observers is None or self.observed.refuted or fresh.verdict is Verdict.FAIL
         compared = self.restarted or self.earlier is not None or not self.selection.keeps(fresh.id)
         if refuted or compared or self.interrupted or self.ending.error is not None:
             return None
         return not_seen(self.target, self.claim, cut_short=self.target.no_restart is None)
 
-    def _ask_again(self) -> None:
-        """Whether a deployment that claims to keep its answers does, over a restart too."""
-        cached = CachedAnswers(self.asking.kept)
-        if self._left < cached.queries:
-            self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
-            return
-        refuses = self.claim.mechanism.refuses
-        try:
-            cached.run(self.target, refuses)
-            again = self._left - cached.repeated >= cached.queries_after_restart
-            if cached.changed is None and self.target.no_restart is None and again:
-                self._tell("restarting the target", self.queries)
-                self.target.restart()
-                cached.run_after_restart(self.target, refuses)
-                self.restarted = True
-        finally:
-            self.queries += cached.repeated
-        verdict = Verdict.PASS if cached.changed is None else Verdict.FAIL
-        self._prove(cached.id, verdict, cached.finding(), cached.repeated)
+    # -- the other checks ------------------------------------------------------------------------
 
-    def _attack(self) -> None:
-        """Says what the claimed law leaks, unless the labels turned out to have another."""
-        leakage = self.observed.leakage
-        if not self._goes_on or leakage is None:
-            return
-        self._tell("attacking", self.queries)
-        leakage.run()
-        self._prove(leakage.id, leakage.verdict, leakage.finding(), leakage.queries)
-        if leakage.warning is not None:
-            self.warnings.append(leakage.warning)
+    def _conclude(self, lives: Iterable[Life], doing: str | None = None) -> None:
+        """What the checks of a phase come to; doing: what a listener is told, if there are any."""
+        for place, life in enumerate(life for life in lives if self.selection.keeps(life.id)):
+            if doing is not None and place == 0:
+                self.tell(doing)
+            outcome = life.conclude(self)
+            if outcome is not None:
+                self._prove(life.id, outcome)
 
-    def _audit(self) -> None:
-        """What the labels of a pair say of the claimed epsilon."""
-        audited = self.observed.audited
-        if audited is not None:
-            audited.run()
-            if audited.verdict is Verdict.INCONCLUSIVE:
-                return  # as why the run ended says
-            self._prove(audited.id, audited.verdict, audited.finding(), audited.queries)
+    def _lives(self, phase: Phase) -> Iterator[Life]:
+        """The checks of a phase: those that have seen labels, and those that are made now."""
+        if self.observers is not None:
+            yield from self.observers.of(phase)
+        for spec in applicable(self.claim, self.plan):
+            if spec.phase is phase and spec.needs is None:
+                yield spec.make(self._setting)
 
-    def _account(self) -> None:
-        """What can be proved of the target's accounting without a label."""
-        assert self.plan is not None
-        self._tell("accounting", self.queries)
-        for outcome in accounting(self.target, self.plan, self.selection):
-            self._prove(*outcome)
+    @property
+    def _setting(self) -> Setting:
+        return Setting(self.claim, self.seed, self.plan, self.kept)
 
-    def _prove(self, name: str, verdict: Verdict, finding: Finding, queries: int = 0) -> None:
-        """The result of a check that gathers no e-value from labels; queries: that it looked at."""
+    def _prove(self, name: str, outcome: Outcome) -> None:
+        """The result of a check that is not judged by the evidence of labels."""
+        verdict, finding = outcome.verdict, outcome.finding
         self.recorder.prove(finding)
         if finding.warning is not None:
             self.warnings.append(finding.warning)
@@ -465,11 +441,27 @@ class _Run:
             name,
             verdict,
             finding.message,
-            queries,
+            outcome.queries,
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
             reproduce=self.ending.again(verdict),
         )
+
+    def tell(self, doing: str) -> None:
+        """See `Site.tell`."""
+        self._tell(doing, self.queries)
+
+    def spend(self, queries: int) -> None:
+        """See `Site.spend`."""
+        self.queries += queries
+
+    def use_up(self) -> None:
+        """See `Site.use_up`."""
+        self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+
+    def note_restart(self) -> None:
+        """See `Site.note_restart`."""
+        self.restarted = True
 
     def _drop(self, stream: int, refusal: str) -> None:
         """Goes on without a histogram that the target refuses."""
@@ -490,10 +482,10 @@ class _Run:
     def _fresh(self) -> int:
         """The stream of the histogram that opens the run, once there is a plan."""
         assert self.plan is not None
-        return self.plan.first(FRESH)
+        return self.plan.first(Role.FRESH)
 
     @property
-    def _left(self) -> int:
+    def left(self) -> int:
         """Queries that the claim's budget still allows."""
         return self.claim.gate.max_queries - self.queries
 

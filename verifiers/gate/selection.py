@@ -4,11 +4,12 @@ What is left out keeps its share of `false_alarm`, unspent: the error rate of a 
 and the thresholds of a check do not depend on which others stand beside it.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..error_budget import SHARES
-from ..planning.plan import EVEN, FRESH, LADDER, PAIR, SINGLES, Plan, Stream
+from ..planning.plan import Plan
+from .applicable import applicable
 
 ALWAYS = "input-contract"
 """The check that none can do without: what is no label is no evidence."""
@@ -53,8 +54,10 @@ class Selection:
         """
         if not self.left_out:
             return [True] * len(plan.streams)
-        needs = [need for check, need in _needs(plan).items() if check not in lacking]
-        return [any(need(i, stream) for need in needs) for i, stream in enumerate(plan.streams)]
+        chosen = [spec for spec in applicable(plan.claim, plan) if spec.id not in lacking]
+        needs = [spec.needs for spec in chosen if spec.needs is not None]
+        streams = enumerate(plan.streams)
+        return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
 
 
 def select(check: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
@@ -73,28 +76,3 @@ def select(check: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
         raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
     kept = {ALWAYS, *check} if check else set(SHARES) - set(skip)
     return Selection({name: f"left out by {option}" for name in SHARES if name not in kept})
-
-
-def _needs(plan: Plan) -> dict[str, Callable[[int, Stream], bool]]:
-    """For each check that looks at labels, whether it needs those of a stream.
-
-    A superset of what its silence rests on; a check may look at more where it is asked for others.
-    """
-    caching = plan.claim.mechanism.caching
-    apart = (FRESH, PAIR, EVEN)
-
-    def twins(check: str) -> Callable[[int, Stream], bool]:
-        return lambda i, _: i in plan.twins.get(check, (-1, -1, 0))[:2]
-
-    return {
-        "class-probabilities": lambda _, stream: stream.kind not in apart,
-        # beyond these, a run goes on with the stream that tells most until the scale is known
-        "noise-scale": lambda _, stream: stream.kind == "probe",
-        # of kept answers, some are asked again, whatever they answer
-        "fresh-noise": lambda _, stream: stream.kind == "probe" if caching else True,
-        "abstention": lambda _, stream: stream.kind not in (*apart, SINGLES, LADDER),
-        "privacy-audit": lambda _, stream: stream.kind == PAIR,
-        # it is simulated: the target's labels only show that it reads them as well
-        "histogram-leakage": lambda _, stream: stream.kind in ("own", "informative"),
-        **{check: twins(check) for check in plan.twins},
-    }

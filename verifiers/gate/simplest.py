@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ...reference.mechanisms import Labels
 from ..error_budget import SIMPLEST_SHARE, log_threshold
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
-from ..planning.plan import SIMPLE, Plan
+from ..planning.plan import Plan
+from ..planning.roles import Role
 
 Ask = Callable[[int, int], Labels]
 
@@ -40,7 +41,7 @@ def find_simplest(plan: Plan, fault: int, ask: Ask, budget: int) -> Simplest | N
     fault: index of the likeliest known fault, which says how many labels each would take;
     ask: `(stream, size) -> labels`, fresh ones, which may raise as a target does.
     """
-    simple = [i for i, stream in enumerate(plan.streams) if stream.kind == SIMPLE]
+    simple = plan.of(Role.SIMPLE)
     wanted = log_threshold(SIMPLEST_SHARE / len(simple), plan.claim.gate.false_alarm)
     needed = _labels_needed(plan, simple, fault, wanted)
     for stream, size in zip(simple, needed, strict=True):

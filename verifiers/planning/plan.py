@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,35 +11,9 @@ from numpy.typing import NDArray
 from ..claim import Claim
 from ..evidence.scale import scale_factors
 from .faults import Fault, fault_laws, turned_rows
+from .roles import Asked, Role
 
 Matrix = NDArray[np.float64]
-
-SIMPLE = "simple"
-"""Kind of the streams that are asked only to show a violation on the simplest histogram."""
-
-FRESH, SINGLES = "fresh", "one-by-one"
-"""Kinds of the streams asked in calls of one size, and in calls of one label."""
-
-NEAR_TIE = "near-tie"
-"""Kind of the anchor on which calls themselves are compared: its labels are hard to predict."""
-
-LADDER = "clear-lead"
-"""Kind of the streams whose leader is so far ahead that a shortcut may leave out the noise."""
-
-EVEN = "even"
-"""Kind of two neighbouring histograms with even votes, asked in turn."""
-
-LATE = "late"
-"""Kind of the anchor that is asked last.
-
-It is interleaved with a reserved quarter of the telling anchors.
-"""
-
-EXPLORER = "explorer"
-"""Kind of the streams that are many, and asked little."""
-
-PAIR = "pair"
-"""Kind of two neighbouring histograms whose labels are audited."""
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of the known faults on all streams at once, on all calls for one label at once, on the
@@ -49,40 +24,30 @@ ANCHOR_SHARE = 0.75
 """Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
 
 
-SHARE_OF_ANCHORS = {NEAR_TIE: 0.5, "informative": 0.2}
-"""What the costliest anchors have of that share: a nat saved there saves most queries."""
-
-
 @dataclass(frozen=True)
 class Stream:
-    """Queries of one histogram: (c,) as asked, of a kind, `queries` of them planned.
+    """Queries of one histogram: (c,) as asked, in a role, `queries` of them planned.
 
     relabel: for a permuted histogram, the original class of each of its classes; turned: how many
     of the queries are asked with the classes numbered otherwise, so that a class that is treated
     unlike the others contends somewhere.
     """
 
-    kind: str
+    role: Role
     histogram: tuple[int, ...]
     queries: int
     relabel: tuple[int, ...] | None = None
     turned: int = 0
 
     @property
+    def kind(self) -> str:
+        """The role, as reports name it."""
+        return self.role.kind
+
+    @property
     def is_anchor(self) -> bool:
         """Whether it is asked often enough to see the smallest effect."""
-        return self.kind not in (
-            "probe",
-            "typical",
-            SIMPLE,
-            FRESH,
-            SINGLES,
-            PAIR,
-            EVEN,
-            LADDER,
-            "explorer",
-            "own",
-        )
+        return self.role.anchor
 
 
 @dataclass(frozen=True)
@@ -118,22 +83,48 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All streams of a run, with the pairs of them that a check compares.
+class Pair:
+    """Two streams of neighbouring histograms, of one role, that are asked in turn."""
 
-    twins: check id -> (base stream, twin stream, pairs that the smallest effect needs).
+    role: Role
+    first: int
+    second: int
+
+    @property
+    def streams(self) -> tuple[int, int]:
+        """Both."""
+        return self.first, self.second
+
+
+class Twins(NamedTuple):
+    """Two streams that a check compares, and the pairs of labels that the smallest effect needs."""
+
+    base: int
+    twin: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All streams of a run, those that are neighbours, and the twins that a check compares.
+
+    twins: by the id of the check.
     """
 
     claim: Claim
     streams: tuple[Stream, ...]
-    twins: dict[str, tuple[int, int, int]] = field(hash=False)
+    pairs: tuple[Pair, ...]
+    twins: dict[str, Twins] = field(hash=False)
     faults: tuple[Fault, ...]
 
-    @property
-    def in_turn(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of streams, two neighbouring histograms each, that are asked in turn."""
-        kinds = [stream.kind for stream in self.streams]
-        return tuple((kinds.index(k), kinds.index(k) + 1) for k in (PAIR, EVEN) if k in kinds)
+    def __post_init__(self) -> None:
+        deep = [stream.role.deep for stream in self.streams]
+        if deep != sorted(deep, reverse=True):
+            raise ValueError("streams whose labels tell the noise scale come before all others")
+
+    def pair(self, role: Role) -> Pair | None:
+        """The neighbours of a role, where the plan has them."""
+        return next((pair for pair in self.pairs if pair.role is role), None)
 
     @cached_property
     def histograms(self) -> Matrix:
@@ -191,24 +182,29 @@ class Plan:
 
     @cached_property
     def deep(self) -> int:
-        """How many streams, the first ones, tell the noise scale: all but explorers and own."""
-        return sum(stream.kind not in ("explorer", "own") for stream in self.streams)
+        """How many streams, the first ones, tell the noise scale."""
+        return sum(stream.role.deep for stream in self.streams)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """Prior weights (streams,), summing to 1, of a deviation on each; none on simple ones."""
         anchors = np.array([stream.is_anchor for stream in self.streams])
-        share = anchor_shares([stream.kind for stream in self.streams if stream.is_anchor])
+        share = anchor_shares([stream.role for stream in self.streams if stream.is_anchor])
         shares = np.zeros(anchors.size)
         shares[anchors] = ANCHOR_SHARE * share
-        others = ~anchors & np.array([stream.kind != SIMPLE for stream in self.streams])
+        searched = [stream.role.asked is not Asked.ON_DEMAND for stream in self.streams]
+        others = ~anchors & np.array(searched)
         if others.any():
             shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
         return shares
 
-    def first(self, kind: str) -> int:
-        """The first stream of a kind."""
-        return next(i for i, stream in enumerate(self.streams) if stream.kind == kind)
+    def of(self, role: Role) -> list[int]:
+        """All streams of a role."""
+        return [i for i, stream in enumerate(self.streams) if stream.role is role]
+
+    def first(self, role: Role) -> int:
+        """The first stream of a role."""
+        return self.of(role)[0]
 
     @property
     def queries(self) -> int:
@@ -234,9 +230,9 @@ class Plan:
         return np.asarray(np.where(rows[:, None] < 0, 0.0, ratios[rows]))
 
 
-def anchor_shares(kinds: Sequence[str]) -> NDArray[np.float64]:
-    """Shares (anchors,) of the anchors' prior weight, summing to 1; kinds: of each anchor."""
-    wanted = np.array([SHARE_OF_ANCHORS.get(kind, 0.0) for kind in kinds])
+def anchor_shares(roles: Sequence[Role]) -> NDArray[np.float64]:
+    """Shares (anchors,) of the anchors' prior weight, summing to 1; roles: of each anchor."""
+    wanted = np.array([role.weight or 0.0 for role in roles])
     even = wanted == 0.0
     if even.any():
         wanted[even] = (1.0 - wanted.sum()) / even.sum()

@@ -23,23 +23,9 @@ from ..evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, 
 from ..strategies import examples, histograms
 from .faults import Fault, known_faults
 from .ladder import ladder
-from .plan import (
-    ANCHOR_SHARE,
-    EVEN,
-    FRESH,
-    GENERAL,
-    LADDER,
-    LATE,
-    NEAR_TIE,
-    PAIR,
-    POOLED,
-    SHARE_OF_ANCHORS,
-    SIMPLE,
-    SINGLES,
-    Plan,
-    Stream,
-)
+from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Plan, Stream, Twins
 from .pool import candidate_pool
+from .roles import Role, anchors
 
 PROBE_QUERIES, TYPICAL_QUERIES = 256, 420
 EXPLORER_QUERIES = 100
@@ -50,10 +36,6 @@ PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 
 OTHER_TOTALS = (3, 9)
 """Factors of the claimed teachers at which other totals are tried."""
-
-_TURNED = {NEAR_TIE: 0.4, "informative": 0.5, "smaller-total": 0.5, LATE: 0.5, LADDER: 0.5}
-"""Shares of the queries that are asked with the classes numbered otherwise. Of the near-tie, more
-than half keeps one numbering: calls, copies and one large call are compared there."""
 
 _KEPT_FREE = 6_000
 """Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
@@ -76,39 +58,40 @@ def make_plan(
     step("candidates")
     faults = tuple(known_faults(mechanism))
     pool = candidate_pool(mechanism, mechanism.teachers, seed)
-    planner = _Planner(claim, np.random.default_rng(seed), anchors=9 if other_totals else 7)
+    planner = _Planner(claim, np.random.default_rng(seed), anchors(other_totals))
     step("probes")
     for histogram in pool.probes(faults, count=3):
-        planner.add("probe", histogram, PROBE_QUERIES)
+        planner.add(Role.PROBE, histogram, PROBE_QUERIES)
     for histogram in _typical(mechanism, other_totals):
-        planner.add("typical", histogram, TYPICAL_QUERIES)
-    planner.add(FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
-    planner.add_anchor("informative", pool.most_informative())
-    planner.add_anchor(NEAR_TIE, pool.near_tie())
-    planner.add_clear_anchor("high-consensus", _unanimous(mechanism.classes, mechanism.teachers))
+        planner.add(Role.TYPICAL, histogram, TYPICAL_QUERIES)
+    planner.add(Role.FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
+    planner.add_anchor(Role.INFORMATIVE, pool.most_informative())
+    planner.add_anchor(Role.NEAR_TIE, pool.near_tie())
+    planner.add_clear_anchor(Role.HIGH_CONSENSUS, _unanimous(mechanism.classes, mechanism.teachers))
     if other_totals:
-        planner.add_clear_anchor("smaller-total", _smaller_total(mechanism))
-        planner.add_symmetries("other-total", _clear_winner_of_other_total(claim, seed), shift=True)
+        planner.add_clear_anchor(Role.SMALLER_TOTAL, _smaller_total(mechanism))
+        planner.add_symmetries(
+            Role.OTHER_TOTAL, _clear_winner_of_other_total(claim, seed), shift=True
+        )
     else:
-        planner.add_symmetries("clear-winner", pool.clear_winner()[0], shift=False)
+        planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
     if not mechanism.caching:
         audited = claim.privacy is not None and claim.privacy.scope == ANY_QUERIES
-        for histogram in _tied_pair(mechanism):
-            queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
-            planner.add(PAIR, histogram, queries, shuffle=False)
-        for histogram in _even_pair(mechanism):
-            planner.add(EVEN, histogram, EVEN_QUERIES, shuffle=False)
+        queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
+        planner.add_pair(Role.PAIR, *_tied_pair(mechanism), queries)
+        planner.add_pair(Role.EVEN, *_even_pair(mechanism), EVEN_QUERIES)
     explorers = _explorers(claim, seed, other_totals)
     planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explorers) + len(own)))
     if not mechanism.caching:
         planner.add_singles()
     for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
-        planner.add(SIMPLE, histogram, 0, shuffle=False)
+        planner.add(Role.SIMPLE, histogram, 0, shuffle=False)
     for histogram in explorers:
-        planner.add("explorer", histogram, EXPLORER_QUERIES, shuffle=False)
+        planner.add(Role.EXPLORER, histogram, EXPLORER_QUERIES, shuffle=False)
     for votes in own:
-        planner.add("own", np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
-    return Plan(claim, tuple(planner.streams), planner.twins, faults)
+        planner.add(Role.OWN, np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
+    streams, pairs = tuple(planner.streams), tuple(planner.pairs)
+    return Plan(claim, streams, pairs, planner.twins, faults)
 
 
 def most_even_law(mechanism: MechanismClaim) -> Histogram:
@@ -253,38 +236,48 @@ def _told_apart(histogram: Histogram) -> Histogram:
 class _Planner:
     """Collects streams and works out how many queries each needs."""
 
-    def __init__(self, claim: Claim, rng: np.random.Generator, anchors: int) -> None:
+    def __init__(self, claim: Claim, rng: np.random.Generator, anchors: Sequence[Role]) -> None:
         self.claim = claim
         self.rng = rng
         self.anchors = anchors
         self.streams: list[Stream] = []
-        self.twins: dict[str, tuple[int, int, int]] = {}
+        self.pairs: list[Pair] = []
+        self.twins: dict[str, Twins] = {}
 
-    def add(self, kind: str, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
+    def add(self, role: Role, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
         """A stream; shuffled, so that no class is the leader everywhere."""
         if shuffle:
             histogram = histogram[self.rng.permutation(histogram.size)]
-        share = 0.0 if self.claim.mechanism.caching else _TURNED.get(kind, 0.0)
+        share = 0.0 if self.claim.mechanism.caching else role.turned
         votes = tuple(int(v) for v in histogram)
-        self.streams.append(Stream(kind, votes, queries, turned=int(share * queries)))
+        self.streams.append(Stream(role, votes, queries, turned=int(share * queries)))
+
+    def add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
+        """Two neighbours that are asked as often as each other."""
+        at = len(self.streams)
+        for histogram in (first, second):
+            self.add(role, histogram, queries, shuffle=False)
+        self.pairs.append(Pair(role, at, at + 1))
 
     def add_anchor(
-        self, kind: str, histogram: Histogram, queries: int = 0, shuffle: bool = True
+        self, role: Role, histogram: Histogram, queries: int = 0, shuffle: bool = True
     ) -> None:
         """A stream deep enough for `class-probabilities` to see the smallest effect on it."""
-        step(kind)
+        step(role.kind)
         gate = self.claim.gate
         if self.claim.mechanism.caching:
             histogram = _told_apart(histogram)
         wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
-        wanted -= np.log(ANCHOR_SHARE * self._anchor_share(kind)) + np.log(GENERAL)
+        wanted -= np.log(ANCHOR_SHARE * self._anchor_share(role)) + np.log(GENERAL)
         needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
-        self.add(kind, histogram, max(needed, queries), shuffle)
+        self.add(role, histogram, max(needed, queries), shuffle)
 
-    def _anchor_share(self, kind: str) -> float:
+    def _anchor_share(self, role: Role) -> float:
         """Of the anchors' prior weight, at least."""
-        even = (1.0 - sum(SHARE_OF_ANCHORS.values())) / (self.anchors - len(SHARE_OF_ANCHORS))
-        return SHARE_OF_ANCHORS.get(kind, even)
+        if role.weight is not None:
+            return role.weight
+        given = [anchor.weight for anchor in self.anchors if anchor.weight is not None]
+        return (1.0 - sum(given)) / (len(self.anchors) - len(given))
 
     def add_ladder(self, faults: Sequence[Fault], reserved: int) -> None:
         """Clear winners of the claimed total, deep enough to see the noise left out there.
@@ -305,18 +298,18 @@ class _Planner:
             if queries > room or 1.0 - rung.chance < self.claim.gate.smallest_effect / _FINER:
                 break
             room -= queries
-            self.add(LADDER, votes, queries)
+            self.add(Role.LADDER, votes, queries)
 
     def add_singles(self) -> None:
         """Calls for one label: many of the near-tie, some of every other histogram asked deeply."""
-        deep = [s for s in self.streams if s.is_anchor or s.kind in (FRESH, LADDER)]
-        deep.sort(key=lambda stream: stream.kind != NEAR_TIE)
+        deep = [s for s in self.streams if s.is_anchor or s.role in (Role.FRESH, Role.LADDER)]
+        deep.sort(key=lambda stream: stream.role is not Role.NEAR_TIE)
         for votes in dict.fromkeys(stream.histogram for stream in deep):
             first = votes == deep[0].histogram
             queries = SINGLE_CALLS if first else SINGLE_CALLS_ELSEWHERE
-            self.add(SINGLES, np.array(votes), queries, shuffle=False)
+            self.add(Role.SINGLES, np.array(votes), queries, shuffle=False)
 
-    def add_clear_anchor(self, kind: str, histogram: Histogram) -> None:
+    def add_clear_anchor(self, role: Role, histogram: Histogram) -> None:
         """An anchor, if its outcome is clear and no other one has its votes already.
 
         Where noise is so large that nothing is clear, the informative one is as near as it gets.
@@ -324,9 +317,9 @@ class _Planner:
         clear = float(np.exp(self._log_q(histogram).max())) >= _CLEAR
         known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
         if clear and sorted(histogram.tolist()) not in known:
-            self.add_anchor(kind, histogram)
+            self.add_anchor(role, histogram)
 
-    def add_symmetries(self, kind: str, histogram: Histogram, shift: bool) -> None:
+    def add_symmetries(self, role: Role, histogram: Histogram, shift: bool) -> None:
         """An anchor with its permuted and, where totals may change, its shifted twin.
 
         It is raised, half of the runner-up's votes going to the leader, and asked again late.
@@ -334,20 +327,20 @@ class _Planner:
         gate = self.claim.gate
         wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
         pairs = pairs_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
-        self.add_anchor(kind, histogram, pairs)
+        self.add_anchor(role, histogram, pairs)
         base, original = len(self.streams) - 1, self.streams[-1]
         votes = np.array(original.histogram)
         if shift:
             more = max(1, self.claim.mechanism.teachers // 2)
-            self.add("shifted", votes + more, original.queries, shuffle=False)
-            self.twins["shift-invariance"] = (base, len(self.streams) - 1, pairs)
+            self.add(Role.SHIFTED, votes + more, original.queries, shuffle=False)
+            self.twins["shift-invariance"] = Twins(base, len(self.streams) - 1, pairs)
         order = self._derangement(votes)
         relabel = tuple(int(v) for v in order)
         moved = tuple(int(v) for v in votes[order])
-        self.streams.append(Stream("permuted", moved, original.queries, relabel))
-        self.twins["permutation-equivariance"] = (base, len(self.streams) - 1, pairs)
+        self.streams.append(Stream(Role.PERMUTED, moved, original.queries, relabel))
+        self.twins["permutation-equivariance"] = Twins(base, len(self.streams) - 1, pairs)
         self._add_raised(base)
-        self.add_anchor(LATE, votes, shuffle=False)
+        self.add_anchor(Role.LATE, votes, shuffle=False)
 
     def _add_raised(self, base: int) -> None:
         votes = np.array(self.streams[base].histogram)
@@ -361,8 +354,8 @@ class _Planner:
         pairs = rises_to_see(chance, gate.smallest_effect, wanted)
         votes[leader] += votes[runner] - votes[runner] // 2
         votes[runner] //= 2
-        self.add_anchor("raised", votes, pairs, shuffle=False)
-        self.twins["vote-monotonicity"] = (base, len(self.streams) - 1, pairs)
+        self.add_anchor(Role.RAISED, votes, pairs, shuffle=False)
+        self.twins["vote-monotonicity"] = Twins(base, len(self.streams) - 1, pairs)
 
     def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
         """A random order of the classes that moves the leader."""

@@ -7,8 +7,9 @@ from itertools import islice
 
 import numpy as np
 
-from .plan import EVEN, FRESH, LATE, NEAR_TIE, PAIR, SIMPLE, SINGLES, Batch, Plan
+from .plan import Batch, Pair, Plan
 from .planner import EXPLORER_QUERIES, FRESH_CALL, PAIR_QUERIES
+from .roles import Asked, Role
 
 FIRST_BATCH = 32
 LARGEST_BATCH = 8192
@@ -22,8 +23,8 @@ _CALLS_A_BATCH = 64
 _MIXED = 2048  # labels of the near-tie in calls of any size
 _SINGLES_A_BATCH = 256
 _EXPLORERS_A_SWEEP = 12
-_TELLING = ("informative", NEAR_TIE)  # deep, and a wrong scale moves their labels most
-_FRONT = ("probe", *_TELLING)  # where the commonest faults show soonest
+_TELLING = (Role.INFORMATIVE, Role.NEAR_TIE)  # deep, and a wrong scale moves their labels most
+_FRONT = (Role.PROBE, *_TELLING)  # where the commonest faults show soonest
 _ROUNDS = 4  # at the end, over what is kept for it
 _TURNED_FROM = 512  # labels of a stream, from which its classes are numbered otherwise in turn
 _TURNED_BATCH = 256  # labels under one numbering, about
@@ -65,7 +66,7 @@ class _Course:
 def sweeps(plan: Plan) -> Iterator[Batch]:
     """All batches of a plan: every deep stream doubles its labels from sweep to sweep.
 
-    So a gross fault shows within a few hundred labels; those of the kinds in `_FRONT` start. What
+    So a gross fault shows within a few hundred labels; those of the roles in `_FRONT` start. What
     is asked in a way of its own (calls of one size, a pair, calls for one label, one large call)
     comes in between. Last is the late anchor, interleaved with a reserved quarter of the telling
     anchors: in a clear winner alone a fault of the scale that sets in late would hardly show.
@@ -78,7 +79,7 @@ def sweeps(plan: Plan) -> Iterator[Batch]:
     while any(course.left for course in (*straight, *turned)):
         for course, other in zip(straight, turned, strict=True):
             halved = other.planned > 0 and goal >= _TURNED_FROM
-            if goal > FIRST_BATCH or plan.streams[course.stream].kind in _FRONT:
+            if goal > FIRST_BATCH or plan.streams[course.stream].role in _FRONT:
                 yield from course.up_to(goal // 2 if halved and course.planned > goal else goal)
             if halved:
                 yield from other.up_to(goal // 2 if other.planned > goal else goal)
@@ -113,7 +114,7 @@ def _courses(
             elsewhere[batch.stream] += batch.size
     found = []
     for i, stream in enumerate(plan.streams[: plan.deep]):
-        if stream.kind not in (SIMPLE, FRESH, SINGLES, PAIR, EVEN, LATE):
+        if stream.role.asked is Asked.SWEPT:
             late = kept.get(i, (0, 0))[1]
             planned = stream.queries - stream.turned - elsewhere[i]
             found.append(_course(plan, i, planned, stream.turned - late))
@@ -127,9 +128,9 @@ def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
     """
     kept = {}
     for i, stream in enumerate(plan.streams):
-        if stream.kind == LATE:
+        if stream.role.asked is Asked.AT_THE_END:
             kept[i] = (stream.queries - stream.turned, stream.turned)
-        elif stream.kind in _TELLING:
+        elif stream.role in _TELLING:
             turned = min(stream.turned, stream.queries // 4)
             kept[i] = (stream.queries // 4 - turned, turned)
     return kept
@@ -138,14 +139,15 @@ def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
 def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int, list[Batch]]]:
     """What is asked in a way of its own, and after how many labels of each deep stream."""
     first, more = [], []
+    pairs = {pair.first: pair for pair in plan.pairs}
     for i, stream in enumerate(plan.streams):
-        if stream.kind == FRESH:
+        if stream.role.asked is Asked.IN_CALLS:
             # the first call has been made: it opens the run
             calls = stream.queries // FRESH_CALL - 1
             first += [Batch(i, calls * FRESH_CALL, call=FRESH_CALL)] if calls else []
-        elif any(i == one for one, _ in plan.in_turn):
-            first += _pair(plan, i)
-        elif stream.kind == SINGLES:
+        elif i in pairs:
+            first += _in_turn(plan, pairs[i])
+        elif stream.role.asked is Asked.ONE_BY_ONE:
             batches = [Batch(i, size, call=1) for size in _parts(stream.queries, _SINGLES_A_BATCH)]
             first += batches[:1]
             more += batches[1:]
@@ -154,22 +156,23 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
     return list(zip(after, (first, short, more, large), strict=True))
 
 
-def _pair(plan: Plan, at: int) -> list[Batch]:
+def _in_turn(plan: Plan, pair: Pair) -> list[Batch]:
     """Two neighbours in calls for one label, in turn; then, one by one, what an audit needs more.
 
     In turn, because an answer may be that to the histogram asked just before.
     """
-    in_turn = min(PAIR_QUERIES, plan.streams[at].queries)
-    more = plan.streams[at].queries - in_turn
-    batches = [Batch(at, in_turn, call=1, other=at + 1)]
-    return batches + ([Batch(at, more), Batch(at + 1, more)] if more else [])
+    queries = plan.streams[pair.first].queries
+    in_turn = min(PAIR_QUERIES, queries)
+    more = queries - in_turn
+    batches = [Batch(pair.first, in_turn, call=1, other=pair.second)]
+    return batches + ([Batch(i, more) for i in pair.streams] if more else [])
 
 
 def _of_the_near_tie(
     plan: Plan, kept: dict[int, tuple[int, int]]
 ) -> tuple[list[Batch], list[Batch]]:
     """Short calls that are compared with each other, and one large call."""
-    at = plan.first(NEAR_TIE)
+    at = plan.first(Role.NEAR_TIE)
     stream = plan.streams[at]
     if plan.claim.mechanism.caching:
         return [], []
@@ -187,11 +190,11 @@ def _of_the_near_tie(
 
 def _explorers(plan: Plan) -> list[Batch]:
     """Every other one in calls for one label, as production asks, the others in calls of any."""
-    first = plan.deep
+    explored = [i for i, s in enumerate(plan.streams) if s.role.asked is Asked.EXPLORED]
     rng = np.random.default_rng(len(plan.streams))
     return [
-        Batch(i, EXPLORER_QUERIES, call=1 if (i - first) % 2 else _mixed(rng))
-        for i in range(first, len(plan.streams))
+        Batch(i, EXPLORER_QUERIES, call=1 if place % 2 else _mixed(rng))
+        for place, i in enumerate(explored)
     ]
 
 

@@ -1,0 +1,97 @@
+"""The registry is all that the gate knows of checks: ids, shares, when each applies and runs."""
+
+import dataclasses
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from small import drawing, small_claim
+
+from dpassay.verifiers import registry
+from dpassay.verifiers.checks.base import Finding, Outcome, Unseeing, is_judged
+from dpassay.verifiers.checks.spec import CheckSpec, Phase, Setting, lacks_nothing
+from dpassay.verifiers.error_budget import SHARES
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.applicable import applicable, lacking
+from dpassay.verifiers.gate.selection import ALWAYS, select
+from dpassay.verifiers.planning.planner import make_plan
+
+PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}
+CLAIMS = {
+    "plain": small_claim(),
+    "screened": small_claim("confident-gnmax", privacy=PRIVACY),
+    "caching": small_claim(),
+}
+mechanism = CLAIMS["caching"].mechanism.model_copy(update={"caching": True})
+CLAIMS["caching"] = CLAIMS["caching"].model_copy(update={"mechanism": mechanism})
+
+
+def test_a_new_spec_has_everything_to_decide():
+    fields = dataclasses.fields(CheckSpec)
+    assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
+
+
+def test_ids_are_those_of_the_registry_in_its_order():
+    assert list(dict.fromkeys(spec.id for spec in registry.specs())) == list(SHARES)
+    (opening,) = (spec.id for spec in registry.specs() if spec.phase is Phase.OPENING)
+    assert opening == ALWAYS
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_each_id_has_one_check_or_a_reason(name):
+    """Catches a claim for which two checks share a verdict, or for which one is silent."""
+    made = CLAIMS[name]
+    plan = make_plan(made, 0)
+    ids = [spec.id for spec in applicable(made, plan)]
+    assert sorted([*ids, *lacking(made, plan)]) == sorted(SHARES)
+    for spec in applicable(made, plan):
+        life = spec.make(Setting(made, 0, plan, {}))
+        assert life.id == spec.id
+        assert is_judged(life) == (spec.phase is Phase.LABELS)
+        if is_judged(life):
+            expected = -np.log(SHARES[spec.id] * made.gate.false_alarm)
+            assert life.log_threshold == pytest.approx(expected)
+
+
+class Idle(Unseeing):
+    id = "idle"
+
+    def conclude(self, site):
+        site.spend(3)
+        return Outcome(Verdict.PASS, Finding(f"{site.left:,} queries were left"))
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.LABELS])
+def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
+    """One more spec, and the gate makes it, runs it, and lists its verdict."""
+    spec = CheckSpec(
+        id="idle",
+        phase=phase,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: Idle(),
+    )
+    specs = (*registry.specs(), spec)
+    monkeypatch.setattr("dpassay.verifiers.gate.applicable.specs", lambda: specs)
+    monkeypatch.setitem(SHARES, "idle", 0.0)
+    report = verify(drawing(small_claim()), small_claim(), seed=0, selection=select(["idle"]))
+    found = next(check for check in report.checks if check.id == "idle")
+    assert (found.verdict, report.verdict) == (Verdict.PASS, Verdict.PASS)
+    assert found.message.endswith("queries were left")
+
+
+def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch):
+    monkeypatch.setattr(registry, "CHECKS", (registry.Entry("idle", 0.0, ("abstention",)),))
+    with pytest.raises(ValueError, match=r"checks/abstention\.py has no spec of idle"):
+        registry.specs.__wrapped__()
+
+
+def test_shares_are_read_without_what_checks_load():
+    """pytest reads them at every start where the plugin is installed."""
+    code = "import sys, dpassay.verifiers.error_budget; print('numpy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"

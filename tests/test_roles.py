@@ -1,0 +1,48 @@
+"""A role decides all that a plan asks of it; those that a plan has are those counted."""
+
+import dataclasses
+
+import pytest
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.planning.plan import Plan, Stream
+from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.roles import Role, Traits, anchors
+
+GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+
+
+def plan(other_totals=True, **mechanism):
+    claim = parse_claim({"mechanism": GNMAX | mechanism, "gate": {"smallest_effect": 0.2}})
+    return make_plan(claim, 0, other_totals, ((200, 50, *[0] * 8),))
+
+
+def test_a_new_role_has_everything_to_decide():
+    """Catches a default, by which a new role would become an anchor unseen."""
+    fields = dataclasses.fields(Traits)
+    assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
+    assert len({role.kind for role in Role}) == len(Role)
+
+
+@pytest.mark.parametrize("other_totals", [True, False])
+def test_the_anchors_counted_are_those_planned(other_totals):
+    made = plan(other_totals)
+    planned = [stream.role for stream in made.streams if stream.is_anchor]
+    assert sorted(role.kind for role in planned) == sorted(r.kind for r in anchors(other_totals))
+    assert len(planned) == (9 if other_totals else 7)
+
+
+def test_neighbours_are_two_streams_of_one_role():
+    made = plan()
+    assert [pair.role for pair in made.pairs] == [Role.PAIR, Role.EVEN]
+    for pair in made.pairs:
+        assert made.of(pair.role) == list(pair.streams)
+    assert plan(caching=True).pairs == ()
+
+
+def test_streams_that_tell_the_scale_come_first():
+    claim, votes = plan().claim, tuple(range(10))
+    streams = (Stream(Role.EXPLORER, votes, 1), Stream(Role.PROBE, votes, 1))
+    with pytest.raises(ValueError, match="come before"):
+        Plan(claim, streams, (), {}, ())
+    assert Plan(claim, streams[::-1], (), {}, ()).deep == 1

@@ -1,0 +1,300 @@
+"""What a stream of queries is for: each role says how it is asked, and what it must show."""
+
+from dataclasses import dataclass
+from enum import Enum, auto, unique
+
+
+class Asked(Enum):
+    """In which way the labels of a stream are asked."""
+
+    SWEPT = auto()
+    """In batches that double from sweep to sweep."""
+    IN_CALLS = auto()
+    """In calls of one size, the first of which opens the run."""
+    ONE_BY_ONE = auto()
+    """In calls for one label."""
+    IN_TURN = auto()
+    """In turn with a neighbour, in calls for one label."""
+    AT_THE_END = auto()
+    """After all others."""
+    EXPLORED = auto()
+    """A hundred times, between the sweeps."""
+    ON_DEMAND = auto()
+    """Only to show a violation that others have found."""
+
+
+class Totals(Enum):
+    """Of which targets a plan has a role, by the totals of votes that they serve."""
+
+    ANY = auto()
+    OTHERS = auto()
+    """Of those that serve totals other than the claimed teachers."""
+    CLAIMED = auto()
+    """Of those that serve the claimed teachers alone."""
+
+    def includes(self, other_totals: bool) -> bool:
+        """Whether a target that serves other totals, or one that does not, is among these."""
+        return self is Totals.ANY or (self is Totals.OTHERS) == other_totals
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What there is to decide of a role; none has a default, so that a new one forgets none.
+
+    kind: its name in reports; anchor: whether it is asked often enough to see the smallest effect;
+    deep: whether its labels tell the noise scale; asked: in which way; totals: of which targets;
+    turned: share of its queries under other class numbers; weight: what an anchor has of the
+    anchors' prior weight, None for an even part of what the others leave.
+    """
+
+    kind: str
+    anchor: bool
+    deep: bool
+    asked: Asked
+    totals: Totals
+    turned: float
+    weight: float | None
+
+
+@unique
+class Role(Enum):
+    """All roles, in the order in which a plan has them; a value is what there is to decide."""
+
+    PROBE = Traits(
+        kind="probe",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """Where the commonest faults show soonest."""
+    TYPICAL = Traits(
+        kind="typical",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """What ensembles answer every day."""
+    FRESH = Traits(
+        kind="fresh",
+        anchor=False,
+        deep=True,
+        asked=Asked.IN_CALLS,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """The histogram that opens the run, asked in calls of one size."""
+    INFORMATIVE = Traits(
+        kind="informative",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.5,
+        weight=0.2,
+    )
+    """Whose labels tell most of the noise scale."""
+    NEAR_TIE = Traits(
+        kind="near-tie",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.4,
+        weight=0.5,
+    )
+    """On which calls themselves are compared: its labels are hard to predict.
+
+    More than half keeps one numbering: calls, copies and one large call are compared there.
+    """
+    HIGH_CONSENSUS = Traits(
+        kind="high-consensus",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """Unanimous."""
+    SMALLER_TOTAL = Traits(
+        kind="smaller-total",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.OTHERS,
+        turned=0.5,
+        weight=None,
+    )
+    """Unanimous, with few votes."""
+    OTHER_TOTAL = Traits(
+        kind="other-total",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.OTHERS,
+        turned=0.0,
+        weight=None,
+    )
+    """A clear winner of more votes, which has twins."""
+    CLEAR_WINNER = Traits(
+        kind="clear-winner",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.CLAIMED,
+        turned=0.0,
+        weight=None,
+    )
+    """The same of the claimed votes, where no others are served."""
+    SHIFTED = Traits(
+        kind="shifted",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.OTHERS,
+        turned=0.0,
+        weight=None,
+    )
+    """A twin with the same votes added to every class."""
+    PERMUTED = Traits(
+        kind="permuted",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """A twin under other class numbers."""
+    RAISED = Traits(
+        kind="raised",
+        anchor=True,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """A twin whose leader has gained votes."""
+    LATE = Traits(
+        kind="late",
+        anchor=True,
+        deep=True,
+        asked=Asked.AT_THE_END,
+        totals=Totals.ANY,
+        turned=0.5,
+        weight=None,
+    )
+    """Asked last, interleaved with a reserved quarter of the telling anchors."""
+    PAIR = Traits(
+        kind="pair",
+        anchor=False,
+        deep=True,
+        asked=Asked.IN_TURN,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """Two neighbouring histograms whose labels are audited."""
+    EVEN = Traits(
+        kind="even",
+        anchor=False,
+        deep=True,
+        asked=Asked.IN_TURN,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """Two neighbouring histograms with even votes."""
+    LADDER = Traits(
+        kind="clear-lead",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.5,
+        weight=None,
+    )
+    """Whose leader is so far ahead that a shortcut may leave out the noise."""
+    SINGLES = Traits(
+        kind="one-by-one",
+        anchor=False,
+        deep=True,
+        asked=Asked.ONE_BY_ONE,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """What is asked deeply, asked in calls for one label."""
+    SIMPLE = Traits(
+        kind="simple",
+        anchor=False,
+        deep=True,
+        asked=Asked.ON_DEMAND,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """Asked only to show a violation on the simplest histogram."""
+    EXPLORER = Traits(
+        kind="explorer",
+        anchor=False,
+        deep=False,
+        asked=Asked.EXPLORED,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """Of many, each asked little."""
+    OWN = Traits(
+        kind="own",
+        anchor=False,
+        deep=False,
+        asked=Asked.EXPLORED,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """A deployment's own histogram."""
+
+    @property
+    def kind(self) -> str:
+        """See `Traits`."""
+        return self.value.kind
+
+    @property
+    def anchor(self) -> bool:
+        """See `Traits`."""
+        return self.value.anchor
+
+    @property
+    def deep(self) -> bool:
+        """See `Traits`."""
+        return self.value.deep
+
+    @property
+    def asked(self) -> Asked:
+        """See `Traits`."""
+        return self.value.asked
+
+    @property
+    def turned(self) -> float:
+        """See `Traits`."""
+        return self.value.turned
+
+    @property
+    def weight(self) -> float | None:
+        """See `Traits`."""
+        return self.value.weight
+
+
+def anchors(other_totals: bool) -> list[Role]:
+    """The anchors that a plan may have, by whether the target serves other totals."""
+    return [role for role in Role if role.anchor and role.value.totals.includes(other_totals)]
