@@ -56,7 +56,7 @@ def test_each_id_has_one_check_or_a_reason(name):
 
 
 class Idle(Unseeing):
-    id = "idle"
+    id = "of-this-test"
 
     def conclude(self, site):
         site.spend(3)
@@ -67,7 +67,7 @@ class Idle(Unseeing):
 def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
     """One more spec, and the gate makes it, runs it, and lists its verdict."""
     spec = CheckSpec(
-        id="idle",
+        id="of-this-test",
         phase=phase,
         lacks=lacks_nothing,
         lacks_in=lacks_nothing,
@@ -77,16 +77,18 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
     )
     specs = (*registry.specs(), spec)
     monkeypatch.setattr("dpassay.verifiers.gate.applicable.specs", lambda: specs)
-    monkeypatch.setitem(SHARES, "idle", 0.0)
-    report = verify(drawing(small_claim()), small_claim(), seed=0, selection=select(["idle"]))
-    found = next(check for check in report.checks if check.id == "idle")
+    monkeypatch.setitem(SHARES, "of-this-test", 0.0)
+    report = verify(
+        drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"])
+    )
+    found = next(check for check in report.checks if check.id == "of-this-test")
     assert (found.verdict, report.verdict) == (Verdict.PASS, Verdict.PASS)
     assert found.message.endswith("queries were left")
 
 
 def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch):
-    monkeypatch.setattr(registry, "CHECKS", (registry.Entry("idle", 0.0, ("abstention",)),))
-    with pytest.raises(ValueError, match=r"checks/abstention\.py has no spec of idle"):
+    monkeypatch.setattr(registry, "CHECKS", (registry.Entry("of-this-test", 0.0, ("abstention",)),))
+    with pytest.raises(ValueError, match=r"checks/abstention\.py has no spec of of-this-test"):
         registry.specs.__wrapped__()
 
 

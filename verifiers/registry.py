@@ -1,5 +1,7 @@
 """All checks, in the order of the report: a new one is a line here and a file under checks/.
 
+Those of one phase run in this order; what uses a budget up comes last.
+
 Shares and ids are read with every start of pytest and of the command line, so that what else there
 is to know of a check, its spec, stands in its file and is loaded where it is used.
 """

@@ -75,11 +75,7 @@ def make_plan(
         )
     else:
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
-    if not mechanism.caching:
-        audited = claim.privacy is not None and claim.privacy.scope == ANY_QUERIES
-        queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
-        planner.add_pair(Role.PAIR, *_tied_pair(mechanism), queries)
-        planner.add_pair(Role.EVEN, *_even_pair(mechanism), EVEN_QUERIES)
+    planner.add_neighbours()
     explorers = _explorers(claim, seed, other_totals)
     planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explorers) + len(own)))
     if not mechanism.caching:
@@ -251,6 +247,16 @@ class _Planner:
         share = 0.0 if self.claim.mechanism.caching else role.turned
         votes = tuple(int(v) for v in histogram)
         self.streams.append(Stream(role, votes, queries, turned=int(share * queries)))
+
+    def add_neighbours(self) -> None:
+        """Neighbours whose labels are audited, where the claim is of any queries, and even ones."""
+        mechanism, privacy = self.claim.mechanism, self.claim.privacy
+        if mechanism.caching:
+            return
+        audited = privacy is not None and privacy.scope == ANY_QUERIES
+        queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
+        self.add_pair(Role.PAIR, *_tied_pair(mechanism), queries)
+        self.add_pair(Role.EVEN, *_even_pair(mechanism), EVEN_QUERIES)
 
     def add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
         """Two neighbours that are asked as often as each other."""
