@@ -147,6 +147,7 @@ def test_the_json_has_the_shape_of_the_contract(claim):
             "message",
             "diagnosis",
             "reproduce",
+            "cut_short",
             "figures",
         }
 

@@ -18,7 +18,6 @@ from dpassay.verifiers import Inconclusive, assert_conforms
 from dpassay.verifiers import gate as gate_module
 from dpassay.verifiers.claim import Claim, ClaimError, parse_claim
 from dpassay.verifiers.error_budget import SHARES
-from dpassay.verifiers.findings.explained import CUT_SHORT
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.targets import TargetError
 from dpassay.verifiers.testing import conformance, shared_run
@@ -56,7 +55,7 @@ SPECIAL = {
         "dpassay verify x:y --claim claim.toml --seed 7",
     ),
     "noise-scale": CheckResult(
-        "noise-scale", Verdict.INCONCLUSIVE, f"{CUT_SHORT}others failed", reproduce="again"
+        "noise-scale", Verdict.INCONCLUSIVE, "others failed", reproduce="again", cut_short=True
     ),
     "fresh-noise": CheckResult("fresh-noise", Verdict.ERROR, "aggregate([1]) raised KeyError"),
     "abstention": CheckResult("abstention", Verdict.NOT_APPLICABLE, "gnmax refuses no query"),

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from .commands.exit_statuses import fail
-from .findings.explained import CUT_SHORT
 from .findings.report import Verdict
 from .text import printable
 
@@ -56,8 +55,7 @@ def annotations(report: Mapping[str, Any]) -> list[str]:
     made = []
     for check in _ordered(report):
         verdict = check["verdict"]
-        cut_short = verdict == "inconclusive" and check["message"].startswith(CUT_SHORT)
-        if verdict in ("fail", "error", "inconclusive") and not cut_short:
+        if verdict in ("fail", "error", "inconclusive") and not check["cut_short"]:
             level = "warning" if verdict == "inconclusive" else "error"
             made.append(_command(level, f"dpassay: {check['id']}: {verdict}", _found(check)))
     return made

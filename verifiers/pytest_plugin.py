@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .error_budget import SHARES
-from .findings.explained import CUT_SHORT, explained
+from .findings.explained import explained
 
 if TYPE_CHECKING:
     from .testing.shared_run import SharedRun
@@ -215,8 +215,7 @@ class CheckItem(pytest.Item):
             and not any(item.get_closest_marker(mark) for mark in ("xfail", "skip"))
         }
         worse = {found["id"] for found in report["checks"] if found["verdict"] in _ENDS}
-        cut = check["verdict"] == "inconclusive" and check["message"].startswith(CUT_SHORT)
-        return cut and not worse.isdisjoint(shown)
+        return check["cut_short"] and not worse.isdisjoint(shown)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The words of a verdict alone; anything else is a fault of ours, and shown in full."""

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-CUT_SHORT = "the run ended when "
-"""How the message of a check begins that another's failure cut short."""
-
 _HEADLINES = {
     "fail": "{id}: the deployment does not do what it claims",
     "error": "{id}: the target did not answer a call as it must, and the run ended there",

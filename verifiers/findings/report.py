@@ -48,7 +48,11 @@ _MEANING = {
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check's verdict, with its evidence; None where a value has no meaning for the check."""
+    """One check's verdict, with its evidence; None where a value has no meaning for the check.
+
+    cut_short: the run ended when another check, or the target, failed, so that this one says
+    nothing of its own: one fault is one failure.
+    """
 
     id: str
     verdict: Verdict
@@ -59,6 +63,7 @@ class CheckResult:
     histogram: tuple[int, ...] | None = None
     diagnosis: str | None = None
     reproduce: str | None = None
+    cut_short: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The public form without its figures; evidence in decimal logs."""
@@ -72,6 +77,7 @@ class CheckResult:
             "message": self.message,
             "diagnosis": self.diagnosis,
             "reproduce": self.reproduce,
+            "cut_short": self.cut_short,
         }
 
 

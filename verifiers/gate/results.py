@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from ..checks import Check, ClassProbabilities, Finding, FreshNoise
 from ..checks.fits import SURE
 from ..error_budget import SHARES
-from ..findings.explained import CUT_SHORT
 from ..findings.report import CheckResult, Verdict
 from .simplest import Simplest
 
@@ -59,18 +58,17 @@ def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
     """Which failure cut the other checks short, if one did."""
     refuted = [check.id for check in checks if is_refuted(check)]
     if ending.error is not None:
-        return f"{CUT_SHORT}the target failed"
+        return "the run ended when the target failed"
     if not refuted or ending.finished:
         return None
     listed = " and ".join([", ".join(refuted[:-1]), refuted[-1]] if refuted[1:] else refuted)
-    return f"{CUT_SHORT}{listed} failed"
+    return f"the run ended when {listed} failed"
 
 
 def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:
     why = cut or ending.stopped or "the target failed before it could run"
-    return CheckResult(
-        name, Verdict.INCONCLUSIVE, why, reproduce=ending.again(Verdict.INCONCLUSIVE)
-    )
+    again = ending.again(Verdict.INCONCLUSIVE)
+    return CheckResult(name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=cut is not None)
 
 
 def _result(check: Check, ending: Ending, cut: str | None, cause: "_Cause | None") -> CheckResult:
@@ -94,6 +92,7 @@ def _result(check: Check, ending: Ending, cut: str | None, cause: "_Cause | None
         finding.histogram,
         finding.diagnosis,
         ending.again(verdict),
+        verdict is Verdict.INCONCLUSIVE and cut is not None,
     )
 
 

@@ -8,7 +8,6 @@ import re
 from datetime import datetime
 from xml.etree import ElementTree
 
-from ..findings.explained import CUT_SHORT
 from ..findings.report import CheckResult, Report, Verdict
 from ..text import printable
 
@@ -26,7 +25,7 @@ def _outcome(check: CheckResult) -> str | None:
     A check that a failure of another one cut short says nothing of its own: one fault, one red
     case.
     """
-    if check.verdict is Verdict.INCONCLUSIVE and check.message.startswith(CUT_SHORT):
+    if check.cut_short:
         return "skipped"
     return _OUTCOMES.get(check.verdict)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
-from .replies import NotOffered, Refused, TargetError, call_text, charge_text
+from .replies import CallError, NotOffered, Refused, call_text, charge_text
 from .restart_command import RestartCommand
 
 
@@ -62,7 +62,7 @@ class InProcessTarget:
             raise
         except Exception as error:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise TargetError(f"spent({delta:g}) raised {raised}") from error
+            raise CallError(f"spent({delta:g})", f"raised {raised}") from error
 
     @staticmethod
     def _call(
@@ -76,12 +76,14 @@ class InProcessTarget:
         except (BudgetExhausted, OutOfTime):
             raise
         except Exception as error:
-            if isinstance(error, ValueError) and "read-only" not in str(error):
+            written_to = "read-only" in str(error)
+            if isinstance(error, ValueError) and not written_to:
                 raise Refused(str(error)) from None
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise TargetError(f"{call} raised {raised}") from error
+            hint = ": the histogram given is read-only, copy it" if written_to else ""
+            raise CallError(call, f"raised {raised}{hint}") from error
         if not np.array_equal(given, histogram):
-            raise TargetError(f"{call} changed the histogram it was given")
+            raise CallError(call, "changed the histogram it was given")
         return reply
 
     @property

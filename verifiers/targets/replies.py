@@ -23,6 +23,14 @@ class TargetError(Exception):
     """A target that raised, hung, died or broke the reply format; names the call and its input."""
 
 
+class CallError(TargetError):
+    """The same of one call. said: what came of it, without the call, for whoever names it anew."""
+
+    def __init__(self, call: str, said: str) -> None:
+        super().__init__(f"{call} {said}")
+        self.said = said
+
+
 class Refused(Exception):  # noqa: N818 - an answer, not an error
     """A target's word that it does not serve this histogram."""
 
@@ -151,14 +159,13 @@ def label_array(reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
     try:
         labels = np.asarray(reply)
     except Exception:
-        raise TargetError(f"{call} returned {shown(reply)}: expected {size} labels") from None
+        raise CallError(call, f"returned {shown(reply)}: expected {size} labels") from None
     if labels.shape != (size,):
-        raise TargetError(
-            f"{call} returned {_described(labels, reply)}: expected {size} labels, shape ({size},)"
-        )
+        found = _described(labels, reply)
+        raise CallError(call, f"returned {found}: expected {size} labels, shape ({size},)")
     if labels.dtype.kind not in "iuf":
         kind = {"U": "text", "S": "bytes", "b": "bool"}.get(labels.dtype.kind, labels.dtype)
-        raise TargetError(f"{call} returned labels of type {kind}: expected whole numbers")
+        raise CallError(call, f"returned labels of type {kind}: expected whole numbers")
     return labels
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...reference import BudgetExhausted
 from .in_process import InProcessTarget
 from .process import BUDGET_ERROR
-from .replies import NotOffered, Refused, TargetError, label_array
+from .replies import CallError, NotOffered, Refused, TargetError, label_array
 from .spec import load
 
 
@@ -66,12 +66,8 @@ def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
         return {"error": BUDGET_ERROR}
     except Refused as refusal:
         return {"error": str(refusal)}
-    except TargetError as error:
-        # the call is named where it was made
-        cause = error.__cause__
-        raised = f"{type(cause).__name__}: {cause}".splitlines()[0] if cause else ""
-        text = f"raised {raised}" if cause else str(error).split(") ", 1)[-1]
-        return {"error": text, "fault": True}
+    except CallError as error:
+        return {"error": error.said, "fault": True}  # the call is named where it was made
 
 
 def _result(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
