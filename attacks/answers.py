@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..reference import REFUSAL, ConfidentGNMax, NoisyArgmax, log_derivatives, log_probabilities
+from ..reference.arrays import Matrix
 from ..reference.special import log_ndtr, normal_hazard
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 

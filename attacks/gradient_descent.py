@@ -14,9 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference.arrays import Array
-
-Matrix = NDArray[np.float64]
+from ..reference.arrays import Array, Matrix
 
 _WINDOW = 6.0  # standard deviations
 _LONG, _SHORT = 10.0, 1.0  # lengths of a step in votes

@@ -11,9 +11,9 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..reference.arrays import Matrix
 from .polytope import Polytope
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 TOLERANCE = 1e-12

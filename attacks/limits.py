@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from ..reference import ConfidentGNMax, Histogram, Noise, NoisyArgmax, as_histogram
+from ..reference.arrays import Matrix
 from .answers import Answers, Likelihood
 from .interior_point import maximise
 from .polytope import Polytope
 from .reconstruct import misplaced, reconstruct
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Attacked = NoisyArgmax | ConfidentGNMax
 

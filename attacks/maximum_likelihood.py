@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..reference.arrays import Matrix
 from .answers import Likelihood
 from .interior_point import Optimum, maximise
 from .polytope import Polytope
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 CERTIFIED = 1e-10

@@ -10,8 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..reference.arrays import Matrix
+
 Votes = NDArray[np.int64]
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Contends = NDArray[np.bool_]
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from ..reference.arrays import Matrix
+
 Rows = NDArray[np.intp]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..reference.arrays import Matrix
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
 from .moves import move_all, move_group, move_pair, swap
@@ -22,7 +23,6 @@ from .prior import (
 )
 from .surrogate import Surrogate
 
-Matrix = NDArray[np.float64]
 Votes = NDArray[np.int64]
 Taken = NDArray[np.bool_]
 

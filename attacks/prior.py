@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln
 
-Matrix = NDArray[np.float64]
+from ..reference.arrays import Matrix
+
 Votes = NDArray[np.int64]
 Contends = NDArray[np.bool_]
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..reference import Gaussian
+from ..reference.arrays import Matrix
 from .answers import Answers, Likelihood
 from .credible import best_points, intervals
 from .maximum_likelihood import maximum_likelihood
 from .posterior import Draws, sample_posterior
 
-Matrix = NDArray[np.float64]
 Method = Literal["mle", "posterior", "gradient-descent"]
 METHODS: tuple[Method, ...] = get_args(Method)
 

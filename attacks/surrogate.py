@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..reference import Noise, log_derivatives, log_jacobian
+from ..reference.arrays import Matrix
 from .answers import Likelihood
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _STEP = 0.25  # of the noise's scale, over which slopes are compared

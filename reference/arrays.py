@@ -4,9 +4,14 @@ import sys
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 Array: TypeAlias = Any
 """A float64 array of numpy or of JAX; functions return the kind they were given."""
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+"""Arrays of numpy alone; their shapes stand in the docstrings."""
 
 
 def is_jax(array: object) -> bool:

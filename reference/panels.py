@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import quadrature
-from .arrays import Array
+from .arrays import Array, Matrix
 from .clock import check_clock
 from .kernel import Moments, kernel, softmax_moments
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
 
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _CHUNK = 1 << 17  # kernel elements at a time: what fits into a core's cache

@@ -6,14 +6,11 @@ returned in kind; under JAX everything jits, vmaps and differentiates, in 64-bit
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .arrays import Array, is_jax, namespace
+from .arrays import Array, Matrix, is_jax, namespace
 from .kernel import jacobian_from_hazards
 from .noise import Noise
 from .panels import moments
-
-Matrix = NDArray[np.float64]
 
 
 def log_probabilities(histogram: Array, noise: Noise) -> Array:

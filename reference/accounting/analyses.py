@@ -3,9 +3,10 @@
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from ..arrays import Matrix
 from ..histograms import as_histogram
 from ..mechanisms import ConfidentGNMax, InteractiveGNMax, NoisyArgmax, unsupported
 from ..noise import Gaussian, Laplace, Noise
@@ -24,7 +25,6 @@ from .pairs import worst_neighbours
 from .pure import pure_data_independent, pure_epsilon
 from .worst_pair import worst_pair
 
-Matrix = NDArray[np.float64]
 Charged = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
 """The mechanisms whose costs are known."""
 

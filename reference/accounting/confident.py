@@ -3,14 +3,14 @@
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Matrix
 from ..mechanisms import ConfidentGNMax
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
 
-Matrix = NDArray[np.float64]
 Charging = Literal["expected", "realised", "all"]
 CHARGINGS: tuple[Charging, ...] = get_args(Charging)
 

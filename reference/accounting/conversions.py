@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-Matrix = NDArray[np.float64]
+from ..arrays import Matrix
+
 Conversion = Callable[[Matrix, Matrix, float], Matrix]
 Cost = Callable[[Matrix], Matrix]
 

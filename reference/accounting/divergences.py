@@ -1,9 +1,9 @@
 """Divergences between two laws of the released label: what telling them apart can cost, exactly."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Matrix = NDArray[np.float64]
+from ..arrays import Matrix
 
 
 def renyi_divergence(log_p: ArrayLike, log_q: ArrayLike, orders: ArrayLike) -> Matrix:

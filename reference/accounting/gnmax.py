@@ -1,15 +1,14 @@
 """The Rényi cost of a GNMax query by the analyses of Papernot et al. 2018 (arXiv 1802.08908v1)."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from ..arrays import Matrix
 from ..noise import Gaussian
 from ..probabilities import log_probabilities
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
-
-Matrix = NDArray[np.float64]
 
 
 @between(Adjacency.REPLACE_ONE)

@@ -3,15 +3,14 @@
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Matrix
 from ..mechanisms import InteractiveGNMax
 from ..special import log_ndtr
 from .adjacency import Adjacency, between
 from .confident import Charging, threshold_data_independent
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
-
-Matrix = NDArray[np.float64]
 
 
 def log_screen(histograms: ArrayLike, mechanism: InteractiveGNMax) -> tuple[Matrix, Matrix]:

@@ -3,12 +3,11 @@
 import numpy as np
 from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
 from dp_accounting.rdp import RdpAccountant
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Matrix
 from .adjacency import Adjacency, between
 from .gnmax import as_orders
-
-Matrix = NDArray[np.float64]
 
 
 @between(Adjacency.ADD_REMOVE)

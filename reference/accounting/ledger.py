@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..budget import BudgetExhausted
 from ..mechanisms import ConfidentGNMax, NoisyArgmax, UnknownMechanismError
@@ -22,8 +21,6 @@ from .adjacency import Adjacency
 from .analyses import answer_data_independent
 from .confident import threshold_data_independent
 from .conversions import ORDERS, to_epsilon
-
-Matrix = NDArray[np.float64]
 
 _FORMAT = 1
 

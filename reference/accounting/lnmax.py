@@ -5,14 +5,13 @@ here they are Rényi costs of order l + 1.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from ..arrays import Matrix
 from .adjacency import Adjacency, between
 from .gnmax import as_orders
 from .pure import pure_data_independent
-
-Matrix = NDArray[np.float64]
 
 
 def lnmax_pure(gamma: float) -> float:

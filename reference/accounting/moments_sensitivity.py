@@ -14,6 +14,7 @@ depends on q of Lemma 4 alone, and two facts bound its changes:
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Matrix
 from ..histograms import as_histogram
 from .gnmax import as_orders
 from .lnmax import (
@@ -24,8 +25,6 @@ from .lnmax import (
     pure_data_dependent,
 )
 from .smooth_sensitivity import release, smooth_sensitivity
-
-Matrix = NDArray[np.float64]
 
 _CELLS = 64  # to a moved vote's change of ln q: what the bound gives away is about one in as many
 

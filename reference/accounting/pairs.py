@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Matrix
 from ..histograms import as_histogram, neighbours
 from ..mechanisms import Mechanism
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """Pure differential privacy of report-noisy-max, as a Rényi cost."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Matrix
 from ..noise import Exponential, Gumbel, Laplace, Noise
 from .gnmax import as_orders
-
-Matrix = NDArray[np.float64]
 
 
 def pure_epsilon(noise: Noise) -> float:

@@ -8,9 +8,10 @@ by distance and order by order before `smooth_sensitivity` is taken.
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri_exp
 
+from ..arrays import Matrix
 from ..generators import secure_generator
 from ..histograms import Histogram, as_histogram
 from ..mechanisms import ConfidentGNMax
@@ -18,8 +19,6 @@ from ..noise import Gaussian
 from ..special import log_ndtr
 from .confident import threshold_data_dependent
 from .gnmax import as_orders, gaussian_data_dependent, gnmax_data_independent, log_q_union
-
-Matrix = NDArray[np.float64]
 
 _BISECTIONS = 80
 

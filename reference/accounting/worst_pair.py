@@ -15,12 +15,12 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Matrix
 from ..histograms import Histogram
 from ..mechanisms import ConfidentGNMax, Mechanism, NoisyArgmax, UnknownMechanismError
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 
-Matrix = NDArray[np.float64]
 Pair = NDArray[np.int64]
 Searched = NoisyArgmax | ConfidentGNMax
 

@@ -6,10 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Vector
 from ..evidence import PointedEvidence
 from ..planning.plan import Plan
-
-Vector = NDArray[np.float64]
 
 SURE = 7.0
 """Log-odds from which one explanation is told alone."""

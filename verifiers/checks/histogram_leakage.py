@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...attacks import Answers, misplaced, reconstruct
+from ...reference.arrays import Matrix
 from ...reference.clock import step
 from ...reference.mechanisms import Labels
 from ..claim import Claim
@@ -27,8 +27,6 @@ _HISTOGRAMS = 4
 _GUESSED = 0.9  # of the votes on one class: beyond it, a single label lets one guess the rest
 _WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
 _SCALES, _FEWEST = 100.0, 10  # votes in scales of the noise from which fits take long; attacks then
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

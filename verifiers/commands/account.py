@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference import (
     REFUSAL,
@@ -21,11 +20,11 @@ from ...reference.accounting.adjacency import Adjacency, adjacency_of
 from ...reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ...reference.accounting.confident import Charging
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
+from ...reference.arrays import Matrix
 from ..claim import MOST_VOTES
 from ..inputs.histogram_file import Asked
 from .fitting import Fitting
 
-Matrix = NDArray[np.float64]
 Accounted = NoisyArgmax | ConfidentGNMax
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.accounting.conversions import ORDERS, most_repeats, to_epsilon
+from ...reference.arrays import Matrix
 
-Matrix = NDArray[np.float64]
 Row = tuple[tuple[int, ...], bool]
 """Votes, and whether the query was refused."""
 

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Vector
 from .mixture import log_mixture_of
-
-Vector = NDArray[np.float64]
 
 _COPIED = 0.999
 _CHANCES = np.array([0.3, 0.03, 0.003])  # that a call is a copy: few seeds, or many

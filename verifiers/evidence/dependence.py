@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Vector
 from .dirichlet import dirichlet_log_e_value
-
-Vector = NDArray[np.float64]
 
 _FOLLOWED = 16
 

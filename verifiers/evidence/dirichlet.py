@@ -1,10 +1,9 @@
 """The e-value against any deviation from a known law: Dirichlet mixtures over all laws."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-Vector = NDArray[np.float64]
+from ...reference.arrays import Vector
 
 DIFFUSE_WEIGHT = 0.25
 """Weight of the Jeffreys prior, which wins on gross deviations of any kind."""

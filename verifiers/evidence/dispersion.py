@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, xlog1py, xlogy
 
+from ...reference.arrays import Vector
 from .mixture import log_mixture_of
-
-Vector = NDArray[np.float64]
 
 FACTORS = (0.015, 0.06, 0.25, 0.6, 0.8, 1.25, 1.7, 4.0)
 """Standard deviations of a call's count, over the binomial one, that are wagered on."""

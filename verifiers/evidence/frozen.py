@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from ...reference.arrays import Vector
 
 _KEPT = 0.999
 

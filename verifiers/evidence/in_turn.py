@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Matrix
 from .dirichlet import dirichlet_log_e_value
 from .outcomes import log_supremum_ratio
 
-Matrix = NDArray[np.float64]
 Outcomes = NDArray[np.int64]
 
 _EFFECT = 0.1  # total variation that matters: there are few labels for each label before

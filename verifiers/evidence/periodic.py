@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Vector
 from .mixture import log_mixture_of
-
-Vector = NDArray[np.float64]
 
 _POWERS = tuple(2**k for k in range(1, 14))
 _ROUND = (3, 5, 6, 7, 10, 12, 20, 24, 25, 50, 60, 100, 200, 250, 500, 1000, 2000, 5000, 10_000)

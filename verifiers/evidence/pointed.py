@@ -1,10 +1,8 @@
 """The e-value against a list of pointed alternatives, whose heaviest one is the diagnosis."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-
+from ...reference.arrays import Vector
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that none is ruled out by a single label."""

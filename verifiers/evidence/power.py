@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom, nbinom, norm
 
+from ...reference.arrays import Vector
 from .dirichlet import dirichlet_log_e_value
 from .one_sided import log_e_value_larger
 from .pointed import LEAK
 from .repetition import FOLLOWED
 from .repetition import SHARES as WAGERS
 from .same_law import CONCENTRATIONS
-
-Vector = NDArray[np.float64]
 
 MISSES = 0.01
 """Probability with which an effect of the stated size may be missed."""

@@ -4,10 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
+from ...reference.arrays import Matrix, Vector
 from .mixture import log_mixture_of
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 LONGEST = 1 << 14
 """The largest distance at which repetitions are looked for."""

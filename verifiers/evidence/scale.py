@@ -1,11 +1,9 @@
 """The anytime-valid interval of the noise scale: all scales that the labels do not refute."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...reference.arrays import Vector
 from .mixture import log_mixture_of
-
-Vector = NDArray[np.float64]
 
 _FINE_SPAN = 0.12
 _FINE_STEP = 0.0025

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Matrix
 from .mixture import log_mixture_of
 from .outcomes import log_supremum_ratio
 
-Matrix = NDArray[np.float64]
 Outcomes = NDArray[np.int64]
 
 SHARED = np.array([0.999, 0.5, 0.1])

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Matrix
 from .plan import Plan
-
-Matrix = NDArray[np.float64]
 
 _DRAWS = 20_000
 _MOST_NUMBERS = 4_000_000  # of noise, so that many classes are simulated in time

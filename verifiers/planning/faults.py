@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import ConfidentGNMax, Mechanism, Noise, log_probabilities, probabilities
+from ...reference.arrays import Matrix
 from ...reference.noise import FAMILIES
 from ...reference.probabilities import log_derivatives
 from ..claim import MechanismClaim
 from ..evidence.pointed import LEAK
 from .ladder import ladder
-
-Matrix = NDArray[np.float64]
 
 _FEW_CLASSES = 12
 

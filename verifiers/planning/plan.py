@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference.arrays import Matrix
 from ..claim import Claim
 from ..evidence.scale import scale_factors
 from .faults import Fault, fault_laws, turned_rows
 from .roles import Asked, Role
-
-Matrix = NDArray[np.float64]
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of the known faults on all streams at once, on all calls for one label at once, on the

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Histogram
+from ...reference.arrays import Matrix
 from ..claim import MechanismClaim
 from ..strategies import examples, histograms
 from .faults import Fault, fault_laws
-
-Matrix = NDArray[np.float64]
 
 _STEP = 1e-3
 _PROBED = 50
