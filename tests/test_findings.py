@@ -11,7 +11,7 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.checks.noise_scale import told_apart
-from dpassay.verifiers.evidence import telling_outcome
+from dpassay.verifiers.evidence import telling_outcomes
 from dpassay.verifiers.findings.figures import Figures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
@@ -32,7 +32,29 @@ def test_the_label_quoted_is_the_one_that_tells_most(counts, expected, telling):
     """Catches the largest absolute difference, and n log(n / expected), blind to what is rare."""
     with np.errstate(divide="ignore"):
         log_q = np.log(np.array(expected) / np.sum(expected))
-    assert telling_outcome(np.array(counts, dtype=float), log_q) == telling
+    assert telling_outcomes(np.array(counts, dtype=float), log_q).tolist() == [telling]
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected", "telling"),
+    [
+        ([760, 769, 0, 0, 0, 0, 0, 0, 0, 0], [754, 753, *[2.75] * 8], list(range(2, 10))),
+        ([700, 40, 40, 40], [790, 10, 10, 10], [1, 2, 3]),
+        ([700, 100, 2, 3], [790, 10, 2, 3], [1]),  # one alone tells nearly all
+    ],
+)
+def test_rare_labels_that_tell_together_are_quoted_together(counts, expected, telling):
+    """Catches "label 2 came 0 times, 2.7 expected", where eight such labels refute the claim."""
+    log_q = np.log(np.array(expected) / np.sum(expected))
+    assert telling_outcomes(np.array(counts, dtype=float), log_q).tolist() == telling
+
+
+def test_labels_quoted_together_are_named_by_the_fewer():
+    plan = make_plan(small_claim(), 0)
+    check = ClassProbabilities(plan)
+    assert check._named(np.array([2])) == "label 2"
+    assert check._named(np.array([0, 2])) == "0 and 2 together"
+    assert check._named(np.array([1, 2, 3])) == "labels other than 0"
 
 
 def test_its_counts_and_what_was_expected_are_told():

@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from ...reference.mechanisms import Labels
 from ..error_budget import SHARES, log_threshold
-from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcome
+from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
 from ..planning.plan import (
     GENERAL,
     POINTED,
@@ -183,12 +183,12 @@ class ClassProbabilities(Judged):
         """See `Check.violation`."""
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
-        worst = telling_outcome(counts, self.plan.log_q[at])
-        label = "refusals" if worst >= self.plan.claim.mechanism.classes else f"label {worst}"
+        telling = telling_outcomes(counts, self.plan.log_q[at])
         message = (
-            f"labels are not draws from Q(H): {label} came {int(counts[worst])} times in "
-            f"{int(counts.sum())} from {list(self.plan.streams[at].histogram)}, "
-            f"{counts.sum() * q[worst]:.4g} expected"
+            f"labels are not draws from Q(H): {self._named(telling)} came "
+            f"{int(counts[telling].sum())} times in {int(counts.sum())} from "
+            f"{list(self.plan.streams[at].histogram)}, {counts.sum() * q[telling].sum():.4g} "
+            "expected"
         )
         fits, histogram = self.fits(), self.plan.streams[at].histogram
         if not fits.explained:
@@ -201,6 +201,17 @@ class ClassProbabilities(Judged):
         odds = f"(odds 10^{fits.log_odds / np.log(10.0):.1f} to 1 against the claim)"
         diagnosis = f"{cause} {odds}{self._rivals(fits)}"
         return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
+
+    def _named(self, outcomes: NDArray[np.intp]) -> str:
+        """Outcomes in words: one by its number, several by those that are left out, if fewer."""
+        classes = self.plan.claim.mechanism.classes
+        others = sorted(set(range(self.plan.log_q.shape[1])) - set(outcomes.tolist()))
+        if outcomes.size == 1:
+            only = int(outcomes[0])
+            return "refusals" if only >= classes else f"label {only}"
+        if len(others) < outcomes.size:
+            return f"labels other than {_listed(others, classes)}"
+        return f"{_listed(outcomes.tolist(), classes)} together"
 
     def silence(self) -> Finding:
         """See `Check.silence`."""
@@ -230,6 +241,12 @@ class ClassProbabilities(Judged):
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _listed(outcomes: list[int], classes: int) -> str:
+    """As in "0, 1 and refusals"."""
+    words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:

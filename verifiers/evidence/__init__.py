@@ -14,7 +14,7 @@ from .frozen import Frozen
 from .in_turn import InTurn
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
-from .outcomes import count_outcomes, log_supremum_ratio, telling_outcome
+from .outcomes import count_outcomes, log_supremum_ratio, telling_outcomes
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
@@ -47,5 +47,5 @@ __all__ = [
     "log_supremum_ratio",
     "prior_concentrations",
     "proportion_interval",
-    "telling_outcome",
+    "telling_outcomes",
 ]

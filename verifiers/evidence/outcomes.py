@@ -4,7 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from ...reference.arrays import Vector
 from ...reference.mechanisms import Labels
+
+_TOGETHER = 2.0  # times the deviance of any alone, from which outcomes are told of together
 
 
 def count_outcomes(labels: Labels, outcomes: int) -> NDArray[np.float64]:
@@ -19,15 +22,29 @@ def log_supremum_ratio(counts: NDArray[np.float64], log_q: NDArray[np.float64]) 
     return float((xlogy(n, n / n.sum()) - n * log_q[seen]).sum())
 
 
-def telling_outcome(counts: NDArray[np.float64], log_q: NDArray[np.float64]) -> int:
-    """The outcome that adds most to the deviance of counts (o,) from their law, log_q (o,).
+def telling_outcomes(counts: Vector, log_q: Vector) -> NDArray[np.intp]:
+    """The outcomes whose number adds most to the deviance of counts (o,) from log_q (o,).
 
     By n log(n / expected) - n + expected, which is never negative: too few labels tell as well as
-    too many, and ten of a label where one is expected tell more than 304 where 348 are.
+    too many, and ten of a label where one is expected tell more than 304 where 348 are. One
+    outcome, or the rarest ones together where they tell more than twice as much as any alone: eight
+    that never come, each of which is rare, are told of as one event.
     """
-    expected = counts.sum() * np.exp(log_q)
+    alone = _deviance(counts, log_q, counts.sum())
+    rarest = np.argsort(log_q, kind="stable")
+    together = _deviance(
+        np.cumsum(counts[rarest])[:-1], np.logaddexp.accumulate(log_q[rarest])[:-1], counts.sum()
+    )
+    if together.max() > _TOGETHER * alone.max():
+        return np.sort(rarest[: int(np.argmax(together)) + 1])
+    return np.array([np.argmax(alone)])
+
+
+def _deviance(counts: Vector, log_q: Vector, total: float) -> Vector:
+    """What each count (n,) of `total` adds to the deviance from its probability."""
+    expected = total * np.exp(log_q)
     seen = counts > 0
     deviance = expected.copy()
     n = counts[seen]
-    deviance[seen] += n * (np.log(n / counts.sum()) - log_q[seen] - 1.0)
-    return int(np.argmax(deviance))
+    deviance[seen] += n * (np.log(n / total) - log_q[seen] - 1.0)
+    return deviance
