@@ -9,6 +9,7 @@ import pytest
 from small import drawing, small_claim
 
 from dpassay.verifiers import registry
+from dpassay.verifiers.checks import registered
 from dpassay.verifiers.checks.base import Finding, Outcome, Unseeing, is_judged
 from dpassay.verifiers.checks.spec import CheckSpec, Phase, Setting, lacks_nothing
 from dpassay.verifiers.error_budget import SHARES
@@ -34,8 +35,8 @@ def test_a_new_spec_has_everything_to_decide():
 
 
 def test_ids_are_those_of_the_registry_in_its_order():
-    assert list(dict.fromkeys(spec.id for spec in registry.specs())) == list(SHARES)
-    (opening,) = (spec.id for spec in registry.specs() if spec.phase is Phase.OPENING)
+    assert list(dict.fromkeys(spec.id for spec in registered.specs())) == list(SHARES)
+    (opening,) = (spec.id for spec in registered.specs() if spec.phase is Phase.OPENING)
     assert opening == ALWAYS
 
 
@@ -75,7 +76,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
         named=0,
         make=lambda setting: Idle(),
     )
-    specs = (*registry.specs(), spec)
+    specs = (*registered.specs(), spec)
     monkeypatch.setattr("dpassay.verifiers.gate.applicable.specs", lambda: specs)
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
@@ -87,9 +88,11 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
 
 
 def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch):
-    monkeypatch.setattr(registry, "CHECKS", (registry.Entry("of-this-test", 0.0, ("abstention",)),))
+    monkeypatch.setattr(
+        registered, "CHECKS", (registry.Entry("of-this-test", 0.0, ("abstention",)),)
+    )
     with pytest.raises(ValueError, match=r"checks/abstention\.py has no spec of of-this-test"):
-        registry.specs.__wrapped__()
+        registered.specs.__wrapped__()
 
 
 def test_shares_are_read_without_what_checks_load():

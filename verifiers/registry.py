@@ -6,14 +6,7 @@ Shares and ids are read with every start of pytest and of the command line, so t
 is to know of a check, its spec, stands in its file and is loaded where it is used.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .checks.spec import CheckSpec
 
 
 @dataclass(frozen=True)
@@ -44,18 +37,3 @@ CHECKS = (
     Entry("histogram-leakage", 1 / 16, ("histogram_leakage",)),
     Entry("budget-enforcement", 0.0, ("budget_enforcement",)),
 )
-
-
-@cache
-def specs() -> tuple["CheckSpec", ...]:
-    """The specs of all checks, in the order of the report."""
-    return tuple(spec for entry in CHECKS for spec in _specs_of(entry))
-
-
-def _specs_of(entry: Entry) -> Iterator["CheckSpec"]:
-    for file in entry.files:
-        module = import_module(f".checks.{file}", __package__)
-        found = [spec for spec in module.SPECS if spec.id == entry.id]
-        if not found:
-            raise ValueError(f"checks/{file}.py has no spec of {entry.id}")
-        yield from found
