@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import sys
 import time
 from pathlib import Path
@@ -109,8 +110,14 @@ def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened):
     assert target.ask(HISTOGRAM, 2).tolist() == [0, 0]
 
 
-def test_the_children_of_a_life_end_with_it(module, opened):
-    target = opened(f"{module}:starts_a_child")
+@pytest.mark.parametrize("outside", [signal.SIG_DFL, signal.SIG_IGN])
+def test_the_children_of_a_life_end_with_it(module, opened, outside):
+    """Also where whoever runs the gate ignores SIGTERM, which children inherit."""
+    before = signal.signal(signal.SIGTERM, outside)
+    try:
+        target = opened(f"{module}:starts_a_child")
+    finally:
+        signal.signal(signal.SIGTERM, before)
     child = int(target.ask(HISTOGRAM, 1)[0])
     target.restart()
     target.ask(HISTOGRAM, 1)

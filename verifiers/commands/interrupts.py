@@ -90,4 +90,5 @@ def remembered_interrupts() -> Iterator[Interrupts]:
     finally:
         sys.unraisablehook = hook
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_IGN if interrupts.out else handler)
+            ends = interrupts.out and number == signal.SIGINT  # nobody presses SIGTERM twice
+            signal.signal(number, signal.SIG_IGN if ends else handler)

@@ -21,6 +21,7 @@ from .spec import load
 
 def main(spec: str) -> None:
     """Loads the target, then answers requests until stdin ends."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # ignored, it would not end what a target starts
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     folder, environment = os.getcwd(), dict(os.environ)
