@@ -30,8 +30,8 @@ ENTRIES = {entry.id: entry for entry in BROKEN + CORRECT}
 TOGETHER = 10
 """Runs after which results are kept."""
 
-FEWER = 10
-"""Most are run in a tenth of the runs; all runs have those whose detection is a matter of chance
+FEWER = 5
+"""Most are run in a fifth of the runs; all runs have those whose detection is a matter of chance
 that few runs would not show, and the correct ones that are most like them."""
 
 OFTEN = ("shortcuts", "seeds", "balance", "restarts", "seldom")
