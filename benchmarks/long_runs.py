@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,6 @@ def carried_out(
     path = KEPT / f"{name}.jsonl"
     done = kept_results(path)
     left = [part for part in parts if json.dumps(part) not in done]
-    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for part, result in shown(shared(work, left, processes), len(left), name):
             done[json.dumps(part)] = result
@@ -45,14 +44,19 @@ def carried_out(
 
 
 def kept_results(path: Path) -> dict[str, Any]:
-    """Results of an earlier run of the same sources; those of others are removed."""
-    head = {"sources": sources()}
-    lines = path.read_text().splitlines() if path.exists() else []
-    if not lines or json.loads(lines[0]) != head:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(head) + "\n")
-        return {}
-    print(f"{len(lines) - 1:,} parts are taken from {path}", file=sys.stderr)
+    """Results of an earlier run of the same sources; those of others are removed.
+
+    So is what a run that was killed left half-written, without the end of its line.
+    """
+    head = json.dumps({"sources": sources()})
+    text = path.read_text() if path.exists() else ""
+    lines = text[: text.rfind("\n") + 1].splitlines()
+    if lines[:1] != [head]:
+        lines = [head]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+    if lines[1:]:
+        print(f"{len(lines) - 1:,} parts are taken from {path}", file=sys.stderr)
     return {json.dumps(line["part"]): line["result"] for line in map(json.loads, lines[1:])}
 
 
@@ -68,12 +72,14 @@ def sources() -> str:
 def shared(
     work: Callable[..., Any], parts: Sequence[Part], processes: int
 ) -> Iterator[tuple[Part, Any]]:
-    """Parts with their results, as they are ready."""
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(work, *part): part for part in parts}
-        while waiting:
-            for ready in wait(waiting, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(ready), ready.result()
+    """Parts with their results, as they are ready; Ctrl-C waits for none that has not begun."""
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    try:
+        parts_of = {pool.submit(work, *part): part for part in parts}
+        for ready in as_completed(parts_of):
+            yield parts_of[ready], ready.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def shown(results: Iterable[Any], total: int, name: str) -> Iterator[Any]:

@@ -31,8 +31,8 @@ TOGETHER = 10
 """Runs after which results are kept."""
 
 FEWER = 5
-"""Most are run in a fifth of the runs; all runs have those whose detection is a matter of chance
-that few runs would not show, and the correct ones that are most like them."""
+"""Most aggregators have a fifth of the runs. All runs are for those that only some of a run's
+labels show, where few runs would miss a weakness, and for the correct ones most like them."""
 
 OFTEN = ("shortcuts", "seeds", "balance", "restarts", "seldom")
 """Classes of fault that only some of a run's labels show: noise that one kind of call leaves out,
@@ -95,6 +95,7 @@ def runs_of(entry: Entry, runs: int) -> int:
 
 
 def wanted(seed: int, runs: int) -> list[str]:
+    """The aggregators that a seed is for."""
     return [entry.id for entry in ENTRIES.values() if seed < runs_of(entry, runs)]
 
 

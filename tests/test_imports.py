@@ -41,18 +41,11 @@ def room(parts):
     return parts[0] if parts[0] != "verifiers" else parts[1] if len(parts) > 1 else "__init__"
 
 
-def for_types_alone(node):
-    """Whether what it holds is never imported."""
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
 def imported(path):
     """Modules of this project that a file imports, as parts."""
     here = path.relative_to(ROOT).with_suffix("").parts
-    tree = ast.parse(path.read_text())
-    unreal = {id(inner) for node in ast.walk(tree) if for_types_alone(node) for inner in node.body}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in unreal:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
             base = here[: len(here) - node.level]
             module = (*base, *(node.module.split(".") if node.module else ()))
             for name in node.names:

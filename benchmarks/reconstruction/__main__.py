@@ -1,17 +1,21 @@
-"""`python -m benchmarks.reconstruction [FOLDER] [--seeds N]`: a table, a CSV file, SVG figures."""
+"""`python -m benchmarks.reconstruction [FOLDER] [--seeds N]`: a table, a CSV file, SVG figures.
+
+Stopped, it goes on where it was when it is run again.
+"""
 
 import argparse
 import csv
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
+from ..long_runs import carried_out
 from .ensembles import ensembles
-from .experiments import ATTACKS, Outcome, settings
+from .experiments import ATTACKS, Outcome, attacked, settings
 from .figures import draw_all
 
 
@@ -23,9 +27,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    todo = settings(ensembles(), options.seeds)
-    shown = Console(stderr=True)
-    outcomes = [o for s in track(todo, "attacking", console=shown) for o in s.outcomes()]
+    parts = [(place, options.seeds) for place in range(len(settings(ensembles(), options.seeds)))]
+    told = carried_out(attacked, parts, "reconstruction", os.cpu_count() or 1)
+    outcomes = [Outcome(**row) for rows in told for row in rows]
     with (options.folder / "outcomes.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(outcomes[0].as_row()))
         writer.writeheader()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from dpassay.attacks import Answers, expected_error, misplaced, reconstruct
 from dpassay.attacks.gradient_descent import RELEASED, gradient_descent
 from dpassay.reference import Gaussian, NoisyArgmax
 
-from .ensembles import CANONICAL, EACH, GROUPS, SIGMAS, Ensemble
+from .ensembles import CANONICAL, EACH, GROUPS, SIGMAS, Ensemble, ensembles
 
 HARD_LIMIT = 10_000
 ATTACKS = ("mle", "posterior", "gradient-descent", "released-code")
@@ -110,3 +111,8 @@ def settings(ensembles: list[Ensemble], seeds: int) -> list[Setting]:
         for sigma in sigmas
         for seed in range(seeds)
     ]
+
+
+def attacked(place: int, seeds: int) -> list[dict[str, Any]]:
+    """The outcomes of one setting, as tables of JSON."""
+    return [outcome.as_row() for outcome in settings(ensembles(), seeds)[place].outcomes()]

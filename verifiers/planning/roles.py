@@ -264,37 +264,12 @@ class Role(Enum):
     )
     """A deployment's own histogram."""
 
-    @property
-    def kind(self) -> str:
-        """See `Traits`."""
-        return self.value.kind
-
-    @property
-    def anchor(self) -> bool:
-        """See `Traits`."""
-        return self.value.anchor
-
-    @property
-    def deep(self) -> bool:
-        """See `Traits`."""
-        return self.value.deep
-
-    @property
-    def asked(self) -> Asked:
-        """See `Traits`."""
-        return self.value.asked
-
-    @property
-    def turned(self) -> float:
-        """See `Traits`."""
-        return self.value.turned
-
-    @property
-    def weight(self) -> float | None:
-        """See `Traits`."""
-        return self.value.weight
+    def __init__(self, traits: Traits) -> None:
+        self.kind, self.anchor, self.deep = traits.kind, traits.anchor, traits.deep
+        self.asked, self.totals = traits.asked, traits.totals
+        self.turned, self.weight = traits.turned, traits.weight
 
 
 def anchors(other_totals: bool) -> list[Role]:
     """The anchors that a plan may have, by whether the target serves other totals."""
-    return [role for role in Role if role.anchor and role.value.totals.includes(other_totals)]
+    return [role for role in Role if role.anchor and role.totals.includes(other_totals)]
