@@ -15,6 +15,7 @@ from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.events import LabelsSeen
 from dpassay.verifiers.gate.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
@@ -112,7 +113,7 @@ def test_when_no_scale_is_left_the_figure_says_so():
     votes = np.array(plan.streams[at].histogram)
     for label, most in ((votes.argmax(), 500), (votes.argmin(), 5000)):
         check.observe(at, np.full(most, label))
-        recorder.observe([check])
+        recorder.hear(LabelsSeen(0, [check]))
     found = recorder.figures([check], []).scale
     assert found.emptied == 5500
     assert [point[0] for point in found.points] == [500]

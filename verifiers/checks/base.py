@@ -112,6 +112,10 @@ class Check(Life, Protocol):
     def log_threshold(self) -> float:
         """Evidence that refutes, natural log."""
 
+    @property
+    def refuted(self) -> bool:
+        """Whether the evidence has reached what refutes."""
+
     def shortfall(self) -> int:
         """About how many more queries a pass needs; 0 when a pass means something."""
 
@@ -124,6 +128,11 @@ class Check(Life, Protocol):
 
 class Judged:
     """For a `Check`: its evidence is judged at every label, and its verdict at the end."""
+
+    @property
+    def refuted(self: "Check") -> bool:
+        """See `Check.refuted`."""
+        return self.log_e_value >= self.log_threshold
 
     def conclude(self, site: Site) -> Outcome | None:
         """See `Life.conclude`."""

@@ -10,7 +10,6 @@ from ..checks.base import How, Life, is_judged
 from ..checks.spec import Phase, Setting
 from ..planning.plan import Batch
 from .applicable import applicable, lacking
-from .results import is_refuted
 from .selection import Selection
 
 
@@ -43,12 +42,12 @@ class Observers:
     @property
     def refuted(self) -> bool:
         """Whether any check's evidence has reached its threshold."""
-        return any(is_refuted(check) for check in self.checks)
+        return any(check.refuted for check in self.checks)
 
     @property
     def law_refuted(self) -> bool:
         """Whether the labels turned out to have another law, so that a simplest case exists."""
-        return any(check and is_refuted(check) for check in (self.labels, self.scale))
+        return any(check and check.refuted for check in (self.labels, self.scale))
 
     def observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
         """Shows the fresh labels of a batch to all; calls: sizes of the calls that gave them."""

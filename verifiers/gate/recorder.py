@@ -21,6 +21,7 @@ from ..findings.figures import (
 )
 from ..findings.report import CheckResult, Verdict
 from ..planning.plan import Plan
+from .events import Concluded, Event, LabelsSeen
 
 MOST_POINTS = 200
 MOST_LABELS = 30
@@ -40,7 +41,14 @@ class Recorder:
         self._leakage: Leakage | None = None
         self._privacy: PrivacyCost | None = None
 
-    def observe(self, checks: Sequence[Check]) -> None:
+    def hear(self, event: Event) -> None:
+        """Follows the evidence, and keeps the figures of what checks conclude."""
+        if isinstance(event, LabelsSeen):
+            self._observe(event.checks)
+        elif isinstance(event, Concluded):
+            self._prove(event.outcome.finding)
+
+    def _observe(self, checks: Sequence[Check]) -> None:
         """Notes the evidence of each check that has seen labels since it was last noted."""
         for check in checks:
             points = self._evidence.setdefault(check.id, [])
@@ -59,7 +67,7 @@ class Recorder:
         elif self._emptied is None:
             self._emptied = check.queries
 
-    def prove(self, finding: Finding) -> None:
+    def _prove(self, finding: Finding) -> None:
         """Notes the figure of a finding, if it has one."""
         if isinstance(finding.figure, Leakage):
             self._leakage = finding.figure
@@ -68,7 +76,7 @@ class Recorder:
 
     def figures(self, checks: Sequence[Check], results: Sequence[CheckResult]) -> Figures:
         """The figures of the run; results: what will be reported of the checks."""
-        self.observe(checks)  # labels of a restart come to one check alone
+        self._observe(checks)  # what was seen before a run ended early was not published
         refuted = [result for result in results if result.verdict is Verdict.FAIL]
         shown = {result.histogram for result in refuted}
         labels = next((check for check in checks if isinstance(check, ClassProbabilities)), None)

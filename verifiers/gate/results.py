@@ -1,41 +1,14 @@
 """From what the checks of a run found to the results that a report lists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..checks import Check, ClassProbabilities, Finding, FreshNoise
 from ..checks.fits import SURE
 from ..error_budget import SHARES
 from ..findings.report import CheckResult, Verdict
+from .ending import Ending
 from .simplest import Simplest
-
-
-def is_refuted(check: Check) -> bool:
-    """Whether a check's evidence has reached its threshold."""
-    return check.log_e_value >= check.log_threshold
-
-
-@dataclass
-class Ending:
-    """How a run ended, and what was found outside the statistical checks.
-
-    stopped: why it ended before it was done; error: what the target did wrong; simplest: the
-    simplest histogram that shows a violation; reproduce: the command that repeats the run; proofs:
-    check id -> a result that needs no statistics; hopeless: check id -> why no number of queries
-    would decide it; finished: whether the run went on to its end although a check had failed.
-    """
-
-    stopped: str | None = None
-    error: str | None = None
-    simplest: Simplest | None = None
-    reproduce: str | None = None
-    proofs: dict[str, CheckResult] = field(default_factory=dict)
-    hopeless: dict[str, str] = field(default_factory=dict)
-    finished: bool = False
-
-    def again(self, verdict: Verdict) -> str | None:
-        """The command that repeats the run, for a verdict that one would want to see again."""
-        return None if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) else self.reproduce
 
 
 def results(
@@ -56,7 +29,7 @@ def results(
 
 def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
     """Which failure cut the other checks short, if one did."""
-    refuted = [check.id for check in checks if is_refuted(check)]
+    refuted = [check.id for check in checks if check.refuted]
     if ending.error is not None:
         return "the run ended when the target failed"
     if not refuted or ending.finished:
@@ -73,7 +46,7 @@ def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:
 
 def _result(check: Check, ending: Ending, cut: str | None, cause: "_Cause | None") -> CheckResult:
     shortfall = check.shortfall()
-    if is_refuted(check):
+    if check.refuted:
         found = check.violation() if cause is None else cause.seen_by(check)
         verdict, finding = Verdict.FAIL, _located(found, ending.simplest)
     elif shortfall == 0:
@@ -119,7 +92,7 @@ class _Cause:
         if check is self.check:
             return self.finding
         found, words = check.violation(), self.finding.diagnosis
-        if is_refuted(self.check):
+        if self.check.refuted:
             words = f"{self.finding.cause} (see {self.check.id})"
         return replace(found, message=found.otherwise or found.message, diagnosis=words)
 
@@ -132,7 +105,7 @@ def _cause(checks: Sequence[Check]) -> _Cause | None:
     """
     labels = next((c for c in checks if isinstance(c, ClassProbabilities)), None)
     fresh = next((c for c in checks if isinstance(c, FreshNoise) and c.log_odds > SURE), None)
-    if labels is None or not any(is_refuted(check) for check in checks):
+    if labels is None or not any(check.refuted for check in checks):
         return None
     known = _Cause(labels, labels.violation())
     odds = known.finding.log_odds

@@ -1,0 +1,63 @@
+"""Once a run is refuted: labels that tell the cause, and the simplest histogram that shows it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..checks.fits import MOST
+from ..planning.plan import Batch
+from ..targets import Refused
+from .diagnosis import diagnosing_batches
+from .gathering import Gathering
+from .simplest import find_simplest
+
+_LEAST_SEARCH = 300  # queries that the search for a simplest histogram may always take
+
+
+def explain(gathering: Gathering) -> None:
+    """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
+    labels, fresh = gathering.observers.labels, gathering.observers.fresh
+    if labels is None:
+        return
+    standing = gathering.standing
+    standing.tell("looking for the cause", standing.queries + MOST)
+    batches = diagnosing_batches(
+        gathering.plan,
+        labels.fits,
+        labels.excess,
+        lambda: -np.inf if fresh is None else fresh.log_odds,
+        gathering.without,
+    )
+    for batch in batches:
+        if not _ask(gathering, batch):
+            break
+    _simplify(gathering)
+
+
+def _ask(gathering: Gathering, batch: Batch) -> bool:
+    """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
+    size = min(batch.size, gathering.standing.left)
+    if size > 0:
+        gathering.ask_what_is_served(replace(batch, size=size))
+    return size == batch.size
+
+
+def _simplify(gathering: Gathering) -> None:
+    """Once the labels' law is refuted, looks for the simplest histogram that shows it."""
+    standing, observers = gathering.standing, gathering.observers
+    fits = None if observers.labels is None else observers.labels.fits()
+    caching = gathering.plan.claim.mechanism.caching
+    if not observers.law_refuted or fits is None or not fits.explained or caching:
+        return
+    call = 1 if fits.single else None
+    budget = min(max(standing.queries // 2, _LEAST_SEARCH), standing.left)
+    standing.tell("looking for the simplest histogram", standing.queries + budget)
+    try:
+        standing.ending.simplest = find_simplest(
+            gathering.plan,
+            fits.best,
+            lambda stream, size: gathering.ask(Batch(stream, size, call=call)),
+            budget,
+        )
+    except Refused as refusal:
+        standing.ending.warn(f"a simple histogram is refused: {refusal}")

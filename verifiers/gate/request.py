@@ -1,0 +1,18 @@
+"""What a run was asked for, beside its claim."""
+
+from dataclasses import dataclass
+
+from ..findings.opening import Opening
+from .diagnosis import AfterFailure
+from .selection import Selection
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `verify`, whose documentation says what each means."""
+
+    seed: int
+    own: tuple[tuple[int, ...], ...]
+    earlier: Opening | None
+    selection: Selection
+    after_failure: AfterFailure

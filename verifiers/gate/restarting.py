@@ -1,0 +1,49 @@
+"""When lives of a target are compared in a run: with an earlier report's, and after a restart."""
+
+from ..findings.opening import Opening
+from ..planning.plan import Batch
+from ..planning.roles import Role
+from .gathering import Gathering
+from .lives import LAST_CALL, Lives, last_calls
+from .lives import QUERIES as OF_LIVES
+
+
+def expect_restart(gathering: Gathering) -> None:
+    """Tells the check of freshness to count on the labels of a restart, where there will be one."""
+    fresh, target = gathering.observers.fresh, gathering.standing.target
+    restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
+    if fresh is not None and restarts:
+        fresh.expect_restart(last_calls(gathering.setting.seed) * LAST_CALL + OF_LIVES)
+
+
+def compare_with(gathering: Gathering, earlier: Opening) -> None:
+    """Compares the first call of this run with that of an earlier one."""
+    if gathering.observers.fresh is not None and not gathering.plan.claim.mechanism.caching:
+        first = gathering.contract.first
+        gathering.observers.fresh.observe_restart(earlier.as_labels, first, kind="compared")
+        gathering.standing.note_restart()
+
+
+def restart(gathering: Gathering) -> None:
+    """Compares this life of the target with others, where it can be restarted."""
+    standing, fresh = gathering.standing, gathering.observers.fresh
+    no_restart = standing.target.no_restart is not None
+    if fresh is None or no_restart or standing.ending.stopped is not None:
+        return
+    if standing.left < OF_LIVES:
+        standing.use_up()
+        return
+    size = last_calls(gathering.setting.seed) * LAST_CALL
+    if standing.left >= size + OF_LIVES:
+        standing.tell("asking before a restart")
+        # seen by all checks, as any label that is asked
+        if not gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=LAST_CALL)):
+            return
+    standing.tell("restarting the target")
+    lives = Lives(standing.target, gathering.plan.claim, gathering.contract.opening)
+    try:
+        lives.compare(fresh, gathering.opened)
+    finally:
+        standing.spend(lives.queries)
+        gathering.say_seen()
+    standing.note_restart()
