@@ -8,7 +8,7 @@ from ..claim import Claim
 from ..error_budget import SHARES
 from ..planning.planner import FRESH_CALL, most_even_law
 from ..targets import Refused, Target, TargetError, checked_labels
-from ..targets.replies import call_text
+from ..targets.labels import call_text
 from .base import Outcome, Site, Unseeing
 from .spec import CheckSpec, Phase, lacks_nothing
 

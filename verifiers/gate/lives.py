@@ -10,7 +10,7 @@ from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..planning.planner import FRESH_CALL
 from ..targets import NotOffered, Refused, Target, TargetError, checked_labels
-from ..targets.replies import call_text
+from ..targets.labels import call_text
 
 LAST_CALL = 16
 """Labels of the calls just before a restart."""

@@ -1,18 +1,10 @@
 """Deployments under test: how they are reached, and what of their replies is believed."""
 
 from .in_process import InProcessTarget
+from .labels import checked_charge, checked_labels
 from .paced import PacedTarget
 from .process import ProcessTarget
-from .replies import (
-    NotOffered,
-    Refused,
-    Target,
-    TargetError,
-    checked_charge,
-    checked_labels,
-    checked_spent,
-    shown_spec,
-)
+from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
 from .restart_command import RestartCommand
 from .spec import open_target
 

@@ -10,13 +10,13 @@ import httpx
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left
+from .labels import LABELS, charge_text
+from .release import Release
 from .replies import (
     REPLY_BYTES,
     NotOffered,
     Refused,
     TargetError,
-    call_text,
-    charge_text,
     one_line,
     parsed_reply,
     shown,
@@ -37,12 +37,18 @@ class HttpTarget:
     timeout: seconds per call, from the connection to the last byte. Only a connection that could
     not be made is tried again: a request that may have been processed has drawn noise, or spent
     budget.
-    restart: the command that restarts the server, if there is one.
+    restart: the command that restarts the server, if there is one; release: what it releases.
     Raises TargetError for an URL that names no server.
     """
 
-    def __init__(self, url: str, timeout: float, restart: RestartCommand | None = None) -> None:
-        self._timeout, self._command = timeout, restart
+    def __init__(
+        self,
+        url: str,
+        timeout: float,
+        restart: RestartCommand | None = None,
+        release: Release = LABELS,
+    ) -> None:
+        self._timeout, self._command, self._release = timeout, restart, release
         base = _checked(url)
         self._client = httpx.AsyncClient(
             base_url=base,
@@ -61,9 +67,11 @@ class HttpTarget:
         self._thread.start()
 
     def ask(self, histogram: Histogram, size: int) -> Any:
-        """See `Target.ask`: POST /aggregate."""
-        request = {"histogram": histogram.tolist(), "size": size}
-        return self._request("labels", call_text(histogram, size), "POST", "/aggregate", request)
+        """See `Target.ask`: POST /aggregate, or the call of another release."""
+        release = self._release
+        request = {**release.content(histogram), "size": size}
+        call, path = release.text(histogram, size), f"/{release.call}"
+        return self._request(release.reply, call, "POST", path, request)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: POST /rdp."""
@@ -132,7 +140,7 @@ class HttpTarget:
             )
         if status == 429:
             raise BudgetExhausted(_said(body))
-        if status in _LACKING and wanted != "labels":
+        if status in _LACKING and wanted != self._release.reply:
             route = f"{method} {path.partition('?')[0]}"
             raise NotOffered(f"the target answers {route} with HTTP status {status}")
         if status == 422 and wanted != "spent":

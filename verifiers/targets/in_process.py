@@ -7,14 +7,17 @@ import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
-from .replies import CallError, NotOffered, Refused, call_text, charge_text
+from .labels import LABELS, charge_text
+from .release import Release
+from .replies import CallError, NotOffered, Refused
 from .restart_command import RestartCommand
 
 
 class InProcessTarget:
     """Calls `(histogram, size) -> labels`, or `.sample(histogram, size)` of an object.
 
-    restart: restarts what is behind the object; again: makes the object anew.
+    restart: restarts what is behind the object; again: makes the object anew; release: what it
+    releases.
     Raises ValueError for anything that is neither.
     """
 
@@ -23,8 +26,9 @@ class InProcessTarget:
         target: Any,
         restart: RestartCommand | None = None,
         again: Callable[[], Any] | None = None,
+        release: Release = LABELS,
     ) -> None:
-        self._command, self._again = restart, again
+        self._command, self._again, self._release = restart, again, release
         self._bind(target)
 
     def _bind(self, target: Any) -> None:
@@ -43,14 +47,15 @@ class InProcessTarget:
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`; the target gets a read-only array of its own."""
-        return self._call(self._aggregate, histogram, size, call_text(histogram, size))
+        call = self._release.text(histogram, size)
+        return self._call(self._aggregate, self._release, histogram, size, call)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: the method of that name, where the object has it."""
         if self._charge is None:
             raise NotOffered("the target has no rdp(histogram, orders)")
         asked = np.array(orders, dtype=np.float64)
-        return self._call(self._charge, histogram, asked, charge_text(histogram))
+        return self._call(self._charge, LABELS, histogram, asked, charge_text(histogram))
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: the method of that name, where the object has it."""
@@ -66,10 +71,13 @@ class InProcessTarget:
 
     @staticmethod
     def _call(
-        function: Callable[[Histogram, Any], Any], histogram: Histogram, argument: Any, call: str
+        function: Callable[[Any, Any], Any],
+        release: Release,
+        histogram: Histogram,
+        argument: Any,
+        call: str,
     ) -> Any:
-        given = np.array(histogram, dtype=np.int64)
-        given.flags.writeable = False
+        given = release.argument(histogram)
         check_clock()
         try:
             reply = function(given, argument)
@@ -80,10 +88,10 @@ class InProcessTarget:
             if isinstance(error, ValueError) and not written_to:
                 raise Refused(str(error)) from None
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            hint = ": the histogram given is read-only, copy it" if written_to else ""
+            hint = f": the {release.given} given is read-only, copy it" if written_to else ""
             raise CallError(call, f"raised {raised}{hint}") from error
-        if not np.array_equal(given, histogram):
-            raise CallError(call, "changed the histogram it was given")
+        if not _alike(given, release.argument(histogram)):
+            raise CallError(call, f"changed the {release.given} it was given")
         return reply
 
     @property
@@ -109,3 +117,10 @@ class InProcessTarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two inputs hold the same, arrays or anything else."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from ...reference import Histogram
 from ...reference.clock import check_clock
-from .replies import Target, label_array
+from .labels import LABELS
+from .release import Release
+from .replies import Target
 
 _FIRST = 32  # labels asked of a target of unknown speed
 _GROWTH = 8  # at most, from one call to the next
@@ -21,12 +23,18 @@ class PacedTarget:
 
     target: asked in turn, one call at a time; timeout: seconds per call. The first calls are small;
     sizes then grow up to the one asked for as long as a call stays within a third of the timeout.
-    largest: labels of a call at most, where there is a limit.
+    largest: releases of a call at most, where there is a limit; release: what the target releases.
     """
 
-    def __init__(self, target: Target, timeout: float, largest: int | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        timeout: float,
+        largest: int | None = None,
+        release: Release = LABELS,
+    ) -> None:
         self._target, self._seconds = target, _SHARE * timeout
-        self._largest = largest
+        self._largest, self._release = largest, release
         self._allowed = _FIRST if largest is None else min(_FIRST, largest)
         self.parts: tuple[int, ...] = ()
         """Sizes of the calls that the last `ask` made and had answered, in order."""
@@ -37,16 +45,16 @@ class PacedTarget:
         An exception ends the ask: the labels of its parts before are lost, `parts` says which.
         """
         self.parts = ()
-        labels: list[NDArray[Any]] = []
-        while sum(self.parts) < size or not labels:
+        found: list[NDArray[Any]] = []
+        while sum(self.parts) < size or not found:
             part = min(self._allowed, size - sum(self.parts))
             check_clock()
             started = monotonic()
             reply = self._target.ask(histogram, part)
             self._learn(part, monotonic() - started)
-            labels.append(label_array(reply, histogram, part))
+            found.append(self._release.shaped(reply, histogram, part))
             self.parts += (part,)
-        return labels[0] if len(labels) == 1 else np.concatenate(labels)
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _learn(self, size: int, seconds: float) -> None:
         fits = int(size * min(_GROWTH, self._seconds / max(seconds, 1e-9)))

@@ -15,14 +15,14 @@ from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left
+from .labels import LABELS, charge_text
 from .namespaces import first_of_a_namespace
+from .release import Release
 from .replies import (
     REPLY_BYTES,
     NotOffered,
     Refused,
     TargetError,
-    call_text,
-    charge_text,
     one_line,
     parsed_reply,
     shown,
@@ -42,7 +42,8 @@ class ProcessTarget:
     """One request in flight, a deadline for each, and the child's last words when it dies.
 
     command: the child's argument list; timeout: seconds per call; loads: the Python spec that the
-    child is to load, where it is our own worker; restart: restarts what the child is a client of.
+    child is to load, where it is our own worker; restart: restarts what the child is a client of;
+    release: what it releases.
     Raises TargetError when it cannot be started.
     """
 
@@ -52,9 +53,10 @@ class ProcessTarget:
         timeout: float,
         loads: str | None = None,
         restart: RestartCommand | None = None,
+        release: Release = LABELS,
     ) -> None:
         self._command, self._timeout, self._loads = list(command), timeout, loads
-        self._restart = restart
+        self._restart, self._release = restart, release
         self._start()
 
     @classmethod
@@ -67,8 +69,9 @@ class ProcessTarget:
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`."""
-        request = {"call": "aggregate", "histogram": histogram.tolist(), "size": size}
-        return self._request(request, "labels", call_text(histogram, size))
+        release = self._release
+        request = {"call": release.call, **release.content(histogram), "size": size}
+        return self._request(request, release.reply, release.text(histogram, size))
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`."""
@@ -137,7 +140,7 @@ class ProcessTarget:
         error = one_line(reply["error"]) if "error" in reply else error
         if reply.get("fault"):
             return TargetError(f"{call} {error}")
-        if wanted != "labels":
+        if wanted != self._release.reply:
             # another's child has no word of its own for a call that it does not know
             unknown = self._loads is None and wanted not in self._known
             if unknown or reply.get("lacking"):

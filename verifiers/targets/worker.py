@@ -14,8 +14,9 @@ import numpy as np
 
 from ...reference import BudgetExhausted
 from .in_process import InProcessTarget
+from .labels import LABELS
 from .process import BUDGET_ERROR
-from .replies import CallError, NotOffered, Refused, TargetError, label_array
+from .replies import CallError, NotOffered, Refused, TargetError
 from .spec import load
 
 
@@ -79,7 +80,8 @@ def _result(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
     if request["call"] == "rdp":
         return {"rdp": _plain(target.rdp(histogram, request["orders"]))}
     size = request["size"]
-    return {"labels": label_array(target.ask(histogram, size), histogram, size).tolist()}
+    found = LABELS.shaped(target.ask(histogram, size), histogram, size)
+    return {LABELS.reply: found.tolist()}
 
 
 def _number(reply: Any) -> Any:

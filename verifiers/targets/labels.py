@@ -1,0 +1,110 @@
+"""Labels for histograms of votes: how they travel, and what of a reply is believed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import REFUSAL, Histogram
+from ...reference.mechanisms import Labels
+from .replies import CallError, TargetError, described, shown
+
+Charge = NDArray[np.float64]
+
+
+class LabelRelease:
+    """The `Release` of an aggregator that takes a histogram (classes,) and gives labels."""
+
+    call, reply, given = "aggregate", "labels", "histogram"
+
+    def argument(self, histogram: Histogram) -> Any:
+        """See `Release.argument`: a read-only array."""
+        given = np.array(histogram, dtype=np.int64)
+        given.flags.writeable = False
+        return given
+
+    def content(self, histogram: Histogram) -> dict[str, Any]:
+        """See `Release.content`."""
+        return {"histogram": histogram.tolist()}
+
+    def text(self, histogram: Histogram, size: int) -> str:
+        """See `Release.text`."""
+        return call_text(histogram, size)
+
+    def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
+        """See `Release.shaped`: numbers (size,); `checked_labels` looks at their values."""
+        return label_array(reply, histogram, size)
+
+
+LABELS = LabelRelease()
+
+
+def call_text(histogram: Histogram, size: int) -> str:
+    """The call as it is named in messages."""
+    votes = ", ".join(str(v) for v in histogram[:12])
+    rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
+    return f"aggregate([{votes}{rest}], size={size})"
+
+
+def charge_text(histogram: Histogram) -> str:
+    """A call for a charge as it is named in messages."""
+    return call_text(histogram, 0).replace("aggregate(", "rdp(").replace("size=0", "orders")
+
+
+def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) -> Charge:
+    """The Rényi costs (n,) in `reply`. Raises TargetError naming the call and what is allowed."""
+    call = charge_text(histogram)
+    try:
+        charge = np.asarray(reply, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TargetError(f"{call} returned {shown(reply)}: expected {len(orders)} costs") from None
+    if charge.shape != (len(orders),):
+        raise TargetError(
+            f"{call} returned {described(charge, reply)}: expected {len(orders)} costs, one each "
+            "order"
+        )
+    bad = np.isnan(charge) | (charge < 0)
+    if bad.any():
+        where = int(np.argmax(bad))
+        raise TargetError(
+            f"{call} returned {charge[where]} at order {orders[where]:g}: expected a cost from 0"
+        )
+    return charge
+
+
+def label_array(reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
+    """The numbers (size,) in `reply`; raises as `checked_labels`, which looks at their values."""
+    call = call_text(histogram, size)
+    try:
+        labels = np.asarray(reply)
+    except Exception:
+        raise CallError(call, f"returned {shown(reply)}: expected {size} labels") from None
+    if labels.shape != (size,):
+        found = described(labels, reply)
+        raise CallError(call, f"returned {found}: expected {size} labels, shape ({size},)")
+    if labels.dtype.kind not in "iuf":
+        kind = {"U": "text", "S": "bytes", "b": "bool"}.get(labels.dtype.kind, labels.dtype)
+        raise CallError(call, f"returned labels of type {kind}: expected whole numbers")
+    return labels
+
+
+def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool) -> Labels:
+    """The labels (size,) in `reply`, int64.
+
+    reply: anything `np.asarray` makes integral. Raises TargetError that names the call, what came
+    back and what is allowed.
+    """
+    call = call_text(histogram, size)
+    labels = label_array(reply, histogram, size)
+    lowest, allowed = 0, f"0 to {histogram.size - 1}"
+    if may_refuse:
+        lowest, allowed = REFUSAL, f"{allowed}, or {REFUSAL} for a refusal"
+    with np.errstate(invalid="ignore"):
+        good = (labels >= lowest) & (labels < histogram.size) & (labels == np.floor(labels))
+    if not good.all():
+        where = int(np.argmin(good))
+        raise TargetError(
+            f"{call} returned label {labels[where]} at place {where}: allowed are {allowed}"
+        )
+    return labels.astype(np.int64)
