@@ -312,7 +312,7 @@ def account(
     HISTOGRAMS.csv may be -, for standard input.
     """
     from .commands.account import account as charge
-    from .commands.account import accounted_mechanism
+    from .commands.mechanism_options import mechanism_of_options
     from .inputs.histogram_file import read_histograms
 
     if epsilon is not None and not epsilon < float("inf"):
@@ -323,7 +323,7 @@ def account(
         asked = read_histograms(histograms)
         charged = charge(
             asked,
-            accounted_mechanism(mechanism, noise, threshold, threshold_noise),
+            mechanism_of_options(noise, threshold, threshold_noise, mechanism),
             delta,
             repeat=repeat,
             budget=epsilon,
