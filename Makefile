@@ -5,7 +5,7 @@ WORKERS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: verify test test-all bench lint wheel clean runtime develop
+.PHONY: verify test test-all coverage bench lint wheel clean runtime develop
 
 verify: runtime
 	$(BIN)/dpassay verify
@@ -16,6 +16,10 @@ test: develop
 
 test-all: develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs tests
+
+# how much of the code the quick suite runs, against the floor in pyproject.toml
+coverage: develop
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --cov --cov-report=term:skip-covered tests
 
 bench: develop
 	$(BIN)/python -m benchmarks

@@ -1,6 +1,6 @@
 """Vote histograms: validation, tallying, consensus and the neighbouring relation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,9 +70,14 @@ def consensus(histogram: ArrayLike) -> float:
 def neighbours(histogram: ArrayLike) -> Iterator[Histogram]:
     """Every histogram that one teacher's changed vote makes of `histogram`: H - e_i + e_j."""
     votes = as_histogram(histogram)
-    for source in np.flatnonzero(votes):
-        for destination in range(votes.size):
-            if destination != source:
+    yield from neighbours_among(votes, range(votes.size))
+
+
+def neighbours_among(votes: Histogram, classes: Sequence[int]) -> Iterator[Histogram]:
+    """The neighbours by one vote moved between two of some classes, in their order."""
+    for source in classes:
+        for destination in classes:
+            if source != destination and votes[source] > 0:
                 moved = votes.copy()
                 moved[source] -= 1
                 moved[destination] += 1

@@ -17,14 +17,12 @@ from pydantic import (
     model_validator,
 )
 
-from ..reference import ConfidentGNMax, Gaussian, Laplace, Noise, NoisyArgmax, parse_noise
+from ..reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
+from ..reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from .inputs.files import ReadingError, read_bytes
 from .inputs.histogram_file import read_histograms
 from .targets.replies import one_line, shown_repr, shown_spec
 from .targets.restart_command import command_words
-
-MOST_VOTES = 1e9
-"""No threshold is further from 0."""
 
 MOST_EPSILON = 10_000.0
 """No claim is weaker; at a tenth of it, it allows what has no noise at all."""
@@ -79,9 +77,9 @@ class MechanismClaim(_Table):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        needed = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}.get(self.name)
-        if needed and not isinstance(self.noise, needed):
-            raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed.family} noise")
+        needed = needed_noise(self.name, self.noise)
+        if needed is not None:
+            raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed} noise")
         screened = self.name == "confident-gnmax"
         screen = {"threshold": self.threshold, "threshold_noise": self.threshold_noise}
         lacking = [key for key, value in screen.items() if value is None]
@@ -103,10 +101,7 @@ class MechanismClaim(_Table):
     def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
         """The claimed mechanism, or the same with other noise of the votes."""
         noise = self.noise if noise is None else noise
-        if self.threshold is None or self.threshold_noise is None:
-            return NoisyArgmax(noise)
-        assert isinstance(self.threshold_noise, Gaussian)
-        return ConfidentGNMax(noise, self.threshold, self.threshold_noise)  # type: ignore[arg-type]
+        return described_mechanism(noise, self.threshold, self.threshold_noise)
 
 
 ANY_QUERIES = "any-queries"

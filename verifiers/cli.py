@@ -1,9 +1,7 @@
 """The command line. Heavy imports happen inside the commands: `--help` must answer at once."""
 
 import json
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -80,6 +78,7 @@ def verify(
     from .claim import ClaimError, read_claim
     from .commands.interrupts import remembered_interrupts
     from .commands.own_histograms import own_histograms
+    from .commands.verify_line import verify_line
     from .embedded import REFERENCE, embedded_claim, embedded_histograms
     from .findings.opening import EarlierReportError, read_opening
     from .gate.diagnosis import after_failure
@@ -106,11 +105,18 @@ def verify(
         fail(str(error))
     spec = None if target is None else shown_spec(target)
     own += embedded_histograms() if claim_file is None else []
-    options = {"--claim": claim_file, "--max-queries": max_queries, "--compare": compare}
-    chosen = {"--check": checks, "--skip": skipped, "--histogram": typed, "--histograms": file}
-    flags = ["--keep-going" if keep_going else None, "--stop-at-once" if stop_at_once else None]
-    words = ["dpassay", "verify", *filter(None, [spec, *flags])]
-    again = _as_typed(words, {**options, **chosen})
+    again = verify_line(
+        spec,
+        claim=claim_file,
+        max_queries=max_queries,
+        compare=compare,
+        keep_going=keep_going,
+        stop_at_once=stop_at_once,
+        checks=checks,
+        skipped=skipped,
+        histograms=typed,
+        histogram_file=file,
+    )
     name = REFERENCE if spec is None else spec
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = _opened(target, claim)
@@ -171,15 +177,6 @@ def _opened(target: str | None, claim: "Claim") -> "Target":
         fail(str(error))
     except OutOfTime as end:
         fail(f"{end}: the target was not ready by then", Verdict.INCONCLUSIVE.exit_status)
-
-
-def _as_typed(words: Sequence[str], options: Mapping[str, object]) -> str:
-    """A command with the options that were given, those given again as often."""
-    line = list(words)
-    for name, given in options.items():
-        values = given if isinstance(given, tuple) else (given,)
-        line += [word for value in values if value is not None for word in (name, str(value))]
-    return shlex.join(line)
 
 
 @commands.command()
@@ -312,7 +309,7 @@ def account(
     HISTOGRAMS.csv may be -, for standard input.
     """
     from .commands.account import account as charge
-    from .commands.account import accounted_mechanism
+    from .commands.mechanism_options import mechanism_of_options
     from .inputs.histogram_file import read_histograms
 
     if epsilon is not None and not epsilon < float("inf"):
@@ -323,7 +320,7 @@ def account(
         asked = read_histograms(histograms)
         charged = charge(
             asked,
-            accounted_mechanism(mechanism, noise, threshold, threshold_noise),
+            mechanism_of_options(noise, threshold, threshold_noise, mechanism),
             delta,
             repeat=repeat,
             budget=epsilon,

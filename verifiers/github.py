@@ -18,7 +18,6 @@ from .commands.exit_statuses import fail
 from .findings.report import Verdict
 from .text import printable
 
-_WORST_FIRST = list(Verdict)
 _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 
@@ -62,7 +61,7 @@ def annotations(report: Mapping[str, Any]) -> list[str]:
 
 
 def _ordered(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return sorted(report["checks"], key=lambda check: _WORST_FIRST.index(Verdict(check["verdict"])))
+    return sorted(report["checks"], key=lambda check: Verdict(check["verdict"]).rank)
 
 
 def _row(check: Mapping[str, Any]) -> str:

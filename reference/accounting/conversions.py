@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from ..arrays import Matrix
+from ..searches import last_from_zero
 
 Conversion = Callable[[Matrix, Matrix, float], Matrix]
 Cost = Callable[[Matrix], Matrix]
@@ -90,12 +91,4 @@ def most_repeats(costs: ArrayLike, delta: float, epsilon: float, most: int) -> i
     def fits(repeats: int) -> bool:
         return to_epsilon(ORDERS, repeats * once, delta).epsilon <= epsilon
 
-    low, high = 0, 1
-    while fits(high):
-        if high >= most:
-            return most
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return last_from_zero(fits, most)

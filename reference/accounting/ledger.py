@@ -13,14 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..budget import BudgetExhausted
 from ..mechanisms import ConfidentGNMax, NoisyArgmax, UnknownMechanismError
+from ..searches import last_from_zero
 from .adjacency import Adjacency
-from .analyses import answer_data_independent
-from .confident import threshold_data_independent
-from .conversions import ORDERS, to_epsilon
+from .release_costs import CountedCost
 
 _FORMAT = 1
 
@@ -53,10 +50,7 @@ class Ledger:
         if not budget > 0:
             raise ValueError(f"budget {budget:g}: expected a positive epsilon")
         self.path, self.mechanism, self.delta, self.budget = Path(path), mechanism, delta, budget
-        self._answer = answer_data_independent(mechanism.noise, ORDERS)
-        self._test = np.zeros(ORDERS.size)
-        if isinstance(mechanism, ConfidentGNMax):
-            self._test = threshold_data_independent(mechanism.threshold_noise.scale, ORDERS)
+        self._cost = CountedCost(mechanism)
         self._threads = threading.Lock()
         with self._locked():
             pass
@@ -93,20 +87,12 @@ class Ledger:
     def remaining(self) -> int:
         """How many more answered queries fit the budget."""
         with self._locked() as (answered, refused, _):
-            low, high = 0, 1
-            while self._epsilon(answered + high, refused) <= self.budget:
-                low, high = high, 2 * high
-            while high - low > 1:
-                middle = (low + high) // 2
-                fits = self._epsilon(answered + middle, refused) <= self.budget
-                low, high = (middle, high) if fits else (low, middle)
-            return low
+            return last_from_zero(
+                lambda more: self._epsilon(answered + more, refused) <= self.budget
+            )
 
     def _epsilon(self, answered: int, refused: int) -> float:
-        if answered + refused == 0:
-            return 0.0
-        costs = answered * (self._test + self._answer) + refused * self._test
-        return to_epsilon(ORDERS, costs, self.delta).epsilon
+        return self._cost.epsilon(answered, refused, self.delta)
 
     @contextmanager
     def _locked(self) -> Iterator[tuple[int, int, Any]]:

@@ -11,6 +11,7 @@ from ...reference.accounting.certified import enclosed_law, renyi_lower
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.worst_pair import worst_pair
 from ...reference.clock import step
+from ...reference.histograms import neighbours_among
 from ..findings.report import Verdict
 from ..planning.plan import Plan
 from ..planning.roles import Role
@@ -19,7 +20,7 @@ from .base import Finding, Outcome, Site, Unseeing, refuting
 from .resembling_charges import resembled
 from .spec import CheckSpec, Phase, lacks_nothing
 
-ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
+CHARGED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
 _CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
 _CLEARLY = 1.001  # of the charge: less is not worth the enclosures
 _ROUNDING = 1e-12  # nats: below, a divergence in floating point may be nothing but its error
@@ -30,7 +31,7 @@ _TRIES = 5
 class _Shortfall:
     """A pair on which the charge at `here` falls short of D(Q(here) || Q(there)).
 
-    charge: at `order`; charges: at all `ORDERS`.
+    charge: at `order`; charges: at all `CHARGED_ORDERS`.
     """
 
     here: Histogram
@@ -75,13 +76,13 @@ class AccountantSoundness(Unseeing):
         found: list[_Shortfall] = []
         for histogram in self._histograms():
             try:
-                reply = target.rdp(histogram, ORDERS)
+                reply = target.rdp(histogram, CHARGED_ORDERS)
             except NotOffered as lack:
                 return str(lack)
             except Refused:
                 continue
             self.charges += 1
-            found += self._shortfalls(histogram, checked_charge(reply, histogram, ORDERS))
+            found += self._shortfalls(histogram, checked_charge(reply, histogram, CHARGED_ORDERS))
         for shortfall in sorted(found, key=lambda s: -s.factor)[:_TRIES]:
             if self._prove(shortfall):
                 break
@@ -98,7 +99,7 @@ class AccountantSoundness(Unseeing):
             if of_the_claim and stream.histogram not in seen:
                 seen.add(stream.histogram)
                 yield np.array(stream.histogram, dtype=np.int64)
-        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, ORDERS)
+        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, CHARGED_ORDERS)
         costly = [*worst.here, *worst.there]
         # flipped too: an accountant may take the first class for the leader
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:
@@ -113,13 +114,13 @@ class AccountantSoundness(Unseeing):
             return []
         log_p = self.mechanism.log_probabilities(here.astype(np.float64))
         log_q = self.mechanism.log_probabilities(there.astype(np.float64))
-        actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, ORDERS)
+        actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, CHARGED_ORDERS)
         worst = actual.argmax(0)
         return [
             _Shortfall(
                 here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]), charge
             )
-            for i, order in enumerate(ORDERS)
+            for i, order in enumerate(CHARGED_ORDERS)
             if actual[worst[i], i] > max(_CLEARLY * charge[i], charge[i] + _ROUNDING)
         ]
 
@@ -136,13 +137,13 @@ class AccountantSoundness(Unseeing):
         if self.proved is None:
             return Finding(
                 f"{self.charges} charges cover the exact cost of every neighbour at orders "
-                f"{ORDERS[0]:g} to {ORDERS[-1]:g}"
+                f"{CHARGED_ORDERS[0]:g} to {CHARGED_ORDERS[-1]:g}"
             )
         pair = self.proved
         share = (
             f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
         )
-        like = resembled(self.plan.claim.mechanism, np.array(ORDERS), pair.charges)
+        like = resembled(self.plan.claim.mechanism, np.array(CHARGED_ORDERS), pair.charges)
         if like is not None:
             share += f" ({like})"
         return Finding(
@@ -159,13 +160,7 @@ def _moved(votes: Histogram) -> Iterator[Histogram]:
     order = np.argsort(-votes, kind="stable")
     if votes.size > _CLASSES_IN_FULL:
         order = np.concatenate([order[: _CLASSES_IN_FULL - 2], order[-2:]])
-    for source in order:
-        for to in order:
-            if source != to and votes[source] > 0:
-                moved = votes.copy()
-                moved[source] -= 1
-                moved[to] += 1
-                yield moved
+    return neighbours_among(votes, order.tolist())
 
 
 SPECS = (

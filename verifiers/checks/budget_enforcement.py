@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from ...reference.accounting.analyses import answer_data_independent, answered_share
-from ...reference.accounting.confident import threshold_data_independent
+from ...reference.accounting.analyses import answered_share
 from ...reference.accounting.conversions import ORDERS, most_repeats
+from ...reference.accounting.release_costs import release_costs
 from ...reference.clock import OutOfTime, step
 from ..claim import ANY_QUERIES, Claim
 from ..findings.report import Verdict
@@ -188,11 +188,8 @@ class BudgetEnforcement(Unseeing):
 
     def _sound(self) -> int:
         """Answers that the data-independent analysis allows."""
-        cost = answer_data_independent(self.claim.mechanism.noise, ORDERS)
-        screen = self.claim.mechanism.threshold_noise
-        if screen is not None:
-            cost = cost + threshold_data_independent(screen.scale, ORDERS)
-        return most_repeats(cost, self.privacy.delta, self.privacy.epsilon, _COUNTED)
+        test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS)
+        return most_repeats(test + answer, self.privacy.delta, self.privacy.epsilon, _COUNTED)
 
     # -- what was found --------------------------------------------------------------------------
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from ...reference import Histogram, NoisyArgmax
 from ...reference.accounting.worst_pair import worst_pair
+from ...reference.searches import last_between
 from ..claim import Claim
 from ..inputs.histogram_file import read_histograms
 from .certain_cost import CertainCost
-from .privacy_claim import MOST_ROWS, ORDERS
+from .privacy_claim import MOST_ROWS, SEARCHED_ORDERS
 
 _RUNNERS_UP = (1e-3, 1e-2, 0.1, 0.4)  # probabilities that the second class wins: leads to near tie
 _SEEN = 10.0  # times delta: the rarest runner-up whose single answer tells a neighbour apart
@@ -23,8 +24,8 @@ def costliest(claim: Claim) -> tuple[CertainCost, int] | None:
     By its answers alone, also where the mechanism may refuse; None where none known exceeds it.
     """
     assert claim.privacy is not None
-    mechanism = answering(claim)
-    worst = worst_pair(mechanism, claim.mechanism.classes, claim.mechanism.teachers, ORDERS)
+    mechanism, claimed = answering(claim), claim.mechanism
+    worst = worst_pair(mechanism, claimed.classes, claimed.teachers, SEARCHED_ORDERS)
     pairs: dict[tuple[int, ...], list[Histogram]] = {}
     for one, other in zip(worst.here, worst.there, strict=True):
         for here, there in ((one, other), (other, one)):
@@ -84,13 +85,14 @@ def _kinds(claim: Claim, mechanism: NoisyArgmax) -> Iterator[Histogram]:
 
 def _lead(mechanism: NoisyArgmax, classes: int, teachers: int, chance: float) -> Histogram:
     """Two classes that share all votes; the second wins with probability `chance` or just less."""
-    low, high = min(1, teachers // 2), teachers // 2  # votes of the second: as few as tell at all
-    while low < high:
-        middle = (low + high + 1) // 2
-        votes = _split(classes, teachers, middle).astype(np.float64)
-        wins = float(mechanism.log_probabilities(votes)[1]) <= np.log(chance)
-        low, high = (middle, high) if wins else (low, middle - 1)
-    return _split(classes, teachers, low)
+
+    def is_rare(second: int) -> bool:
+        votes = _split(classes, teachers, second).astype(np.float64)
+        return bool(mechanism.log_probabilities(votes)[1] <= np.log(chance))
+
+    most = teachers // 2
+    few = min(1, most)  # votes of the second: as few as tell at all
+    return _split(classes, teachers, last_between(few, most + 1, is_rare))
 
 
 def _split(classes: int, teachers: int, second: int) -> Histogram:

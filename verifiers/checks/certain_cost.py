@@ -8,6 +8,8 @@ import numpy as np
 from ...reference import ConfidentGNMax, Histogram, NoisyArgmax
 from ...reference.accounting.certified import enclosed_event, epsilon_lower
 from ...reference.accounting.counting import costliest_count
+from ...reference.histograms import neighbours_among
+from ...reference.searches import last_from_zero
 
 MOST_ANSWERS = 10**7
 """More answers than any check asks for."""
@@ -80,15 +82,8 @@ class CertainCost:
 
     def answers_beyond(self, epsilon: float) -> int | None:
         """About the least number of answers that cost more than `epsilon`, if any so many do."""
-        low, high = 0, 1
-        while self.estimate(high) <= epsilon:
-            if high >= MOST_ANSWERS:
-                return None
-            low, high = high, min(2 * high, MOST_ANSWERS)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.estimate(middle) > epsilon else (middle, high)
-        return high
+        within = last_from_zero(lambda times: self.estimate(times) <= epsilon, MOST_ANSWERS)
+        return None if within == MOST_ANSWERS else within + 1
 
     def _cost(self, event: _Event, times: int) -> tuple[int, float]:
         return costliest_count(event.here, event.away, times, self.delta)
@@ -110,10 +105,4 @@ def _moves(votes: Histogram) -> Iterator[Histogram]:
     """Neighbours by one vote among the leaders and the last."""
     order = np.argsort(-votes, kind="stable")
     chosen = list(dict.fromkeys([*order[:_LEADERS].tolist(), int(order[-1])]))
-    for source in chosen:
-        for to in chosen:
-            if source != to and votes[source] > 0:
-                moved = votes.copy()
-                moved[source] -= 1
-                moved[to] += 1
-                yield moved
+    return neighbours_among(votes, chosen)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from ...reference.mechanisms import Labels
@@ -17,11 +16,13 @@ from ..evidence import (
     Dispersion,
     Frozen,
     InTurn,
+    Outcomes,
     Periodic,
     Places,
     Repetition,
     Replay,
     SharedNoise,
+    as_outcomes,
     count_outcomes,
     log_mixture_of,
     log_supremum_ratio,
@@ -134,7 +135,7 @@ class FreshNoise(Judged):
         where all of them have seen the same labels.
         """
         log_q = self.plan.log_q[stream]
-        outcomes = labels % log_q.size
+        outcomes = as_outcomes(labels, log_q.size)
         self._by_place(stream, outcomes, how.turn)
         if how.turn:
             self._periodic.skip(outcomes.size)
@@ -163,7 +164,7 @@ class FreshNoise(Judged):
         if not how.goes_on:
             self._look()
 
-    def _by_call(self, stream: int, outcomes: NDArray[np.int64], calls: tuple[int, ...]) -> None:
+    def _by_call(self, stream: int, outcomes: Outcomes, calls: tuple[int, ...]) -> None:
         """Looks at the labels of each call by itself."""
         inside, compared = self._sets[stream], self._calls.get(stream)
         for start, end in pairwise(accumulate(calls, initial=0)):
@@ -176,9 +177,10 @@ class FreshNoise(Judged):
     def observe_in_turn(self, stream: int, other: int, labels: Labels, others: Labels) -> None:
         """Takes labels (n,) of two streams asked in turn, before `observe` sees each of them."""
         outcomes = self.plan.log_q.shape[1]
-        self._in_turn[stream].observe(labels % outcomes, others % outcomes)
+        both = as_outcomes(labels, outcomes), as_outcomes(others, outcomes)
+        self._in_turn[stream].observe(*both)
 
-    def _by_place(self, stream: int, outcomes: NDArray[np.int64], turn: int) -> None:
+    def _by_place(self, stream: int, outcomes: Outcomes, turn: int) -> None:
         """Compares labels with those at the same places of another histogram, and total."""
         total = sum(self.plan.streams[stream].histogram)
         claimed = self.plan.claim.mechanism.teachers
@@ -197,8 +199,8 @@ class FreshNoise(Judged):
     def _wager(
         evidence: SharedNoise,
         stream: int,
-        outcomes: NDArray[np.int64],
-        known: tuple[NDArray[np.int64], NDArray[np.int64]],
+        outcomes: Outcomes,
+        known: tuple[Outcomes, Outcomes],
     ) -> None:
         earlier, theirs = known
         ours = outcomes[: earlier.size]
@@ -223,7 +225,7 @@ class FreshNoise(Judged):
         that are `compared` with those of an earlier report are still to be seen by `observe`.
         """
         log_q = self.plan.log_q[self.plan.first(Role.FRESH)]
-        replay = Replay(earlier % log_q.size, again % log_q.size, log_q)
+        replay = Replay(as_outcomes(earlier, log_q.size), as_outcomes(again, log_q.size), log_q)
         # fair given all labels before, so that each stakes half of what the last one left
         self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
         if kind == "restarted" and replay.window >= FRESH_CALL:  # not of the call that opened

@@ -17,7 +17,7 @@ from ..inputs.histogram_file import read_histograms
 from .base import Finding, Outcome, Site, Unseeing, refuting
 from .spec import NO_PRIVACY, CheckSpec, Phase, lacks_nothing
 
-ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
+SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
 MOST_ROWS = 20  # of a scope file: the most frequent histograms
 
 
@@ -84,7 +84,7 @@ class PrivacyClaimCheck(Unseeing):
         claim = self.claim.mechanism
         queries = 1 if claim.caching else self.privacy.queries
         if self.privacy.scope == ANY_QUERIES:
-            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, ORDERS)
+            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, SEARCHED_ORDERS)
             pairs = {
                 (tuple(h.tolist()), tuple(t.tolist()))
                 for h, t in zip(worst.here, worst.there, strict=True)
@@ -95,7 +95,7 @@ class PrivacyClaimCheck(Unseeing):
         rows = Counter(row.histogram for row in read_histograms(self.privacy.scope))
         for votes, asked in rows.most_common(MOST_ROWS):
             times = 1 if claim.caching else min(asked, queries)
-            worst_of = worst_neighbours(np.array(votes), self.mechanism, ORDERS)
+            worst_of = worst_neighbours(np.array(votes), self.mechanism, SEARCHED_ORDERS)
             for side in (worst_of.neighbours_from, worst_of.neighbours_towards):
                 for other in {tuple(n.tolist()) for n in side}:
                     found += [(np.array(votes), np.array(other), times)]

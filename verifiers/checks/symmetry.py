@@ -1,13 +1,12 @@
 """`shift-invariance` and `permutation-equivariance`: twin histograms have one law of labels."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
-from ..evidence import SameLawEvidence
+from ..evidence import Outcomes, SameLawEvidence, as_outcomes
 from ..planning.plan import Plan
 from .base import PLAINLY, Finding, How, Judged
 from .spec import CACHED, CheckSpec, Phase, needs_twins
@@ -37,7 +36,7 @@ class Symmetry(Judged):
         self.log_threshold = log_threshold(SHARES[check], plan.claim.gate.false_alarm)
         self.evidence = SameLawEvidence(plan.log_q.shape[1])
         empty = np.zeros(0, dtype=np.int64)
-        self._waiting: dict[int, NDArray[np.int64]] = {self.base: empty, self.twin: empty}
+        self._waiting: dict[int, Outcomes] = {self.base: empty, self.twin: empty}
         self._asked = {self.base: 0, self.twin: 0}
         self._highest = 0.0
 
@@ -52,7 +51,7 @@ class Symmetry(Judged):
         relabel = self.plan.streams[stream].relabel
         if relabel is not None:
             labels = np.where(labels == REFUSAL, REFUSAL, np.array(relabel)[labels])
-        outcomes = labels % self.plan.log_q.shape[1]
+        outcomes = as_outcomes(labels, self.plan.log_q.shape[1])
         self._waiting[stream] = np.concatenate([self._waiting[stream], outcomes])
         ready = min(queue.size for queue in self._waiting.values())
         if ready:

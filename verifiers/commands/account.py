@@ -10,25 +10,20 @@ import numpy as np
 from ...reference import (
     REFUSAL,
     ConfidentGNMax,
-    Gaussian,
-    Laplace,
     NoisyArgmax,
     UnknownMechanismError,
-    parse_noise,
 )
 from ...reference.accounting.adjacency import Adjacency, adjacency_of
 from ...reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
 from ...reference.accounting.confident import Charging
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.arrays import Matrix
-from ..claim import MOST_VOTES
 from ..inputs.histogram_file import Asked
 from .fitting import Fitting
 
 Accounted = NoisyArgmax | ConfidentGNMax
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
-_FAMILIES = {"gnmax": Gaussian, "confident-gnmax": Gaussian, "lnmax": Laplace}
 
 
 @dataclass(frozen=True)
@@ -110,28 +105,6 @@ class Account:
         passes, fit = ("pass", "fits") if self.repeats == 1 else ("passes", "fit")
         more = f", and the first {self.rows_beyond:,} rows once more" if self.rows_beyond else ""
         return f": {self.repeats:,} {passes} over {rows:,} rows {fit} epsilon {self.budget:g}{more}"
-
-
-def accounted_mechanism(
-    name: str, noise: str, threshold: float | None, threshold_noise: str | None
-) -> Accounted:
-    """The mechanism that the options describe. Raises ValueError naming the option."""
-    family = parse_noise(noise)
-    needed = _FAMILIES.get(name)
-    if needed and not isinstance(family, needed):
-        raise ValueError(f"--noise {noise}: {name} takes {needed.family} noise")
-    if name != "confident-gnmax":
-        if threshold is not None or threshold_noise is not None:
-            raise ValueError(f"--threshold belongs to confident-gnmax, not to {name}")
-        return NoisyArgmax(family)
-    if threshold is not None and not abs(threshold) <= MOST_VOTES:
-        raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
-    if threshold is None or threshold_noise is None:
-        raise ValueError("confident-gnmax needs --threshold and --threshold-noise")
-    screen = parse_noise(threshold_noise)
-    if not isinstance(screen, Gaussian) or not isinstance(family, Gaussian):
-        raise ValueError(f"--threshold-noise {threshold_noise}: expected gaussian noise")
-    return ConfidentGNMax(family, threshold, screen)
 
 
 def account(

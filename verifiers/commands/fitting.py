@@ -7,6 +7,7 @@ import numpy as np
 
 from ...reference.accounting.conversions import ORDERS, most_repeats, to_epsilon
 from ...reference.arrays import Matrix
+from ...reference.searches import last_between
 
 Row = tuple[tuple[int, ...], bool]
 """Votes, and whether the query was refused."""
@@ -42,12 +43,11 @@ class Fitting:
 
     def rows_beyond(self, passes: int, budget: float) -> int:
         """How many rows, from the first on, still fit once after so many passes."""
-        low, high = 0, len(self.rows)
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self._epsilon(passes * self.whole + self._cost(middle)) <= budget
-            low, high = (middle, high) if fits else (low, middle)
-        return low
+
+        def fit(rows: int) -> bool:
+            return self._epsilon(passes * self.whole + self._cost(rows)) <= budget
+
+        return last_between(0, len(self.rows), fit)
 
     def _told(self, few: int) -> str:
         """How many rows fit where not all do."""

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.stats import chi2
 
 from ...attacks import Answers, Method, Reconstruction, reconstruct
-from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
-from ..claim import MOST_VOTES
+from ...reference import ConfidentGNMax, NoisyArgmax
 from ..inputs.files import ReadingError, read_bytes
 from ..inputs.label_log import read_labels
+from .mechanism_options import mechanism_of_options
 from .other_scales import better_scale, log_supremum
 
 MOST_CLASSES = 1000
@@ -72,7 +72,7 @@ def reconstruct_votes(
     mechanism: noise, threshold and threshold's noise, as the command's options give them.
     Raises ValueError of one line for the user.
     """
-    attacked = attacked_mechanism(*mechanism)
+    attacked = mechanism_of_options(*mechanism)
     warnings = []
     if counts is not None:
         answers = answers_from_counts(counts, attacked)
@@ -93,23 +93,6 @@ def reconstruct_votes(
     if not found.converged:
         warnings.append(f"{method} did not converge")
     return Reading(found, warnings)
-
-
-def attacked_mechanism(
-    noise: str, threshold: float | None, threshold_noise: str | None
-) -> NoisyArgmax | ConfidentGNMax:
-    """The mechanism that options describe. Raises ValueError naming the option."""
-    family = parse_noise(noise)
-    if threshold is not None and not (math.isfinite(threshold) and abs(threshold) <= MOST_VOTES):
-        raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
-    if threshold is None and threshold_noise is None:
-        return NoisyArgmax(family)
-    if threshold is None or threshold_noise is None:
-        raise ValueError("--threshold and --threshold-noise belong together: give both or neither")
-    screen = parse_noise(threshold_noise)
-    if not isinstance(family, Gaussian) or not isinstance(screen, Gaussian):
-        raise ValueError("--threshold takes gaussian noise in --noise and --threshold-noise")
-    return ConfidentGNMax(family, threshold, screen)
 
 
 def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> None:

@@ -1,7 +1,6 @@
 """The reference aggregator as an HTTP target: the application of `dpassay serve`."""
 
 import asyncio
-import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,72 +13,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ...reference import REFUSAL, BudgetExhausted, ConfidentGNMax, Histogram, as_histogram
-from ...reference.accounting.analyses import answer_data_independent
-from ...reference.accounting.confident import threshold_data_independent
-from ...reference.accounting.conversions import ORDERS, to_epsilon
+from ...reference import REFUSAL, BudgetExhausted, Histogram, as_histogram
+from ...reference.accounting.release_costs import release_costs
 from ..claim import Claim
 from ..targets.replies import one_line, shown
+from .served_budget import ServedBudget
 
 BODY_BYTES = 1_000_000
 LARGEST_SIZE = 1_000_000
 _MOST_ORDERS = 1000
 _DRAWS = 1 << 16  # of noise, in one go
-
-
-class Accountant:
-    """Charges what was answered and refused, by the data-independent analysis, in memory.
-
-    With [privacy] in the claim, a call that could exceed its epsilon at its delta is not answered.
-    """
-
-    def __init__(self, claim: Claim) -> None:
-        self._mechanism, self._privacy = claim.mechanism.mechanism(), claim.privacy
-        self._answered = self._refused = self._promised = 0
-
-    def costs(self, orders: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rényi costs (n,) of the threshold's test, and of an answer after it."""
-        answer = answer_data_independent(self._mechanism.noise, orders)
-        if isinstance(self._mechanism, ConfidentGNMax):
-            return threshold_data_independent(self._mechanism.threshold_noise.scale, orders), answer
-        return np.zeros_like(answer), answer
-
-    @contextlib.contextmanager
-    def reserved(self, size: int) -> Iterator[None]:
-        """Room for `size` answers while they are drawn, which others cannot have meanwhile.
-
-        Raises BudgetExhausted unless they fit; what is decided tells no outcome.
-        """
-        self._reserve(size)
-        self._promised += size
-        try:
-            yield
-        finally:
-            self._promised -= size
-
-    def _reserve(self, size: int) -> None:
-        if self._privacy is None:
-            return
-        answered = self._answered + self._promised + size
-        after = self._epsilon(answered, self._refused, self._privacy.delta)
-        if after > self._privacy.epsilon:
-            raise BudgetExhausted(f"epsilon {after:.4g} would exceed {self._privacy.epsilon:g}")
-
-    def charge(self, answered: int, refused: int) -> None:
-        """Takes down what is about to be released."""
-        self._answered += answered
-        self._refused += refused
-
-    def spent(self, delta: float) -> float:
-        """Epsilon so far."""
-        return self._epsilon(self._answered, self._refused, delta)
-
-    def _epsilon(self, answered: int, refused: int, delta: float) -> float:
-        if answered + refused == 0:
-            return 0.0
-        test, answer = self.costs(ORDERS)
-        costs = (answered + refused) * test + answered * answer
-        return to_epsilon(ORDERS, costs, delta).epsilon
 
 
 def application(claim: Claim) -> Starlette:
@@ -89,29 +32,29 @@ def application(claim: Claim) -> Starlette:
     with {"error": one line}: 422 for their content, 413 for their length; 429 says that the budget
     of the claim is spent.
     """
-    mechanism, accountant = claim.mechanism.mechanism(), Accountant(claim)
+    mechanism, budget = claim.mechanism.mechanism(), ServedBudget(claim)
 
     async def aggregate(request: Request) -> Response:
         content = await _content(request, {"histogram", "size"})
         votes, size = _votes(content["histogram"], claim.mechanism.classes), _size(content["size"])
-        with accountant.reserved(size):
+        with budget.reserved(size):
             refused, parts = 0, []
             for part in _parts(size, votes.size):
                 labels = mechanism.sample(votes, part)
                 refused += int((labels == REFUSAL).sum())
                 parts.append(",".join(map(str, labels.tolist())))
                 await asyncio.sleep(0)  # others have their turn
-            accountant.charge(size - refused, refused)
+            budget.charge(size - refused, refused)
         return Response(f'{{"labels":[{",".join(parts)}]}}', media_type="application/json")
 
     async def rdp(request: Request) -> JSONResponse:
         content = await _content(request, {"histogram", "orders"})
         _votes(content["histogram"], claim.mechanism.classes)
-        test, answer = accountant.costs(_orders(content["orders"]))
+        test, answer = release_costs(mechanism, _orders(content["orders"]))
         return JSONResponse({"rdp": (test + answer).tolist()})
 
     async def spent(request: Request) -> JSONResponse:
-        return JSONResponse({"spent": accountant.spent(_delta(request.query_params.get("delta")))})
+        return JSONResponse({"spent": budget.spent(_delta(request.query_params.get("delta")))})
 
     return Starlette(
         routes=[

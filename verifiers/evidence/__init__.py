@@ -14,7 +14,13 @@ from .frozen import Frozen
 from .in_turn import InTurn
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
-from .outcomes import count_outcomes, log_supremum_ratio, telling_outcomes
+from .outcomes import (
+    Outcomes,
+    as_outcomes,
+    count_outcomes,
+    log_supremum_ratio,
+    telling_outcomes,
+)
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .proportion import proportion_interval
@@ -31,6 +37,7 @@ __all__ = [
     "Dispersion",
     "Frozen",
     "InTurn",
+    "Outcomes",
     "Periodic",
     "Places",
     "PointedEvidence",
@@ -39,6 +46,7 @@ __all__ = [
     "SameLawEvidence",
     "ScaleEvidence",
     "SharedNoise",
+    "as_outcomes",
     "count_outcomes",
     "dirichlet_log_e_value",
     "log_e_value_above",

@@ -1,10 +1,10 @@
 """Evidence that whole calls give the labels of earlier calls: seeds that come again."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 from .mixture import log_mixture_of
+from .outcomes import Outcomes
 
 _COPIED = 0.999
 _CHANCES = np.array([0.3, 0.03, 0.003])  # that a call is a copy: few seeds, or many
@@ -27,7 +27,7 @@ class CallCopies:
         self._made = 0
         self._log = np.zeros(_CHANCES.size)
 
-    def observe(self, outcomes: NDArray[np.int64]) -> None:
+    def observe(self, outcomes: Outcomes) -> None:
         """Adds the labels of one call, as outcomes (n,); shorter calls are not compared."""
         if outcomes.size < self.size:
             return

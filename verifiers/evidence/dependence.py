@@ -1,10 +1,10 @@
 """Evidence that a label depends on the one before it, in any way."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 from .dirichlet import dirichlet_log_e_value
+from .outcomes import Outcomes
 
 _FOLLOWED = 16
 
@@ -25,7 +25,7 @@ class Dependence:
         self._last: int | None = None
         self.log_e_value = 0.0
 
-    def observe(self, outcomes: NDArray[np.int64]) -> None:
+    def observe(self, outcomes: Outcomes) -> None:
         """Adds labels in order, as outcomes (n,)."""
         if self._last is not None:
             outcomes = np.concatenate([[self._last], outcomes])

@@ -1,9 +1,9 @@
 """Evidence that the answer to a histogram is drawn once and then kept."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
+from .outcomes import Outcomes
 
 _KEPT = 0.999
 
@@ -24,7 +24,7 @@ class Frozen:
         self.changed = 0
         self.kept_log_odds = 0.0
 
-    def observe(self, stream: int, outcomes: NDArray[np.int64], log_q: Vector) -> None:
+    def observe(self, stream: int, outcomes: Outcomes, log_q: Vector) -> None:
         """Adds labels of one histogram, as outcomes (n,); log_q: the null's log-laws (o,)."""
         fresh = outcomes
         self.constant &= bool((outcomes == outcomes[0]).all())

@@ -1,13 +1,10 @@
 """Evidence that an answer depends on the answer to another histogram, asked just before."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
 from .dirichlet import dirichlet_log_e_value
-from .outcomes import log_supremum_ratio
-
-Outcomes = NDArray[np.int64]
+from .outcomes import Outcomes, log_supremum_ratio
 
 _EFFECT = 0.1  # total variation that matters: there are few labels for each label before
 

@@ -7,12 +7,20 @@ from scipy.special import xlogy
 from ...reference.arrays import Vector
 from ...reference.mechanisms import Labels
 
+Outcomes = NDArray[np.int64]
+"""Indices of outcomes (n,), in the order in which they came."""
+
 _TOGETHER = 2.0  # times the deviance of any alone, from which outcomes are told of together
+
+
+def as_outcomes(labels: Labels, outcomes: int) -> Outcomes:
+    """Labels (n,) as indices of outcomes: a refusal, -1, is the last one."""
+    return labels % outcomes
 
 
 def count_outcomes(labels: Labels, outcomes: int) -> NDArray[np.float64]:
     """Labels (n,) seen per outcome (o,); a refusal, -1, counts in the last one."""
-    return np.bincount(labels % outcomes, minlength=outcomes).astype(np.float64)
+    return np.bincount(as_outcomes(labels, outcomes), minlength=outcomes).astype(np.float64)
 
 
 def log_supremum_ratio(counts: NDArray[np.float64], log_q: NDArray[np.float64]) -> float:

@@ -1,10 +1,10 @@
 """Evidence that every m-th label repeats the one before it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 from .mixture import log_mixture_of
+from .outcomes import Outcomes
 
 _POWERS = tuple(2**k for k in range(1, 14))
 _ROUND = (3, 5, 6, 7, 10, 12, 20, 24, 25, 50, 60, 100, 200, 250, 500, 1000, 2000, 5000, 10_000)
@@ -29,7 +29,7 @@ class Periodic:
         self._ratios = np.zeros(sum(PERIODS))  # the phases of all periods, one after the other
 
     def observe(
-        self, outcomes: NDArray[np.int64], log_q: Vector, calls: tuple[int, ...] | None = None
+        self, outcomes: Outcomes, log_q: Vector, calls: tuple[int, ...] | None = None
     ) -> None:
         """Adds consecutive labels of one histogram: outcomes (n,), the null's log-laws (o,).
 

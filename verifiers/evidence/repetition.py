@@ -1,11 +1,11 @@
 """Evidence that labels of one histogram repeat, or avoid, earlier ones: noise that is not new."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ...reference.arrays import Matrix, Vector
 from .mixture import log_mixture_of
+from .outcomes import Outcomes
 
 LONGEST = 1 << 14
 """The largest distance at which repetitions are looked for."""
@@ -62,7 +62,7 @@ class Repetition:
         self._labels = np.zeros(0, dtype=np.int64)
         self.log_ratios = np.zeros((WAGERS, 0))
 
-    def observe(self, outcomes: NDArray[np.int64]) -> None:
+    def observe(self, outcomes: Outcomes) -> None:
         """Adds labels in order, as outcomes (n,)."""
         while outcomes.size:
             room = SEGMENT - self._labels.size

@@ -3,14 +3,11 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 from .mixture import log_mixture_of
-from .outcomes import count_outcomes, log_supremum_ratio
+from .outcomes import Outcomes, count_outcomes, log_supremum_ratio
 from .repetition import SHARES
-
-Outcomes = NDArray[np.int64]
 
 FIRST = 0.75
 """Prior weight of a copy of the very first labels: a fixed seed. The rest is spread evenly."""

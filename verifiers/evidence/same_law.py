@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .mixture import log_mixture_of
+from .outcomes import Outcomes
 
 CONCENTRATIONS = (1.0, 30.0, 1e3, 3e4)
 """Pulls of the predictors towards the pooled law; large ones suit small differences."""
@@ -40,13 +41,13 @@ class SameLawEvidence:
         """Log of the mean wealth over the concentrations."""
         return log_mixture_of(self._log_wealth, np.array(-np.log(self._log_wealth.size)))
 
-    def observe(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+    def observe(self, x: Outcomes, y: Outcomes) -> None:
         """Adds pairs in order: outcomes (n,) of the first stream and (n,) of the second."""
         step = max(1, _CELLS // self._first.size)
         for start in range(0, x.size, step):
             self._bet(x[start : start + step], y[start : start + step])
 
-    def _bet(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+    def _bet(self, x: Outcomes, y: Outcomes) -> None:
         rows, outcomes = np.arange(x.size), np.arange(self._first.size)
         seen_x = (x[:, None] == outcomes).astype(np.float64)
         seen_y = (y[:, None] == outcomes).astype(np.float64)

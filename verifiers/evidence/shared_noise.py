@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
 from .mixture import log_mixture_of
-from .outcomes import log_supremum_ratio
-
-Outcomes = NDArray[np.int64]
+from .outcomes import Outcomes, log_supremum_ratio
 
 SHARED = np.array([0.999, 0.5, 0.1])
 """Probabilities with which the noise of two labels at one place is the same."""
@@ -80,7 +78,7 @@ class Places:
     def __init__(self, room: int) -> None:
         self.room = room
         self._seen: dict[int, int] = {}
-        self._streams: dict[int, NDArray[np.int64]] = {}
+        self._streams: dict[int, Outcomes] = {}
         self._outcomes: dict[int, Outcomes] = {}
 
     def add(self, key: int, stream: int, outcomes: Outcomes) -> slice:
@@ -96,7 +94,7 @@ class Places:
         self._outcomes[key][taken] = outcomes[:size]
         return taken
 
-    def at(self, key: int, places: slice) -> tuple[NDArray[np.int64], Outcomes]:
+    def at(self, key: int, places: slice) -> tuple[Outcomes, Outcomes]:
         """Streams and outcomes at places of a key; stream -1 where there is none to compare."""
         if key not in self._streams:
             size = places.stop - places.start

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-_HEADLINES = {
-    "fail": "{id}: the deployment does not do what it claims",
-    "error": "{id}: the target did not answer a call as it must, and the run ended there",
-    "inconclusive": "{id}: too little was seen to say; this is neither a pass nor a violation",
-}
+from .verdict import Verdict
+
+_INCONCLUSIVE = "too little was seen to say; this is neither a pass nor a violation"
 
 
 def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
@@ -16,9 +14,10 @@ def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     check: one of the `checks` of `report`, in the public JSON form, with any verdict but pass and
     not-applicable.
     """
-    lines = [_HEADLINES[check["verdict"]].format(id=check["id"])]
-    lines.append(f"observed: {check['message']}")
-    if check["verdict"] == "fail":
+    verdict = Verdict(check["verdict"])
+    meaning = _INCONCLUSIVE if verdict is Verdict.INCONCLUSIVE else verdict.meaning
+    lines = [f"{check['id']}: {meaning}", f"observed: {check['message']}"]
+    if verdict is Verdict.FAIL:
         lines.append(f"allowed: {_allowed(check, report)}")
         lines.append(f"likely cause: {check['diagnosis'] or 'none is known for what was observed'}")
     lines.append(f"reproduce: {check['reproduce'] or _in_python(report)}")

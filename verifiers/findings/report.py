@@ -1,11 +1,9 @@
-"""What a run found: verdicts of checks and of the whole, and their public JSON form."""
+"""What a run found: results of checks and of the whole, and their public JSON form."""
 
 import math
 import platform
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from importlib.metadata import version
 from typing import Any
 
@@ -13,37 +11,11 @@ from ..claim import Claim
 from .figures import Figures
 from .figures_json import figures_of
 from .opening import Opening
+from .verdict import Verdict, worst
+
+__all__ = ["CheckResult", "Report", "Verdict", "versions", "worst"]
 
 _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
-
-
-class Verdict(StrEnum):
-    """What one check, or the whole run, says of the target."""
-
-    FAIL = "fail"
-    ERROR = "error"
-    INCONCLUSIVE = "inconclusive"
-    PASS = "pass"
-    NOT_APPLICABLE = "not-applicable"
-
-    @property
-    def exit_status(self) -> int:
-        """0 pass, 1 a violation, 2 misuse or a target error, 3 the budget was too small to say."""
-        return {"fail": 1, "error": 2, "inconclusive": 3}.get(self.value, 0)
-
-    @property
-    def meaning(self) -> str:
-        """What a run with this verdict found, in a sentence."""
-        return _MEANING[self]
-
-
-_MEANING = {
-    Verdict.PASS: "the labels are what the claim says, to the precision below",
-    Verdict.FAIL: "the deployment does not do what it claims",
-    Verdict.ERROR: "the target did not answer a call as it must, and the run ended there",
-    Verdict.INCONCLUSIVE: "too few labels were seen to say",
-    Verdict.NOT_APPLICABLE: "the property cannot be tested on this target",
-}
 
 
 @dataclass(frozen=True)
@@ -153,13 +125,6 @@ class Report:
 def versions() -> dict[str, str]:
     """The versions of what computed a report, by name."""
     return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of a run from those of its checks."""
-    found = set(verdicts)
-    order = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
-    return next((verdict for verdict in order if verdict in found), Verdict.INCONCLUSIVE)
 
 
 def _utc(time: datetime) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
 from .files import ReadingError, read_bytes
+from .whole_numbers import is_whole
 
 _ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
@@ -52,12 +53,12 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
     if len(row) != columns:
         raise ValueError(f"{place}: {len(row)} columns, but {columns} in the first row")
     for column, cell in enumerate(row):
-        if not _is_whole(cell) and column == label_column:
+        if not is_whole(cell) and column == label_column:
             raise ValueError(
                 f"{place}: label {cell[:60]!r} is not a whole number: expected a class from 0 to "
                 f"{columns - 2}, or {REFUSAL} for a refusal"
             )
-        if not _is_whole(cell):
+        if not is_whole(cell):
             raise ValueError(
                 f"{place}: {cell[:60]!r} is not a whole number of votes: expected 0 to 2^53, and "
                 "commas between them (names in a header begin with a letter)"
@@ -97,8 +98,3 @@ def _label_column(place: str, cells: list[str]) -> int | None:
     if names.count("label") > 1:
         raise ValueError(f"{place}: {names.count('label')} columns named label: expected one")
     return names.index("label") if "label" in names else None
-
-
-def _is_whole(cell: str) -> bool:
-    text = cell.strip()
-    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19

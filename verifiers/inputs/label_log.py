@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 
 from ...reference import REFUSAL
+from .whole_numbers import is_whole
 
 
 def read_labels(lines: Iterable[str], source: str) -> list[int]:
@@ -24,7 +25,7 @@ def read_labels(lines: Iterable[str], source: str) -> list[int]:
             if cells[column].lower() == "label":
                 continue
         text = cells[column] if column < len(cells) else ""
-        if not _is_whole(text) or int(text) < REFUSAL:
+        if not is_whole(text) or int(text) < REFUSAL:
             raise ValueError(
                 f"{source}, line {number}: {text[:60]!r} is no label: expected a whole number "
                 "from 0, or -1 for a refusal (or a header that says label)"
@@ -53,7 +54,3 @@ def _label_column(cells: list[str], place: str) -> int:
             "column, or a header that names one 'label'"
         )
     return named[0]
-
-
-def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19

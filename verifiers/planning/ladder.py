@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...reference.searches import last_between
 from ..claim import MechanismClaim
 
 _CHANCES = (0.99, 0.997, 0.999)
@@ -28,20 +29,25 @@ class Rung:
 def ladder(claim: MechanismClaim) -> tuple[Rung, ...]:
     """The rungs that the claimed teachers and noise allow; none where no winner is so clear.
 
-    Each is the least clear winner that has at least its chance, found by halving: the chance grows
-    with the winner's votes.
+    Each is the least clear winner that has at least its chance.
     """
     found = []
     for chance in _CHANCES:
-        low, high = claim.teachers // claim.classes, claim.teachers
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _rung(claim, middle).chance >= chance else (middle, high)
-        rung = _rung(claim, high)
+        rung = _least_clear(claim, chance)
         # a winner far clearer than asked for would take far more labels
         if rung.chance >= chance and 1.0 - rung.chance >= 0.5 * (1.0 - chance) and rung.lead > 0:
             found.append(rung)
     return tuple(dict.fromkeys(found))
+
+
+def _least_clear(claim: MechanismClaim, chance: float) -> Rung:
+    """The winner of fewest votes that has this chance, which grows with them."""
+
+    def is_less_clear(winner: int) -> bool:
+        return _rung(claim, winner).chance < chance
+
+    even = claim.teachers // claim.classes
+    return _rung(claim, last_between(even, claim.teachers, is_less_clear) + 1)
 
 
 def _rung(claim: MechanismClaim, winner: int) -> Rung:

@@ -29,13 +29,12 @@ _SYMBOLS = {
     Verdict.INCONCLUSIVE: "?",
     Verdict.NOT_APPLICABLE: "\N{EN DASH}",
 }
-_WORST_FIRST = list(Verdict)
 
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
     figures = report.figures or Figures()
-    checks = sorted(report.checks, key=lambda check: _WORST_FIRST.index(check.verdict))
+    checks = sorted(report.checks, key=lambda check: check.verdict.rank)
     return (
         _environment()
         .get_template("page.html")

@@ -27,8 +27,6 @@ _LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
 _INDENT = 13
 _NARROW = 60  # columns of a terminal that has none to spare for an indent
 
-_WORST_FIRST = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.PASS)
-
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
@@ -121,7 +119,7 @@ def print_report(report: Report, target: str) -> None:
         _say(console, warning, lead=("warning: ", "yellow"))
     console.print()
     told = [check for check in report.checks if _is_told(check, report)]
-    for check in sorted(told, key=lambda check: _WORST_FIRST.index(check.verdict)):
+    for check in sorted(told, key=lambda check: check.verdict.rank):
         _print_check(console, check)
     _print_others(console, [check for check in report.checks if check not in told])
     for warning in report.warnings:

@@ -1,11 +1,11 @@
 """The gate inside a test of one's own: `assert_conforms`."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..claim import Claim, ClaimError, Gate, parse_claim, read_claim
+from ..commands.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
 from ..gate import verify
@@ -105,11 +105,13 @@ def _reproduce(
     """The command that repeats the run, where both were named and not handed over."""
     if not isinstance(target, str) or not isinstance(claim, str | Path):
         return None
-    words = ["dpassay", "verify", shown_spec(target), "--claim", str(claim)]
-    words += ["--max-queries", str(max_queries)] if max_queries is not None else []
-    options = {"keep-going": ["--keep-going"], "stop": ["--stop-at-once"]}
-    words += options.get(after_failure, [])
-    return shlex.join(words)
+    return verify_line(
+        shown_spec(target),
+        claim=claim,
+        max_queries=max_queries,
+        keep_going=after_failure == "keep-going",
+        stop_at_once=after_failure == "stop",
+    )
 
 
 def _refuse_hypothesis() -> None:

@@ -5,7 +5,6 @@ Two runs would each have their own `false_alarm`; the checks of a session are to
 
 import fcntl
 import json
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..claim import Claim
+from ..commands.verify_line import verify_line
 from ..embedded import REFERENCE, reference_target
 from ..targets import Target, open_target, shown_spec
 
@@ -74,7 +74,6 @@ class SharedRun:
         from ..gate import verify  # not for processes that read what another found
 
         shown = None if self.target is None else shown_spec(self.target)
-        words = ["dpassay", "verify", *([shown] if shown else []), "--claim", self.claim_file]
         self.open()
         assert self._opened is not None
         try:
@@ -82,7 +81,7 @@ class SharedRun:
                 self._opened,
                 self.claim,
                 seed=self.seed,
-                reproduce=shlex.join(words),
+                reproduce=verify_line(shown, claim=self.claim_file),
                 name=shown or REFERENCE,
             )
         finally:

@@ -1,0 +1,40 @@
+"""What queries cost by how many were answered and refused alone, whatever the votes."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Matrix
+from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from .adjacency import Adjacency, between
+from .analyses import answer_data_independent
+from .confident import threshold_data_independent
+from .conversions import ORDERS, to_epsilon
+
+
+@between(Adjacency.REPLACE_ONE)
+def release_costs(
+    mechanism: NoisyArgmax | ConfidentGNMax, orders: ArrayLike
+) -> tuple[Matrix, Matrix]:
+    """Rényi costs (n,) of the threshold's test, 0 without one, and of an answer after it.
+
+    By the data-independent analyses; a refused query costs its test, an answered one both.
+    """
+    answer = answer_data_independent(mechanism.noise, orders)
+    if isinstance(mechanism, ConfidentGNMax):
+        return threshold_data_independent(mechanism.threshold_noise.scale, orders), answer
+    return np.zeros_like(answer), answer
+
+
+class CountedCost:
+    """Epsilon of so many answered and refused queries of one mechanism, on the grid of orders."""
+
+    def __init__(self, mechanism: NoisyArgmax | ConfidentGNMax) -> None:
+        self._refused, answer = release_costs(mechanism, ORDERS)
+        self._answered = self._refused + answer
+
+    def epsilon(self, answered: int, refused: int, delta: float) -> float:
+        """The epsilon of all of them together at `delta`."""
+        if answered + refused == 0:
+            return 0.0
+        costs = answered * self._answered + refused * self._refused
+        return to_epsilon(ORDERS, costs, delta).epsilon

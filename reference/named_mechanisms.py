@@ -1,0 +1,39 @@
+"""Mechanisms by the names and words with which claims and commands describe them."""
+
+from typing import Final
+
+from .mechanisms import ConfidentGNMax, NoisyArgmax
+from .noise import Gaussian, Laplace, Noise
+
+MOST_VOTES: Final = 1e9
+"""No threshold is further from 0."""
+
+NOISE_OF: Final[dict[str, type[Noise]]] = {
+    "gnmax": Gaussian,
+    "confident-gnmax": Gaussian,
+    "lnmax": Laplace,
+}
+"""The only noise of the mechanisms whose names say it; the others take any."""
+
+
+def needed_noise(name: str | None, noise: Noise) -> str | None:
+    """The family that the mechanism of this name takes, where the noise is of another one."""
+    needed = NOISE_OF.get(name or "")
+    return None if needed is None or isinstance(noise, needed) else needed.family
+
+
+def described_mechanism(
+    noise: Noise, threshold: float | None, threshold_noise: Noise | None
+) -> NoisyArgmax | ConfidentGNMax:
+    """Confident-GNMax where there are a threshold and its noise, else the plain noisy argmax.
+
+    noise: of the votes; threshold: in votes. Raises ValueError for one of threshold and its noise
+    without the other, or for a threshold with noise that is not Gaussian.
+    """
+    if threshold is None and threshold_noise is None:
+        return NoisyArgmax(noise)
+    if threshold is None or threshold_noise is None:
+        raise ValueError("a threshold and its noise belong together: give both or neither")
+    if not isinstance(noise, Gaussian) or not isinstance(threshold_noise, Gaussian):
+        raise ValueError(f"threshold with {noise} and {threshold_noise}: expected gaussian noise")
+    return ConfidentGNMax(noise, threshold, threshold_noise)

@@ -1,0 +1,34 @@
+"""The mechanism that the options of a command describe, in texts as they were typed."""
+
+from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
+from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
+
+_SCREENED = "confident-gnmax"
+
+
+def mechanism_of_options(
+    noise: str, threshold: float | None, threshold_noise: str | None, name: str | None = None
+) -> NoisyArgmax | ConfidentGNMax:
+    """The mechanism of `name`, or without one that which the threshold, or none, tells.
+
+    Raises ValueError naming the option that does not fit the others.
+    """
+    votes = parse_noise(noise)
+    needed = needed_noise(name, votes)
+    if needed is not None:
+        raise ValueError(f"--noise {noise}: {name} takes {needed} noise")
+    given = [value for value in (threshold, threshold_noise) if value is not None]
+    if given and name not in (None, _SCREENED):
+        raise ValueError(f"--threshold belongs to {_SCREENED}, not to {name}")
+    if threshold is not None and not abs(threshold) <= MOST_VOTES:  # for a nan too
+        raise ValueError(f"--threshold {threshold:g}: expected -1e9 to 1e9 votes")
+    if name == _SCREENED and len(given) < 2:
+        raise ValueError(f"{_SCREENED} needs --threshold and --threshold-noise")
+    if len(given) == 1:
+        raise ValueError("--threshold and --threshold-noise belong together: give both or neither")
+    screen = None if threshold_noise is None else parse_noise(threshold_noise)
+    if screen is not None and not isinstance(votes, Gaussian):
+        raise ValueError(f"--noise {noise}: --threshold takes gaussian noise")
+    if screen is not None and not isinstance(screen, Gaussian):
+        raise ValueError(f"--threshold-noise {threshold_noise}: expected gaussian noise")
+    return described_mechanism(votes, threshold, screen)

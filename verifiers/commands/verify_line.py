@@ -1,0 +1,39 @@
+"""The command line that repeats a run of the gate, as a user would type it."""
+
+import shlex
+from pathlib import Path
+
+
+def verify_line(
+    spec: str | None,
+    *,
+    claim: str | Path | None = None,
+    max_queries: int | None = None,
+    compare: str | None = None,
+    keep_going: bool = False,
+    stop_at_once: bool = False,
+    checks: tuple[str, ...] = (),
+    skipped: tuple[str, ...] = (),
+    histograms: tuple[str, ...] = (),
+    histogram_file: str | None = None,
+) -> str:
+    """`dpassay verify` with the options that were given; those given again stand there as often.
+
+    spec: the target as reports show it, without credentials; None for the reference. The seed is
+    added by the run, which may have chosen it.
+    """
+    flags = {"--keep-going": keep_going, "--stop-at-once": stop_at_once}
+    options: dict[str, tuple[object, ...]] = {
+        "--claim": (claim,),
+        "--max-queries": (max_queries,),
+        "--compare": (compare,),
+        "--check": checks,
+        "--skip": skipped,
+        "--histogram": histograms,
+        "--histograms": (histogram_file,),
+    }
+    words = ["dpassay", "verify"] + ([] if spec is None else [spec])
+    words += [flag for flag, given in flags.items() if given]
+    for name, values in options.items():
+        words += [word for value in values if value is not None for word in (name, str(value))]
+    return shlex.join(words)
