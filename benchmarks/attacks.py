@@ -21,7 +21,8 @@ QUERIES = 10_000
 def rows() -> Iterator[Row]:
     votes = np.resize(digit_histograms(), (BATCH, 10))
     noise = Gaussian(40.0)
-    counts = np.random.default_rng(0).multinomial(QUERIES, probabilities(votes, noise))
+    laws = probabilities(votes, noise)
+    counts = np.random.default_rng(0).multinomial(QUERIES, laws).astype(float)
     many, one = (Answers(c, NoisyArgmax(noise)) for c in (counts, counts[0]))
     cold = seconds(lambda: reconstruct(one, 250))
     few = counts[:20]

@@ -87,7 +87,8 @@ def chi_square_refutes(draw: Draw, total: int) -> bool:
 
 def laws() -> np.ndarray:
     votes = digit_histograms()[:24].astype(float)
-    return np.exp(NoisyArgmax(Gaussian(SIGMA)).log_probabilities(votes))
+    found: np.ndarray = np.exp(NoisyArgmax(Gaussian(SIGMA)).log_probabilities(votes))
+    return found
 
 
 def scaled(factor: float) -> Make:
@@ -138,7 +139,8 @@ def normal(rng: np.random.Generator, votes: np.ndarray, size: int) -> np.ndarray
 
 
 def noisy(votes: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    return (votes + noise).argmax(-1)
+    labels: np.ndarray = (votes + noise).argmax(-1)
+    return labels
 
 
 FAULTS: dict[str, Make] = {

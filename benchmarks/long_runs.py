@@ -63,8 +63,8 @@ def kept_results(path: Path) -> dict[str, Any]:
 def sources() -> str:
     """A fingerprint of what is measured: the package as installed, the zoo, the benchmarks."""
     sums = hashlib.sha256()
-    for folder in (*dpassay.__path__, ROOT / "tests" / "zoo", ROOT / "benchmarks"):
-        for path in sorted(Path(folder).rglob("*.py")):
+    for folder in (*map(Path, dpassay.__path__), ROOT / "tests" / "zoo", ROOT / "benchmarks"):
+        for path in sorted(folder.rglob("*.py")):
             sums.update(path.read_bytes())
     return sums.hexdigest()[:16]
 

@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.report import Report
 
-from .long_runs import ROOT, carried_out
+from .long_runs import ROOT, Part, carried_out
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -71,7 +71,7 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.only not in (None, *ENTRIES):
         parser.error(f"--only {asked.only}: no aggregator of this name in tests/zoo")
-    parts = [
+    parts: list[Part] = [
         (seed, *names)
         for seed in range(asked.runs)  # outside: what there is after an hour is of every entry
         for names in sharing_a_plan([asked.only] if asked.only else wanted(seed, asked.runs))

@@ -63,7 +63,7 @@ class Setting:
         counts = rng.multinomial(answered, np.exp(mechanism.log_probabilities(votes)))
         limits = [expected_error(h, mechanism, n) for h, n in zip(votes, answered, strict=True)]
         for attack in ATTACKS:
-            read, converged = self._attack(attack, Answers(counts, mechanism))
+            read, converged = self._attack(attack, Answers(counts.astype(float), mechanism))
             errors = misplaced(read, votes)
             for i in range(len(votes)):
                 yield Outcome(

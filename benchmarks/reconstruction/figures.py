@@ -12,6 +12,8 @@ from .experiments import ALL_ANSWERED, ATTACKS, VARIANTS, Outcome
 mpl.use("svg")
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 COLOURS = {
     "mle": "#0072b2",
@@ -85,7 +87,8 @@ def _against_cost(dataset: str, outcomes: Sequence[Outcome], folder: Path) -> Pa
         ]
         keys = sorted({(o.sample, o.sigma) for o in chosen})
         points = [_mean_point(chosen, sample, sigma) for sample, sigma in keys]
-        axis.scatter(*zip(*points, strict=True), s=14, color=COLOURS[attack], label=attack)
+        costs, errors = zip(*points, strict=True)
+        axis.scatter(costs, errors, s=14, color=COLOURS[attack], label=attack)
     axis.set(
         xlabel="privacy cost epsilon of 10,000 queries (expected charging)",
         ylabel="share of votes misplaced",
@@ -101,7 +104,7 @@ def _mean_point(outcomes: Sequence[Outcome], sample: int, sigma: float) -> tuple
 
 
 def _bars(
-    axis: plt.Axes,
+    axis: Axes,
     outcomes: Sequence[Outcome],
     colours: dict[str, str],
     of: Callable[[Outcome], str],
@@ -124,7 +127,7 @@ def _bars(
     axis.grid(axis="y", lw=0.3)
 
 
-def _save(figure: plt.Figure, path: Path) -> Path:
+def _save(figure: Figure, path: Path) -> Path:
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
     return path

@@ -15,7 +15,7 @@ from typed import typed
 
 from dpassay.verifiers.commands.exit_statuses import run_commands
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 AGAIN = pytest.mark.slow("again with other seeds")
 
 CLAIM = """
@@ -53,7 +53,7 @@ def claim(tmp_path):
 
 
 def verify(name, claim, *more):
-    return typed("verify", f"{HERE}/targets.py:{name}", "--claim", claim, "--json", *more)
+    return typed("verify", f"{HERE}/aggregators.py:{name}", "--claim", claim, "--json", *more)
 
 
 @pytest.mark.slow("a pass in a process of its own")
@@ -62,7 +62,7 @@ def test_the_right_noise_exits_0(tmp_path):
     (tmp_path / "coarse.toml").write_text(COARSE)
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--json"]
     found = run(
-        [*command, f"{HERE}/targets.py:quarter_noise", "--claim", str(tmp_path / "coarse.toml")]
+        [*command, f"{HERE}/aggregators.py:quarter_noise", "--claim", str(tmp_path / "coarse.toml")]
     )
     report = json.loads(found.stdout)
     assert (found.returncode, report["verdict"]) == (0, "pass")
@@ -189,7 +189,7 @@ def test_a_terminal_sees_progress(tmp_path):
 def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status):
     """`| head -1` in CI: rich would exit with 1, which means a violation."""
     (tmp_path / "claim.toml").write_text(CLAIM)
-    command = f"dpassay verify {HERE}/targets.py:{target} --claim claim.toml --seed 0"
+    command = f"dpassay verify {HERE}/aggregators.py:{target} --claim claim.toml --seed 0"
     line = f"{sys.executable} -m {command.replace('dpassay', 'dpassay.verifiers.cli', 1)}"
     found = subprocess.run(
         ["bash", "-c", f"{line} | true; echo ${{PIPESTATUS[0]}}"],
@@ -269,7 +269,7 @@ def test_a_reader_that_leaves_early_is_no_traceback():
 
 
 def test_a_failure_is_explained_to_people(claim):
-    found = typed("verify", f"{HERE}/targets.py:half_noise", "--claim", claim)
+    found = typed("verify", f"{HERE}/aggregators.py:half_noise", "--claim", claim)
     assert found.returncode == 1
     for words in (
         "FAIL: ",

@@ -13,7 +13,7 @@ from typed import typed
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.reporting.files import FILES, ReportFileError, ReportFolder
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 CLAIM = """
 [mechanism]
 name = "gnmax"
@@ -45,7 +45,7 @@ def is_whole(path):
 
 def test_the_command_line_writes_what_it_prints(claim, tmp_path):
     where = tmp_path / "made" / "anew"
-    target = f"{HERE}/targets.py:half_noise"
+    target = f"{HERE}/aggregators.py:half_noise"
     found = typed("verify", "--json", "--claim", claim, target, "--report", str(where))
     assert (found.returncode, found.stderr) == (1, "")
     assert is_whole(where)

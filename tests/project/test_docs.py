@@ -13,7 +13,7 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TABLES = {"mechanism": MechanismClaim, "privacy": PrivacyClaim, "gate": Gate}
 SAMPLE = {

@@ -14,7 +14,7 @@ from dpassay.verifiers.targets import (
     open_target,
 )
 
-FILE = Path(__file__).parent / "targets.py"
+FILE = Path(__file__).parents[1] / "aggregators.py"
 HISTOGRAM = np.array([100, 90, 60])
 CALL = r"aggregate\(\[100, 90, 60\], size=5\)"
 
@@ -49,7 +49,10 @@ def test_callables_and_objects_answer(name, capfd):
         ("in_place", f"{CALL} raised ValueError: .* the histogram given is read-only, copy it"),
         ("dies", f"{CALL}: the target's process ended with status 3"),
         ("missing", "has no attribute 'missing'"),
-        ("Aggregator", "is a class: name an instance of it, .*targets.py:aggregator where aggreg"),
+        (
+            "Aggregator",
+            "is a class: name an instance of it, .*aggregators.py:aggregator where aggreg",
+        ),
     ],
 )
 def test_broken_targets_are_one_line(name, words):

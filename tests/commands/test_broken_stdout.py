@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 DPASSAY = f"{sys.executable} -m dpassay.verifiers.cli"
 CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
-VERIFY = f"{DPASSAY} verify {HERE}/targets.py:half_noise --claim claim.toml --max-queries 2000"
+VERIFY = f"{DPASSAY} verify {HERE}/aggregators.py:half_noise --claim claim.toml --max-queries 2000"
 BROKEN = [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")]
 
 if sys.platform != "linux":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typed import typed
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README, ATTACK, ACCOUNTING = "README.md", "docs/attack.md", "docs/accounting.md"
 HOW_TO = "docs/how-to.md"
 
