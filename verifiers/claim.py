@@ -139,12 +139,19 @@ class Gate(_Table):
         return restart
 
 
+class LogClaim(_Table):
+    """`[log]`: what a recorded log of the deployment holds."""
+
+    refusals: Literal["logged", "left-out"] = "logged"
+
+
 class Claim(_Table):
     """A deployment's claim; the defaults of `[gate]` are those of the public contract."""
 
     mechanism: MechanismClaim
     privacy: PrivacyClaim | None = None
     gate: Gate = Gate()
+    log: LogClaim | None = None
 
     def with_max_queries(self, max_queries: int) -> "Claim":
         """The same claim under another query budget."""
@@ -212,7 +219,7 @@ def _one_line(error: ValidationError) -> str:
         table: Any = Claim
         for part in first["loc"][:-1]:
             annotation = table.model_fields[str(part)].annotation
-            table = PrivacyClaim if part == "privacy" else annotation
+            table = {"privacy": PrivacyClaim, "log": LogClaim}.get(str(part), annotation)
         near = difflib.get_close_matches(str(first["loc"][-1]), table.model_fields, 1)
         meant = f" (did you mean {near[0]}?)" if near else ""
         return f"{place} is no known key{meant}: allowed are {', '.join(table.model_fields)}"
@@ -239,6 +246,7 @@ def _expected(place: tuple[int | str, ...]) -> str | None:
         "mechanism": MechanismClaim,
         "privacy": PrivacyClaim,
         "gate": Gate,
+        "log": LogClaim,
     }
     if len(place) != 2 or str(place[0]) not in tables:
         return None

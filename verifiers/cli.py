@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
@@ -47,10 +47,12 @@ def commands() -> None:
     "--histogram", "typed", multiple=True, metavar="H", help="Your own, 12,7,6; may be given again."
 )
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
+@click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def verify(
     *,
     target: str | None,
+    log: str | None,
     claim_file: str | None,
     folder: str | None,
     max_queries: int | None,
@@ -71,6 +73,8 @@ def verify(
     or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
     reference aggregator is verified.
 
+    With --log, a recorded log is judged, CSV or JSON Lines, and nothing is asked.
+
     Once a check has failed, some thousand labels more are asked to tell the cause, unless
     --keep-going or --stop-at-once says otherwise.
     """
@@ -87,6 +91,12 @@ def verify(
     from .reporting.terminal import print_report
     from .targets import shown_spec
 
+    if log is not None:
+        asking = (target, max_queries, max_seconds, compare, file, *checks, *skipped, *typed)
+        asks = any(asking) or keep_going or stop_at_once
+        _verify_log(
+            log, claim_file=claim_file, folder=folder, seed=seed, as_json=as_json, asks=asks
+        )
     try:
         if target is not None and claim_file is None:
             needed = "needs --claim FILE: what should it be held to?"
@@ -142,6 +152,45 @@ def verify(
         with untimed(), on_stdout(kept=None if trouble is not None else folder):
             print(json.dumps(report.as_json())) if as_json else print_report(report, name)
         interrupts.until_exit()
+    if trouble is not None:
+        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
+    sys.exit(report.verdict.exit_status)
+
+
+def _verify_log(
+    log: str,
+    *,
+    claim_file: str | None,
+    folder: str | None,
+    seed: int | None,
+    as_json: bool,
+    asks: bool,
+) -> NoReturn:
+    """Judges a recorded log, and ends the command with the status of its verdict.
+
+    asks: whether options were given that are for asking a target.
+    """
+    from .claim import ClaimError, read_claim
+    from .commands.verify_log import verify_log
+    from .gate import Progress
+    from .inputs.release_log import LogError, shown_path
+    from .reporting.files import ReportFileError, ReportFolder
+    from .reporting.terminal import print_report, progress_bar
+
+    if asks:
+        fail("--log FILE: only --claim, --report, --seed and --json go with it: nothing is asked")
+    if claim_file is None:
+        fail(f"--log {shown_path(log)} needs --claim FILE: what should it be held to?")
+    try:
+        claim, name = read_claim(claim_file), shown_path(log)
+        files = None if folder is None else ReportFolder(folder, name, claim_file)
+        with progress_bar() as show:
+            report = verify_log(log, claim, seed, lambda n: show(Progress(n, 0, "reading rows")))
+    except (ClaimError, LogError, ReportFileError) as error:
+        fail(str(error))
+    trouble = None if files is None else files.write(report)
+    with on_stdout(kept=None if trouble is not None else folder):
+        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.verifiers.claim import Claim, Gate, MechanismClaim, PrivacyClaim, parse_claim
+from dpassay.verifiers.claim import Claim, Gate, LogClaim, MechanismClaim, PrivacyClaim, parse_claim
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
@@ -15,7 +15,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TABLES = {"mechanism": MechanismClaim, "privacy": PrivacyClaim, "gate": Gate}
+TABLES = {"mechanism": MechanismClaim, "privacy": PrivacyClaim, "gate": Gate, "log": LogClaim}
 SAMPLE = {
     "mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
 }

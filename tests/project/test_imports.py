@@ -21,6 +21,7 @@ FLOORS = (
     {"planning"},
     {"findings"},
     {"checks"},
+    {"logs"},
     {"gate", "commands"},
     {"reporting", "testing", "github"},
     {"__init__", "cli", "pytest_plugin"},

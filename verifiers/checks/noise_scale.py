@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ...reference import Noise
 from ...reference.mechanisms import Labels
 from ..error_budget import SHARES, log_threshold
 from ..evidence import ScaleEvidence, count_outcomes
@@ -69,20 +70,24 @@ class NoiseScale(Judged):
 
     def _interval_text(self) -> str:
         noise = self.plan.claim.mechanism.noise
-        confidence = f"confidence 1 - {math.exp(-self.log_threshold):.2g}"
-        interval = self.evidence.interval(self.log_threshold)
-        if interval is None:
-            return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
-        ends = [noise.scale * end for end in interval]
-        low, high = (told_apart(end, noise.scale) for end in ends)
-        # each end is refuted itself, which is to be seen where it is the claim
-        least, most = ("above", "below") if noise.scale in ends else ("at least", "at most")
-        if interval[0] <= 0 or interval[1] == math.inf:  # none tried on that side is refuted
-            bound = f"{most} {high}" if math.isfinite(interval[1]) else f"{least} {low}"
-            return f"scale {bound if interval != (0.0, math.inf) else 'of any size'} ({confidence})"
-        if noise.scale in ends:
-            return f"scale above {low} and below {high} ({confidence})"
-        return f"scale between {low} and {high} ({confidence})"
+        return interval_text(noise, self.evidence.interval(self.log_threshold), self.log_threshold)
+
+
+def interval_text(noise: Noise, interval: tuple[float, float] | None, log_threshold: float) -> str:
+    """The scales that labels do not refute, in words; interval: as factors of the claimed one."""
+    confidence = f"confidence 1 - {math.exp(-log_threshold):.2g}"
+    if interval is None:
+        return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
+    ends = [noise.scale * end for end in interval]
+    low, high = (told_apart(end, noise.scale) for end in ends)
+    # each end is refuted itself, which is to be seen where it is the claim
+    least, most = ("above", "below") if noise.scale in ends else ("at least", "at most")
+    if interval[0] <= 0 or interval[1] == math.inf:  # none tried on that side is refuted
+        bound = f"{most} {high}" if math.isfinite(interval[1]) else f"{least} {low}"
+        return f"scale {bound if interval != (0.0, math.inf) else 'of any size'} ({confidence})"
+    if noise.scale in ends:
+        return f"scale above {low} and below {high} ({confidence})"
+    return f"scale between {low} and {high} ({confidence})"
 
 
 def told_apart(end: float, claimed: float, digits: int = 4) -> str:

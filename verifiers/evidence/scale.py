@@ -41,7 +41,11 @@ class ScaleEvidence:
     def observe(self, counts: Vector, log_laws: Vector) -> None:
         """Adds labels: counts (o,), and each factor's log-probabilities per label (f, o)."""
         seen = counts > 0
-        self.log_likelihoods += log_laws[:, seen] @ counts[seen]
+        self.add(log_laws[:, seen] @ counts[seen])
+
+    def add(self, log_likelihoods: Vector) -> None:
+        """Adds labels by the log-probability (f,) that each factor gives them."""
+        self.log_likelihoods += log_likelihoods
         self._highest = np.maximum(self._highest, self.log_e_values)
 
     @property

@@ -89,11 +89,32 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         *_scale_faults(claim),
         *_family_faults(claim),
         *_shortcuts(claim),
-        *_favoured_classes(claim),
+        *_favoured_classes(claim, _FAVOURS),
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         law = _noiseless(claim, _from_ten)
         faults.append(Fault("noise missing on classes from 10 on", law, of_class=("from ten", 0)))
+    mechanism = claim.mechanism()
+    if isinstance(mechanism, ConfidentGNMax):
+        faults += _screening_faults(mechanism)
+    return faults
+
+
+def cheap_faults(claim: MechanismClaim) -> list[Fault]:
+    """Those, other scales left out, whose law costs about as much as the claimed one.
+
+    For logs, where a histogram may come once and never again.
+    """
+    faults = [
+        Fault("the plurality without any noise", _finish(claim, _plurality)),
+        Fault("a uniform draw that ignores the votes", _finish(claim, _uniform)),
+        Fault("the smallest noisy count, argmin for argmax", _argmin(claim)),
+        Fault("the plurality without noise one time in twenty", _now_and_then(claim, _plurality)),
+        Fault("a uniform draw one time in twenty", _now_and_then(claim, _uniform)),
+        *_family_faults(claim),
+        *_shortcuts(claim),
+        *_favoured_classes(claim, _FAVOURS[-2:]),
+    ]
     mechanism = claim.mechanism()
     if isinstance(mechanism, ConfidentGNMax):
         faults += _screening_faults(mechanism)
@@ -270,10 +291,10 @@ _STEP = 1e-3  # scales of the noise
 _FAVOUR_WEIGHT = 0.25  # of the wager on each: there are four a class
 
 
-def _favoured_classes(claim: MechanismClaim) -> list[Fault]:
+def _favoured_classes(claim: MechanismClaim, favours: Sequence[float]) -> list[Fault]:
     """A class that has so many votes more, or fewer, than were cast for it."""
     faults = []
-    for favour in _FAVOURS:
+    for favour in favours:
         votes = favour * claim.noise.scale
         more = f"{abs(votes):.3g} votes {'more' if votes > 0 else 'fewer'} than were cast"
         for k, wording in _named_classes(claim).items():

@@ -1,0 +1,234 @@
+"""A recorded log judged: what is found, what is said, and what a log cannot tell."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from small import small_claim
+
+from dpassay.verifiers.cli import commands
+from dpassay.verifiers.inputs.release_log import Row
+from dpassay.verifiers.logs import LogEvidence, chunks, log_results
+
+HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:10"
+classes = 4
+teachers = 40
+"""
+
+
+def drawn(rows, seed, scale=1.0, histograms=HISTOGRAMS):
+    """Rows of noisy argmax on histograms at random."""
+    rng = np.random.default_rng(seed)
+    votes = np.array(histograms)[rng.integers(0, len(histograms), rows)]
+    labels = (votes + rng.normal(0.0, 10.0 * scale, votes.shape)).argmax(-1)
+    return [Row(tuple(h), int(y)) for h, y in zip(votes.tolist(), labels, strict=True)]
+
+
+def judged(rows, claim=None, size=500):
+    """Results by check id, and the evidence."""
+    evidence = LogEvidence(claim or small_claim(), 0)
+    for chunk in chunks(rows, size):
+        evidence.observe(chunk)
+    return {result.id: result for result in log_results(evidence)}, evidence
+
+
+def test_a_sound_log_passes_and_says_what_it_would_show():
+    found, _ = judged(drawn(6000, 1))
+    assert {r.verdict for r in found.values()} == {"pass", "not-applicable"}
+    assert "0.99" in found["class-probabilities"].message
+    assert found["noise-scale"].message.startswith("scale between")
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"), [(0.5, "0.5 times"), (2.0, "2 times"), (1e-9, "without any noise")]
+)
+def test_wrong_noise_is_named(scale, words):
+    found, _ = judged(drawn(3000, 2, scale))
+    assert found["class-probabilities"].verdict == "fail"
+    assert words in found["class-probabilities"].diagnosis
+
+
+def test_noise_that_changes_midway_is_dated():
+    """Catches evidence that sound rows drown, and an onset that is off."""
+    found, evidence = judged(drawn(8000, 3) + drawn(1500, 4, 0.5))
+    assert found["class-probabilities"].verdict == "fail"
+    assert "0.5 times" in found["class-probabilities"].diagnosis
+    assert abs(int(evidence.pointed.onsets[evidence.best]) - 8000) < 100
+    assert 8000 < evidence.found_after["class-probabilities"] < 8600
+
+
+def test_kept_answers_are_found():
+    """A deployment that claims fresh noise and looks answers up."""
+    kept: dict[tuple[int, ...], int] = {}
+    rng = np.random.default_rng(5)
+    many = [tuple(int(v) for v in rng.multinomial(40, [0.4, 0.3, 0.2, 0.1])) for _ in range(40)]
+    rows = [
+        row._replace(label=kept.setdefault(row.histogram, row.label))
+        for row in drawn(2000, 6, histograms=many)
+    ]
+    found, _ = judged(rows)
+    assert found["fresh-noise"].verdict == "fail"
+    assert "copies of the label before of the same histogram" in found["fresh-noise"].diagnosis
+
+
+def test_a_worker_that_repeats_its_label_is_found():
+    rows, last = [], {}
+    for number, row in enumerate(drawn(4000, 7)):
+        worker = str(number % 4)
+        label = last.get(worker, row.label) if number % 3 == 0 else row.label
+        last[worker] = label
+        rows.append(row._replace(worker=worker, label=label))
+    found, _ = judged(rows)
+    assert found["fresh-noise"].verdict == "fail"
+    assert "same worker" in found["fresh-noise"].diagnosis
+
+
+def test_few_rows_are_inconclusive_and_say_how_many_more():
+    found, _ = judged(drawn(12, 8))
+    assert found["class-probabilities"].verdict == "inconclusive"
+    assert "more would" in found["class-probabilities"].message
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0])
+def test_what_a_pass_says_it_would_show_shows(scale):
+    """Power: of 20 logs at 0.99, five or more are missed with probability 1.4e-6."""
+    found, _ = judged(drawn(1500, 9))
+    assert found["class-probabilities"].verdict == "pass"
+    broken = [judged(drawn(1500, 100 + i, scale))[1] for i in range(20)]
+    missed = sum(not e.refuted("class-probabilities") for e in broken)
+    assert missed < 5
+
+
+def test_a_log_sorted_by_its_labels_is_refuted():
+    """5,000 correct labels: the null needs rows in the order of their draws, as the report says."""
+    rows = sorted(drawn(5000, 10), key=lambda row: row.label)
+    _, evidence = judged(rows)
+    assert evidence.refuted("class-probabilities")
+
+
+def test_chunks_change_nothing():
+    """A log that is followed gives what the same log gives at once."""
+    rows = drawn(1500, 11) + drawn(1500, 12, 0.5)
+    _, one = judged(rows, size=len(rows))
+    _, many = judged(rows, size=7)
+    for name, value in one.highest.items():
+        assert many.highest[name] == pytest.approx(value, abs=1e-9)
+    assert many.found_after["class-probabilities"] == one.found_after["class-probabilities"]
+
+
+def test_refusals_are_judged_and_may_be_left_out_where_the_claim_says_so():
+    rng = np.random.default_rng(13)
+    claim = small_claim("confident-gnmax")
+    votes = np.array(HISTOGRAMS)[rng.integers(0, len(HISTOGRAMS), 6000)]
+    labels = claim.mechanism.mechanism()
+    rows = [Row(tuple(h.tolist()), int(labels.sample(h, 1, rng)[0])) for h in votes]
+    assert judged(rows, claim)[0]["class-probabilities"].verdict == "pass"
+    answered = [row for row in rows if row.label >= 0]
+    assert judged(answered, claim)[0]["class-probabilities"].verdict == "fail"
+    left_out = small_claim("confident-gnmax", log={"refusals": "left-out"})
+    assert judged(answered, left_out)[0]["class-probabilities"].verdict == "pass"
+
+
+def test_a_caching_log_keeps_its_answers():
+    claim = small_claim()
+    caching = claim.model_copy(
+        update={"mechanism": claim.mechanism.model_copy(update={"caching": True})}
+    )
+    rows = [Row((20, 15, 5, 0), 1), Row((10, 10, 10, 10), 2), Row((20, 15, 5, 0), 1)]
+    assert judged(rows, caching)[0]["fresh-noise"].verdict == "pass"
+    rows.append(Row((10, 10, 10, 10), 0))
+    found, _ = judged(rows, caching)
+    assert found["fresh-noise"].verdict == "fail"
+    assert "row 4: [10, 10, 10, 10] was answered 0, and 2 before" in found["fresh-noise"].message
+
+
+@pytest.mark.slow("statistics of many logs; others show that sound logs pass")
+def test_sound_logs_seldom_fail():
+    """At 0.05 on each of 400 logs: 45 failures have probability below 1e-6 if 20 are expected."""
+    claim = small_claim(gate={"false_alarm": 0.05})
+    failed = sum(
+        any(r.verdict == "fail" for r in judged(drawn(2000, 1000 + i), claim)[0].values())
+        for i in range(400)
+    )
+    assert failed < 45
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A claim, and a function that writes a log beside it."""
+    (tmp_path / "claim.toml").write_text(CLAIM)
+
+    def write(text, name="log.csv"):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return tmp_path / "claim.toml", write
+
+
+def run(*words):
+    return CliRunner().invoke(commands, ["verify", *map(str, words)])
+
+
+HEAD = "a,b,c,d,label,time\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HEAD + "20,15,5,0,1,5\n20,15,5,0,1,4\n", "line 3: its time 4 is before"),
+        (HEAD + "20,15,5,0,4,5\n", "line 2: label 4: expected 0 to 3"),
+        (HEAD + "20,15,5,0,-1,5\n", "line 2: label -1: expected 0 to 3"),
+        (HEAD + "20,15,5,x,1,5\n", "line 2: 'x' is not a whole number of votes"),
+        (HEAD + "20,15,5,0,1\n", "line 2: 5 columns, but 6 in the header"),
+        (HEAD + "20,15,5,0,1,soon\n", "line 2: time 'soon': expected seconds, or ISO 8601"),
+        ("a,b,label\n1,2,0\n", "2 columns of votes: expected 4"),
+        ("1,2,3,4,0\n", "a header with a column for each class and one named label"),
+        ('{"histogram": [1, 2, 3, 4]}\n', "line 1: label 'None' is not a whole number"),
+        ('{"histogram": [1, 2], "label": 0}\n', "a histogram of 2 classes: expected 4"),
+        ('{"id": "x", "label": 0}\n', "no [inputs] that it could refer to"),
+        ('{"histogram": [1, 2, 3, 4], "label": 0, "extra": 1}\n', "'extra': allowed are"),
+        ("{]\n", "is no JSON object"),
+        ("", "no rows"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_one_line(files, text, said):
+    claim, write = files
+    result = run("--log", write(text), "--claim", claim)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert len(result.output.strip().splitlines()) == 1
+
+
+def test_the_command_judges_both_forms_alike(files):
+    claim, write = files
+    rows = drawn(3000, 14)
+    text = HEAD + "".join(
+        f"{','.join(map(str, r.histogram))},{r.label},{t}\n" for t, r in enumerate(rows)
+    )
+    lines = "".join(
+        json.dumps({"histogram": list(r.histogram), "label": r.label, "time": f"{day}T00:00:00Z"})
+        + "\n"
+        for r, day in zip(rows, np.arange("2001-01-01", "2009-03-20", dtype="M8[D]"), strict=True)
+    )
+    words = ("--claim", claim, "--seed", "3", "--json")
+    found = [
+        json.loads(run("--log", write(text), *words).output),
+        json.loads(run("--log", write(lines, "log.jsonl"), *words).output),
+    ]
+    assert found[0]["verdict"] == "pass"
+    assert found[0]["queries"] == 3000
+    assert found[0]["checks"] == found[1]["checks"]
+    assert "order of their draws" in found[0]["warnings"][0]
+
+
+def test_what_asks_does_not_go_with_a_log(files):
+    claim, write = files
+    result = run("target.py:a", "--log", write(HEAD + "1,2,3,4,0,1\n"), "--claim", claim)
+    assert (result.exit_code, "nothing is asked" in result.output) == (2, True)
+    result = run("--log", write(HEAD + "1,2,3,4,0,1\n"))
+    assert (result.exit_code, "needs --claim FILE" in result.output) == (2, True)

@@ -1,0 +1,296 @@
+"""A log of what was released: rows in the order of their draws, each with what was asked."""
+
+import csv
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from math import isfinite
+from typing import Any, NamedTuple
+
+from ...reference import REFUSAL, as_histogram
+from .files import ReadingError
+from .whole_numbers import is_whole
+
+LINE_BYTES = 1_000_000
+"""No row is longer."""
+
+_ABOUT = ("id", "time", "worker", "call", "client")
+_KNOWN = ("histogram", "label", *_ABOUT)
+
+
+class LogError(ValueError):
+    """A log that cannot be read; the message is one line that names the place."""
+
+
+class Row(NamedTuple):
+    """One release: the histogram it was drawn for, the label, -1 for a refusal.
+
+    key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
+    of whatever clock the log keeps; worker, call, client: as the log names them.
+    """
+
+    histogram: tuple[int, ...]
+    label: int
+    key: str | None = None
+    time: float | None = None
+    worker: str | None = None
+    call: str | None = None
+    client: str | None = None
+
+
+Parse = Callable[[str, str], Row | None]
+"""From a line, and its place in words, to its row; None for one that holds none."""
+
+
+class RowReader:
+    """Turns the lines of a log into rows, CSV or JSON Lines, as the first line shows.
+
+    classes: of the claim, which every histogram must have. inputs: id -> histogram, for rows that
+    name an input in place of its histogram. Times may not run backwards. Its state is plain data,
+    so that a log can be followed for months: `header` is what a reader that goes on must be told.
+    """
+
+    def __init__(
+        self,
+        classes: int,
+        may_refuse: bool,
+        inputs: Mapping[str, tuple[int, ...]] | None = None,
+        header: str | None = None,
+        last_time: float | None = None,
+    ) -> None:
+        self.classes, self.may_refuse, self.inputs = classes, may_refuse, inputs
+        self.last_time = last_time
+        self.header: str | None = None
+        self._parse: Parse | None = None
+        self._met: dict[str, tuple[int, ...]] = {}
+        if header is not None:
+            self._begin(header, "the header kept from before")
+
+    def row(self, line: str, place: str) -> Row | None:
+        """The row of a line; None for a blank one and for a header. Raises LogError."""
+        if not line.strip():
+            return None
+        if self._parse is None and self._begin(line.lstrip("\ufeff"), place):
+            return None
+        assert self._parse is not None
+        return self._checked(self._parse(line, place), place)
+
+    def of_table(self, table: Mapping[str, Any], place: str) -> Row:
+        """The row of an object with the keys of JSON Lines. Raises LogError."""
+        return self._checked(self._of_table(table, place), place)
+
+    def _begin(self, line: str, place: str) -> bool:
+        """Learns the form from the first line; whether that line is a header."""
+        self.header = line
+        if line.lstrip().startswith("{"):
+            self._parse = self._json_row
+            return False
+        columns = [name.strip().lower() for name in _cells(line, place)]
+        if columns.count("label") != 1:
+            raise LogError(
+                f"{place}: expected JSON objects, or a header with a column for each class and one "
+                "named label"
+            )
+        self._parse = self._csv_parser(columns, place)
+        return True
+
+    def _csv_parser(self, columns: Sequence[str], place: str) -> Parse:
+        votes = [i for i, name in enumerate(columns) if name not in (*_ABOUT, "label")]
+        about = {name: columns.index(name) for name in _ABOUT if name in columns}
+        label = columns.index("label")
+        if votes and len(votes) != self.classes:
+            raise LogError(
+                f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
+                "the claim"
+            )
+        if not votes and "id" not in about:
+            raise LogError(f"{place}: neither columns of votes nor one named id")
+        contiguous = votes == list(range(len(votes)))
+
+        def parse(line: str, place: str) -> Row:
+            cells = _cells(line, place)
+            if len(cells) != len(columns):
+                raise LogError(f"{place}: {len(cells)} columns, but {len(columns)} in the header")
+            named = {name: cells[i].strip() or None for name, i in about.items()}
+            if votes:
+                chosen = cells[: len(votes)] if contiguous else [cells[i] for i in votes]
+                histogram = self._histogram_of_text(",".join(chosen), place)
+            else:
+                histogram = self._histogram_of_id(named["id"], place)
+            if not is_whole(cells[label]):
+                raise LogError(f"{place}: label {cells[label][:60]!r} is not a whole number")
+            return _row(histogram, int(cells[label]), named, place)
+
+        return parse
+
+    def _json_row(self, line: str, place: str) -> Row:
+        try:
+            table = json.loads(line)
+        except (ValueError, RecursionError):
+            table = None
+        if not isinstance(table, dict):
+            raise LogError(f"{place}: {line.strip()[:60]!r} is no JSON object")
+        return self._of_table(table, place)
+
+    def _of_table(self, table: Mapping[str, Any], place: str) -> Row:
+        unknown = [key for key in table if key not in _KNOWN]
+        if unknown:
+            raise LogError(f"{place}: {unknown[0][:60]!r}: allowed are {', '.join(_KNOWN)}")
+        label = table.get("label")
+        if isinstance(label, bool) or not isinstance(label, int):
+            raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
+        votes, key = table.get("histogram"), table.get("id")
+        if votes is None and key is None:
+            raise LogError(f"{place}: neither a histogram nor an id")
+        named = {k: None if table.get(k) is None else str(table[k]) for k in _ABOUT}
+        if votes is None:
+            return _row(self._histogram_of_id(str(key), place), label, named, place)
+        return _row(self._histogram_of(votes, place), label, named, place)
+
+    def _histogram_of_text(self, text: str, place: str) -> tuple[int, ...]:
+        """Votes as a row of CSV has them; most histograms come more than once."""
+        found = self._met.get(text)
+        if found is None:
+            cells = text.split(",")
+            bad = next((cell for cell in cells if not is_whole(cell)), None)
+            if bad is not None:
+                raise LogError(f"{place}: {bad[:60]!r} is not a whole number of votes")
+            found = self._histogram_of([int(cell) for cell in cells], place)
+            if len(self._met) >= _REMEMBERED:
+                self._met.clear()
+            self._met[text] = found
+        return found
+
+    def _histogram_of(self, votes: Any, place: str) -> tuple[int, ...]:
+        try:
+            histogram = tuple(as_histogram(votes).tolist())
+        except (ValueError, TypeError) as error:
+            raise LogError(f"{place}: {error}") from None
+        if len(histogram) != self.classes:
+            raise LogError(
+                f"{place}: a histogram of {len(histogram)} classes: expected {self.classes}, those "
+                "of the claim"
+            )
+        return histogram
+
+    def _histogram_of_id(self, key: str | None, place: str) -> tuple[int, ...]:
+        if self.inputs is None:
+            raise LogError(f"{place}: an id, but the claim has no [inputs] that it could refer to")
+        found = None if key is None else self.inputs.get(key)
+        if found is None:
+            raise LogError(f"{place}: id {str(key)[:60]!r} is none of [inputs]")
+        return found
+
+    def _checked(self, row: Row | None, place: str) -> Row:
+        """The row itself, once its label and its time are what they may be."""
+        assert row is not None
+        lowest = REFUSAL if self.may_refuse else 0
+        if not lowest <= row.label < self.classes:
+            refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
+            raise LogError(
+                f"{place}: label {row.label}: expected 0 to {self.classes - 1}{refusals}"
+            )
+        if row.time is not None:
+            if self.last_time is not None and row.time < self.last_time:
+                raise LogError(
+                    f"{place}: its time {row.time:g} is before that of a row above, "
+                    f"{self.last_time:g}: expected rows in the order of their draws"
+                )
+            self.last_time = row.time
+        return row
+
+
+_REMEMBERED = 100_000
+
+
+def _row(
+    histogram: tuple[int, ...], label: int, named: Mapping[str, str | None], place: str
+) -> Row:
+    return Row(
+        histogram,
+        label,
+        named.get("id"),
+        _seconds(named.get("time"), place),
+        named.get("worker"),
+        named.get("call"),
+        named.get("client"),
+    )
+
+
+def _seconds(time: str | None, place: str) -> float | None:
+    """A time in seconds: a number as it stands, or a date and time of ISO 8601."""
+    if time is None:
+        return None
+    try:
+        found = float(time)
+    except ValueError:
+        try:
+            return datetime.fromisoformat(time).timestamp()
+        except (ValueError, OverflowError):
+            found = float("nan")
+    if not isfinite(found):
+        raise LogError(f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601")
+    return found
+
+
+def _cells(line: str, place: str) -> list[str]:
+    if '"' not in line:
+        return line.rstrip("\r\n").split(",")
+    try:
+        return next(csv.reader([line]))
+    except (csv.Error, StopIteration):
+        raise LogError(f"{place}: not a row of CSV") from None
+
+
+def read_log(path: str, reader: RowReader) -> Iterator[Row]:
+    """The rows of the file at `path`, of any length, `-` for standard input.
+
+    CSV, JSON Lines, or Parquet by its ending, which takes pyarrow. Raises LogError.
+    """
+    if path.endswith(".parquet"):
+        yield from _parquet_rows(path, reader)
+        return
+    for number, line in enumerate(_lines(path), 1):
+        row = reader.row(line, f"{shown_path(path)}, line {number}")
+        if row is not None:
+            yield row
+
+
+def shown_path(path: str) -> str:
+    """The name of a file as messages show it."""
+    return "standard input" if path == "-" else path
+
+
+def _lines(path: str) -> Iterator[str]:
+    try:
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
+            if path != "-" and os.path.isdir(path):
+                raise ReadingError("it is a folder: expected a file")
+            while line := file.readline(LINE_BYTES):
+                if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+                    raise ReadingError(f"a line is longer than {LINE_BYTES:,} bytes")
+                yield line.decode()
+    except UnicodeDecodeError:
+        raise LogError(f"{shown_path(path)}: not UTF-8 text") from None
+    except OSError as error:
+        raise LogError(f"{shown_path(path)}: {error.strerror or error}") from None
+    except ReadingError as error:
+        raise LogError(f"{shown_path(path)}: {error}") from None
+
+
+def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise LogError(f"{path}: Parquet takes pyarrow: pip install pyarrow") from None
+    try:
+        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches()
+        number = 0
+        for batch in batches:
+            for table in batch.to_pylist():
+                number += 1
+                yield reader.of_table(table, f"{path}, row {number}")
+    except (OSError, ArrowException) as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise LogError(f"{path}: {first}") from None

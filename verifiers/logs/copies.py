@@ -1,0 +1,87 @@
+"""Answers that come again because something was kept: the wager on a log's copies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.arrays import Matrix, Vector
+from ..evidence.onset import OnsetEvidence
+from ..inputs.release_log import Row
+from .laws import EXPONENTS
+
+_RATES = (0.02, 0.2, 0.9)  # how many labels are copies
+_OF = (
+    "the label before of the same histogram",
+    "the label of the row before",
+    "the label before of the same worker",
+)
+_KEPT = len(_RATES) - 1  # the wager on answers that are kept: nearly all, of the same histogram
+
+
+class Copies:
+    """Wagers that a label is, at some rate, a copy of one before it.
+
+    Under the claim a label is a draw from Q(H) whatever came before, so that ((1 - r) Q(y) +
+    r 1{y is the earlier label}) / Q(y) has expectation 1. Labels that nothing could be a copy of
+    are passed over.
+    """
+
+    def __init__(self) -> None:
+        self.evidence = OnsetEvidence(np.full(len(_RATES) * len(_OF), 1 / (len(_RATES) * len(_OF))))
+        self.repeated = 0
+        """Rows whose histogram had come before."""
+        self.missed = np.zeros(len(EXPONENTS))
+        """As `Laws.missed`, of answers that are kept for each histogram."""
+        self._of_histogram: dict[tuple[int, ...], int] = {}
+        self._of_worker: dict[str, int] = {}
+        self._before: int | None = None
+
+    def observe(self, rows: Sequence[Row], log_law: Matrix, outcomes: NDArray[np.int64]) -> Vector:
+        """Adds rows with the claimed log-laws (n, o); the log-e-value (n,) after each of them."""
+        earlier = self._earlier(rows, outcomes)
+        self._expect(earlier[:, 0], log_law)
+        log_q = np.take_along_axis(log_law, outcomes[:, None], 1)[:, 0]
+        return self.evidence.observe(self._ratios(earlier, log_q, outcomes))
+
+    def _expect(self, before: NDArray[np.int64], log_law: Matrix) -> None:
+        """Adds to `missed` what rows would do for kept answers, the labels before as they are."""
+        rate, s = _RATES[_KEPT], np.array(EXPONENTS)[:, None]
+        there = before >= 0
+        q = np.exp(log_law[there, before[there]])
+        others = (1.0 - rate) ** (1.0 - s) * (1.0 - q)
+        same = ((1.0 - rate) * q + rate) ** (1.0 - s) * q**s
+        self.missed += np.log(others + same).sum(-1)
+
+    def _earlier(self, rows: Sequence[Row], outcomes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The labels (n, 3) that each could be a copy of; -1 where there is none."""
+        found = np.full((len(rows), len(_OF)), -1, dtype=np.int64)
+        for place, (row, outcome) in enumerate(zip(rows, outcomes.tolist(), strict=True)):
+            before = self._of_histogram.get(row.histogram, -1)
+            self.repeated += before >= 0
+            of_worker = -1 if row.worker is None else self._of_worker.get(row.worker, -1)
+            found[place] = (before, -1 if self._before is None else self._before, of_worker)
+            self._of_histogram[row.histogram] = self._before = outcome
+            if row.worker is not None:
+                self._of_worker[row.worker] = outcome
+        return found
+
+    @staticmethod
+    def _ratios(earlier: NDArray[np.int64], log_q: Vector, outcomes: NDArray[np.int64]) -> Matrix:
+        """Log-ratios (n, a) of each kind of copy at each rate."""
+        same = np.where(earlier == outcomes[:, None], 0.0, -np.inf) - log_q[:, None]
+        rates = np.array(_RATES)
+        found = np.logaddexp(np.log1p(-rates), same[..., None] + np.log(rates))
+        found = np.where((earlier < 0)[..., None], 0.0, found)
+        return np.asarray(found.reshape(earlier.shape[0], -1))
+
+    @property
+    def likeliest(self) -> str:
+        """What the labels are copies of, and how often, as the wager that has won most says."""
+        kind, rate = divmod(int(np.argmax(self.evidence.recent)), len(_RATES))
+        return f"about {_RATES[rate]:.0%} of the labels are copies of {_OF[kind]}"
+
+    @property
+    def log_kept_weight(self) -> float:
+        """Of the wager on kept answers."""
+        return float(self.evidence.log_weights[_KEPT])

@@ -1,0 +1,162 @@
+"""From the evidence of a log to the results of a report."""
+
+import math
+
+import numpy as np
+
+from ...reference.arrays import Vector
+from ..checks import FreshNoise
+from ..checks.fits import SURE
+from ..checks.noise_scale import NoiseScale, interval_text
+from ..error_budget import SHARES
+from ..findings.report import CheckResult
+from ..findings.verdict import Verdict
+from ..planning.faults import short
+from .judge import POINTED, LogEvidence
+from .laws import EXPONENTS
+
+_MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
+_ASKS = "a log is judged, and nothing is asked"
+_BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
+
+
+def log_results(evidence: LogEvidence, stopped: str | None = None) -> list[CheckResult]:
+    """One result for each check id, in the order of the report.
+
+    stopped: why rows were left unread, if any were: what was read may refute, and no more.
+    """
+    here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
+    found = {result.id: result for result in here}
+    return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
+
+
+def _contract(evidence: LogEvidence, stopped: str | None) -> CheckResult:
+    if stopped is not None:
+        return CheckResult("input-contract", Verdict.INCONCLUSIVE, stopped, evidence.asked)
+    message = f"{evidence.asked:,} rows, each with a label in range, no time before an earlier one"
+    return CheckResult("input-contract", Verdict.PASS, message, evidence.asked)
+
+
+def _labels(evidence: LogEvidence) -> CheckResult:
+    name = "class-probabilities"
+    if evidence.refuted(name):
+        at, row = evidence.best, evidence.found_after[name]
+        since = int(evidence.pointed.onsets[at])
+        where = f" from row {since + 1:,} on" if since else ""
+        fits = f"labels fit {evidence.alternatives.wordings[at]}{where}"
+        sure = evidence.pointed.recent[at] > SURE
+        message = f"labels are not draws from the claimed law, by row {row:,}"
+        return _judged(evidence, name, Verdict.FAIL, message, fits if sure else None)
+    unseen = {word: more for word, more in _basic(evidence).items() if more}
+    if unseen:
+        word, more = max(unseen.items(), key=lambda item: item[1])
+        message = f"these rows are too few to see {word}: {_more(more)}"
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
+    message = f"no deviation; with probability 0.99 these rows would show {_seen(evidence)}"
+    return _judged(evidence, name, Verdict.PASS, message)
+
+
+def _basic(evidence: LogEvidence) -> dict[str, float]:
+    """What every pass has looked for -> rows that are lacking for it, 0 where none are."""
+    factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
+    lacking = rows_lacking(evidence)
+    places = {
+        "noise of half the scale": int(np.argmin(np.abs(factors - _BASIC[0]))),
+        "noise of twice the scale": int(np.argmin(np.abs(factors - _BASIC[1]))),
+        "the plurality without noise": factors.size,  # the first of the faults that are no scales
+    }
+    return {word: float(lacking[at]) for word, at in places.items()}
+
+
+def _seen(evidence: LogEvidence) -> str:
+    """What the rows were enough to see, in words."""
+    factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
+    seen = factors[rows_lacking(evidence)[: factors.size] == 0]
+    less, more = seen[seen < 1.0].max(), seen[seen > 1.0].min()
+    return f"missing noise, and noise of {less:.3g} or {more:.3g} times the scale"
+
+
+def rows_lacking(evidence: LogEvidence) -> Vector:
+    """Rows like these that are lacking to see each alternative (a,) with probability 0.99.
+
+    By Chernoff: an alternative that is true from the first row on stays below the threshold with
+    probability at most exp(s t) E[exp(-s r)], for every exponent s; t: what its own log-ratio has
+    to reach, r, so that the mixture reaches the threshold.
+    """
+    weights = np.log(POINTED) + np.log(0.5) + evidence.pointed.log_weights
+    wanted = evidence.thresholds["class-probabilities"] - weights
+    return _lacking(evidence.missed, wanted, evidence.rows)
+
+
+def _lacking(missed: Vector, wanted: Vector, rows: int) -> Vector:
+    exponents = np.array(EXPONENTS).reshape(-1, *([1] * (missed.ndim - 1)))
+    per_row = np.maximum(-missed / max(rows, 1), 0.0)
+    with np.errstate(divide="ignore"):
+        needed = (exponents * wanted - math.log(_MISSED)) / per_row
+    return np.asarray(np.maximum(np.ceil(needed.min(0)) - rows, 0.0))
+
+
+def _scale(evidence: LogEvidence) -> CheckResult:
+    name, noise = NoiseScale.id, evidence.claim.mechanism.noise
+    interval = evidence.scale.interval(evidence.thresholds[name])
+    text = interval_text(noise, interval, evidence.thresholds[name])
+    value = evidence.scale.log_e_value
+    if evidence.refuted(name):
+        fits = short(noise.times(evidence.scale.best))
+        message = f"{text} leaves out the claimed {noise}"
+        return _judged(evidence, name, Verdict.FAIL, message, f"labels fit {fits} best", value)
+    gate = evidence.claim.gate
+    bound = "tolerance" in gate.model_fields_set  # a default does not bind
+    reach = math.inf if interval is None else max(1.0 - interval[0], interval[1] - 1.0)
+    if bound and reach > gate.tolerance * (1.0 + 1e-9):
+        message = f"{text}: wider than tolerance = {gate.tolerance:g}"
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, message, None, value)
+    return _judged(evidence, name, Verdict.PASS, text, None, value)
+
+
+def _fresh(evidence: LogEvidence) -> CheckResult:
+    if evidence.claim.mechanism.caching:
+        return _kept(evidence)
+    name, copies = FreshNoise.id, evidence.copies
+    if evidence.refuted(name):
+        if evidence.highest["class-probabilities"] > evidence.highest[name]:
+            message = "labels come again more often than the claim allows (see class-probabilities)"
+            return _judged(evidence, name, Verdict.FAIL, message)
+        message = f"labels come again, by row {evidence.found_after[name]:,}"
+        return _judged(evidence, name, Verdict.FAIL, message, copies.likeliest)
+    if copies.repeated == 0:
+        return CheckResult(name, Verdict.NOT_APPLICABLE, "no histogram comes twice in the log")
+    wanted = np.array(evidence.thresholds[name] - np.log(0.5) - copies.log_kept_weight)
+    lacking = float(_lacking(copies.missed, wanted, evidence.rows))
+    if lacking:
+        message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
+    message = "no label follows from those before; with probability 0.99 kept answers would show"
+    return _judged(evidence, name, Verdict.PASS, message)
+
+
+def _kept(evidence: LogEvidence) -> CheckResult:
+    """Of a caching deployment: a histogram has one answer."""
+    if evidence.contradiction is not None:
+        return CheckResult(FreshNoise.id, Verdict.FAIL, evidence.contradiction, evidence.asked)
+    message = f"{evidence.asked - evidence.rows:,} answers were given again, each as before"
+    return CheckResult(FreshNoise.id, Verdict.PASS, message, evidence.asked)
+
+
+def _more(rows: float) -> str:
+    """How many rows like these would do, in words."""
+    return f"about {rows:,.0f} more would" if math.isfinite(rows) else "no number of them would"
+
+
+def _judged(  # noqa: PLR0917 - as CheckResult has them
+    evidence: LogEvidence,
+    name: str,
+    verdict: Verdict,
+    message: str,
+    diagnosis: str | None = None,
+    log_e_value: float | None = None,
+) -> CheckResult:
+    """A result that rests on an e-process."""
+    value = evidence.highest[name] if log_e_value is None else log_e_value
+    threshold = evidence.thresholds[name]
+    return CheckResult(name, verdict, message, evidence.rows, value, threshold, diagnosis=diagnosis)

@@ -1,0 +1,127 @@
+"""A log judged: its rows are evidence in their order, and nothing is asked."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from ...reference.arrays import Vector
+from ..claim import Claim
+from ..error_budget import SHARES, log_threshold
+from ..evidence.cells import CellEvidence, transformed
+from ..evidence.onset import OnsetEvidence
+from ..evidence.outcomes import as_outcomes
+from ..evidence.scale import ScaleEvidence
+from ..inputs.release_log import Row
+from .alternatives import Alternatives
+from .copies import Copies
+from .laws import EXPONENTS, Laws, LawTable
+
+CHUNK = 2048
+"""Rows that are looked at together; evidence is followed from row to row within them."""
+
+POINTED, BY_RANK, BY_NUMBER = 0.7, 0.2, 0.1
+"""Weights of the known faults, and of any deviation in cells of the two probability transforms."""
+
+
+class LogEvidence:
+    """The e-processes that follow a log, each fair under the claim whatever the histograms are.
+
+    The null: the i-th label is a draw from the claimed Q(H_i) given all before it, and H_i was
+    fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
+    rows in all; rows: those that were drawn, not looked up.
+    """
+
+    def __init__(self, claim: Claim, seed: int) -> None:
+        self.claim = claim
+        mechanism, gate = claim.mechanism, claim.gate
+        self.outcomes = mechanism.classes + mechanism.refuses
+        self.alternatives = Alternatives.of(mechanism, gate.tolerance, _leaves_out(claim))
+        self.table = LawTable(self.alternatives)
+        self.rng = np.random.default_rng(seed)
+        self.asked = self.rows = 0
+        self.pointed = OnsetEvidence(self.alternatives.weights)
+        self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
+        self.copies = Copies()
+        self.scale = ScaleEvidence(self.alternatives.factors)
+        self.missed = np.zeros((len(EXPONENTS), self.alternatives.weights.size))
+        """See `Laws.missed`, of all rows."""
+        self.kept: dict[tuple[int, ...], int] = {}
+        """What a caching deployment has answered."""
+        self.contradiction: str | None = None
+        self.highest = {"class-probabilities": 0.0, "fresh-noise": 0.0}
+        self.found_after: dict[str, int] = {}
+        self.thresholds = {
+            name: log_threshold(SHARES[name], gate.false_alarm)
+            for name in ("class-probabilities", "noise-scale", "fresh-noise")
+        }
+
+    def observe(self, rows: Sequence[Row]) -> None:
+        """Adds rows, in their order; of a caching deployment the first of each histogram alone."""
+        first = self.asked
+        self.asked += len(rows)
+        if self.claim.mechanism.caching:
+            rows = [row for at, row in enumerate(rows, first + 1) if self._is_drawn(row, at)]
+        if rows:
+            self._observe(rows)
+
+    def _is_drawn(self, row: Row, number: int) -> bool:
+        """Whether a caching deployment has drawn the label, and not looked it up."""
+        new = row.histogram not in self.kept
+        kept = self.kept.setdefault(row.histogram, row.label)
+        if kept != row.label and self.contradiction is None:
+            self.contradiction = (
+                f"row {number:,}: {list(row.histogram)} was answered {row.label}, and {kept} "
+                "before, although answers are kept"
+            )
+        return new
+
+    def _observe(self, rows: Sequence[Row]) -> None:
+        labels = np.array([row.label for row in rows], dtype=np.int64)
+        outcomes = as_outcomes(labels, self.outcomes)
+        laws = self.table.rows([row.histogram for row in rows], outcomes)
+        uniform = self.rng.random((labels.size, 2))
+        general = [
+            cells.observe(transformed(laws.below[:, i], laws.mass, uniform[:, i]))
+            for i, cells in enumerate(self.cells)
+        ]
+        parts = [self.pointed.observe(laws.ratios), *general]
+        weights = np.log([POINTED, BY_RANK, BY_NUMBER])[:, None]
+        self._note("class-probabilities", np.logaddexp.reduce(np.array(parts) + weights, 0))
+        self._note("fresh-noise", self.copies.observe(rows, laws.of_law, outcomes))
+        self._follow_scale(laws)
+        self.missed += laws.missed.sum(0)
+        self.rows += labels.size
+
+    def _note(self, check: str, values: Vector) -> None:
+        """Keeps the highest evidence so far, which Ville's inequality bounds, and when it came."""
+        self.highest[check] = max(self.highest[check], float(values.max(initial=0.0)))
+        beyond = np.flatnonzero(values >= self.thresholds[check])
+        if beyond.size:
+            self.found_after.setdefault(check, self.rows + int(beyond[0]) + 1)
+
+    def _follow_scale(self, laws: Laws) -> None:
+        self.scale.add(laws.scales.sum(0))
+        if self.scale.log_e_value >= self.thresholds["noise-scale"]:
+            self.found_after.setdefault("noise-scale", self.rows + laws.log_q.size)
+
+    @property
+    def best(self) -> int:
+        """The place of the alternative that fits best from its onset on."""
+        return int(np.argmax(self.pointed.recent))
+
+    def refuted(self, check: str) -> bool:
+        """Whether the evidence against a check has reached its threshold."""
+        return check in self.found_after
+
+
+def _leaves_out(claim: Claim) -> bool:
+    """Whether the log holds answered queries alone."""
+    return claim.log is not None and claim.log.refusals == "left-out"
+
+
+def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:
+    """The rows, so many at a time."""
+    left = iter(rows)
+    while chunk := list(islice(left, size)):
+        yield chunk
