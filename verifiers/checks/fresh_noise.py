@@ -342,7 +342,7 @@ class FreshNoise(Judged):
     def _drawn_once(self) -> str:
         """Which words tell of calls that each gave one label only."""
         if self._frozen.changed:
-            return "once a call"
+            return "once per call"
         return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
     def _copies_most(self, everywhere: bool) -> bool:

@@ -1,5 +1,6 @@
 """A target handed over as a Python object: it runs in place."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
-from .replies import CallError, NotOffered, Refused, call_text, charge_text
+from .replies import CallError, NotOffered, Refused, call_text, charge_text, shown_repr
 from .restart_command import RestartCommand
 
 
@@ -32,9 +33,8 @@ class InProcessTarget:
         if isinstance(target, type):  # calling it would make an instance, not labels
             raise ValueError(f"{target.__name__} is a class: expected an instance of it")
         if not callable(sample) and not callable(target):
-            raise ValueError(
-                f"{target!r} is neither callable nor has it a method sample(histogram, size)"
-            )
+            lacks = "is neither callable nor has it a method sample(histogram, size)"
+            raise ValueError(f"{_without_address(target)} {lacks}")
         self._aggregate: Callable[[Histogram, int], Any] = sample if callable(sample) else target
         spent = getattr(target, "spent", None)
         self._spent: Callable[[float], Any] | None = spent if callable(spent) else None
@@ -109,3 +109,8 @@ class InProcessTarget:
 
     def close(self) -> None:
         """Nothing to end."""
+
+
+def _without_address(target: object) -> str:
+    """An object in words: where it lies in memory tells nobody anything."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", shown_repr(target))
