@@ -22,7 +22,7 @@ def enclose_probabilities(histogram: Iterable[float], noise: Noise, digits: int 
     """
     votes = list(histogram)
     if len(votes) < 2:
-        raise ValueError(f"histogram of {len(votes)} classes: expected at least two")
+        raise ValueError(f"histogram {list(votes)}: expected at least two classes")
     if digits < 1:
         raise ValueError(f"digits {digits}: expected at least 1")
     lead = max(votes)

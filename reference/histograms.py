@@ -25,7 +25,7 @@ def as_histogram(votes: ArrayLike) -> Histogram:
             f"histogram of shape {array.shape}: expected one dimension, votes per class"
         )
     if array.size < 2:
-        raise ValueError(f"histogram of {array.size} classes: expected at least two")
+        raise ValueError(f"histogram {array.tolist()}: expected at least two classes")
     if array.dtype.kind not in "iuf":
         raise ValueError(f"histogram {array.tolist()}: expected whole numbers, not {array.dtype}")
     if array.dtype.kind == "f":

@@ -27,7 +27,7 @@ def exact_probabilities(histogram: Iterable[float], noise: Noise, digits: int = 
     with mp.workdps(60):  # mpf rounds to the precision at hand; votes are exact
         votes = [mpf(v if isinstance(v, int) else float(v)) for v in histogram]
     if len(votes) < 2:
-        raise ValueError(f"histogram of {len(votes)} classes: expected at least two")
+        raise ValueError(f"histogram {list(votes)}: expected at least two classes")
     if digits < 1:
         raise ValueError(f"digits {digits}: expected at least 1")
     formula = _FORMULAS[type(noise)]

@@ -16,6 +16,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from ..reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
 from ..reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
@@ -34,8 +35,21 @@ CLAIM_BYTES = 1_000_000
 """No claim file is longer."""
 
 
+_MOST_TOLD = 10
+"""Mistakes of one claim that are shown."""
+
+
 class ClaimError(ValueError):
-    """A claim that cannot be read; the message is one line for the person who wrote it."""
+    """A claim that cannot be read, for the person who wrote it.
+
+    mistakes: all that are known, one line each; the message is the first of them.
+    """
+
+    def __init__(self, *mistakes: str) -> None:
+        others = len(mistakes) - 1
+        plural = "s" if others > 1 else ""
+        super().__init__(mistakes[0] + (f"; {others} more mistake{plural}" if others else ""))
+        self.mistakes = mistakes
 
 
 def _noise(value: object) -> Noise:
@@ -165,11 +179,11 @@ class Claim(_Table):
 
 
 def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
-    """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError of one line."""
+    """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError."""
     try:
         claim = Claim.model_validate(table)
     except ValidationError as error:
-        raise ClaimError(f"{source}: {_one_line(error)}") from None
+        raise ClaimError(*(f"{source}: {line}" for line in _mistakes(error))) from None
     if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
         try:
             _check_scope(claim.privacy.scope, claim.mechanism)
@@ -179,7 +193,7 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
 
 
 def read_claim(path: str | Path) -> Claim:
-    """The claim in the TOML file at `path`. Raises ClaimError of one line."""
+    """The claim in the TOML file at `path`. Raises ClaimError."""
     try:
         text = read_bytes(str(Path(path)), CLAIM_BYTES)
     except ReadingError as error:
@@ -211,29 +225,61 @@ def _are_missing(keys: list[str]) -> str:
     return f"{', '.join(keys[:-1])} and {keys[-1]} are missing"
 
 
-def _one_line(error: ValidationError) -> str:
-    unknown = [e for e in error.errors() if e["type"] == "extra_forbidden"]
-    first = (unknown or error.errors())[0]  # a mistyped key explains the one that is missing
-    place = one_line(".".join(str(part) for part in first["loc"]))
-    if first["type"] == "extra_forbidden":
-        table: Any = Claim
-        for part in first["loc"][:-1]:
-            annotation = table.model_fields[str(part)].annotation
-            table = {"privacy": PrivacyClaim, "log": LogClaim}.get(str(part), annotation)
-        near = difflib.get_close_matches(str(first["loc"][-1]), table.model_fields, 1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
-        return f"{place} is no known key{meant}: allowed are {', '.join(table.model_fields)}"
-    if first["type"] == "missing":
-        table = first["loc"][:-1]
-        lacking = [e["loc"] for e in error.errors() if e["type"] == "missing"]
-        return _are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
-    message = one_line(first["msg"].removeprefix("Value error, "))
-    if first["type"] == "model_type":
-        return f"{place} = {shown_repr(first['input'])}: expected a table, [{place}]"
-    if isinstance(first["input"], dict | str) and first["type"] == "value_error":
+def _mistakes(error: ValidationError) -> list[str]:
+    """Every mistake in a line of its own, mistyped keys first: they explain what is missing."""
+    found = error.errors()
+    unknown = [e for e in found if e["type"] == "extra_forbidden"]
+    meant = {(*e["loc"][:-1], _meant(e)) for e in unknown}
+    lacking = [e["loc"] for e in found if e["type"] == "missing" and e["loc"] not in meant]
+    lines = [_unknown_key(e) for e in unknown]
+    told = set()
+    for each in found:
+        table = each["loc"][:-1]
+        if each["type"] == "missing" and each["loc"] in lacking and table not in told:
+            told.add(table)
+            lines.append(
+                _are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
+            )
+        elif each["type"] not in ("missing", "extra_forbidden"):
+            lines.append(_wrong_value(each))
+    more = len(lines) - _MOST_TOLD
+    return lines if more <= 0 else [*lines[:_MOST_TOLD], f"mistakes that are not shown: {more:,}"]
+
+
+def _table_of(mistake: ErrorDetails) -> Any:
+    """The table that holds the key of a mistake."""
+    table: Any = Claim
+    for part in mistake["loc"][:-1]:
+        annotation = table.model_fields[str(part)].annotation
+        table = {"privacy": PrivacyClaim, "log": LogClaim}.get(str(part), annotation)
+    return table
+
+
+def _meant(mistake: ErrorDetails) -> str | None:
+    """The key that one which is not known resembles."""
+    keys = _table_of(mistake).model_fields
+    return next(iter(difflib.get_close_matches(str(mistake["loc"][-1]), keys, 1)), None)
+
+
+def _place(mistake: ErrorDetails) -> str:
+    return one_line(".".join(str(part) for part in mistake["loc"]))
+
+
+def _unknown_key(mistake: ErrorDetails) -> str:
+    near, allowed = _meant(mistake), ", ".join(_table_of(mistake).model_fields)
+    meant = f" (did you mean {near}?)" if near else ""
+    return f"{_place(mistake)} is no known key{meant}: allowed are {allowed}"
+
+
+def _wrong_value(mistake: ErrorDetails) -> str:
+    place, kind, given = _place(mistake), mistake["type"], mistake["input"]
+    message = one_line(mistake["msg"].removeprefix("Value error, "))
+    if kind == "model_type":
+        return f"{place} = {shown_repr(given)}: expected a table, [{place}]"
+    if isinstance(given, dict | str) and kind == "value_error":
         return f"{place}: {message}"  # our own messages show the value themselves
-    expected = _expected(first["loc"]) or f"{message[:1].lower()}{message[1:]}"
-    return f"{place} = {shown_repr(first['input'])}: {expected}"
+    expected = _expected(mistake["loc"]) or f"{message[:1].lower()}{message[1:]}"
+    return f"{place} = {shown_repr(given)}: {expected}"
 
 
 _KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}

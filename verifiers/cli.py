@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
-from .commands.exit_statuses import MISUSE, fail, on_stdout, run_commands
+from .commands.exit_statuses import MISUSE, fail, lines_of, on_stdout, run_commands
 from .commands.options import Seconds, Whole
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def verify(
             else ReportFolder(folder, target and shown_spec(target), claim_file)
         )
     except (ClaimError, EarlierReportError, ReportFileError, ValueError) as error:
-        fail(str(error))
+        fail(*lines_of(error))
     spec = None if target is None else shown_spec(target)
     own += embedded_histograms() if claim_file is None else []
     again = verify_line(
@@ -225,7 +225,7 @@ def _opened(target: str | None, claim: "Claim") -> "Target":
     except TargetError as error:
         fail(str(error))
     except OutOfTime as end:
-        fail(f"{end}: the target was not ready by then", Verdict.INCONCLUSIVE.exit_status)
+        fail(f"{end}: the target was not ready by then", status=Verdict.INCONCLUSIVE.exit_status)
 
 
 @commands.command()
@@ -402,7 +402,7 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
         here, there = (parse_histogram(text) for text in pair)
         deployment = open_target(target, claim.gate.timeout)
     except (ClaimError, TargetError, ValueError) as error:
-        fail(str(error))
+        fail(*lines_of(error))
     try:
         found = run(deployment, claim, here, there)
     except (TargetError, ValueError) as error:
@@ -431,7 +431,7 @@ def serve(claim_file: str | None, port: int) -> None:
     try:
         serve_reference(claim_file, port)
     except ServingError as error:
-        fail(str(error))
+        fail(*lines_of(error))
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class _Session:
         try:
             claim = read_claim(claim_file)
         except ClaimError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError("\n".join(error.mistakes)) from None
         self.is_worker = hasattr(config, "workerinput")
         self.folder: Path | None = None
         shared = getattr(config, "workerinput", {}).get(_FOLDER)

@@ -414,7 +414,7 @@ def test_the_message_says_how_far_it_went_beyond_what_is_sound():
     check = enforced(metered(0, charged=0.7), FULL)
     assert check.verdict is Verdict.PASS
     assert "it stopped after 410 answers" in check.finding().message
-    assert "allows 287 (1.43 times as many came)" in check.finding().message
+    assert "allows 287, so that it gave 1.43 times as many" in check.finding().message
     assert "exceeds the claim from 530 on" in check.finding().message
 
 

@@ -341,7 +341,7 @@ def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed):
     found = next(check for check in report.checks if check.id == "fresh-noise")
     assert found.verdict == "fail"
     assert found.message.startswith("all answers of a call are the same")
-    assert found.diagnosis.startswith("noise is drawn once a call")
+    assert found.diagnosis.startswith("noise is drawn once per call")
 
 
 def test_a_restart_that_repeats_the_first_call_is_told():

@@ -107,6 +107,21 @@ def test_wrong_tables_are_named_in_one_line(table, words):
     assert "\n" not in str(raised.value)
 
 
+def test_every_mistake_is_told_in_a_line_of_its_own():
+    """Catches a claim that must be mended as often as it has mistakes, and a key told of twice."""
+    mechanism = {"name": "gnmax", "noize": "gaussian:40", "classes": 1}
+    with pytest.raises(ClaimError) as raised:
+        parse_claim({"mechanism": mechanism, "gate": {"timeout": "long"}}, "claim.toml")
+    first, *others = raised.value.mistakes
+    assert first.startswith("claim.toml: mechanism.noize is no known key (did you mean noise?)")
+    assert str(raised.value) == f"{first}; 3 more mistakes"
+    assert others == [
+        "claim.toml: mechanism.classes = 1: expected a whole number from 2 to 1000",
+        "claim.toml: mechanism.teachers is missing",
+        "claim.toml: gate.timeout = 'long': expected a finite number above 0 to 86400",
+    ]
+
+
 def test_files_that_are_no_claims_are_named(tmp_path):
     missing = tmp_path / "none.toml"
     with pytest.raises(ClaimError, match=r"none.toml: No such file"):

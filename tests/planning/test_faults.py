@@ -7,7 +7,8 @@ from scipy.stats import norm
 from dpassay.reference import Gaussian
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.planning.faults import _race_with_bare, fault_laws, turned_rows
+from dpassay.verifiers.planning.faults import fault_laws, turned_rows
+from dpassay.verifiers.planning.laws import race_with_bare
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
 
@@ -115,7 +116,7 @@ def test_of_classes_without_noise_the_first_of_the_best_wins():
     Catches a race in which classes of one count share its cell and hardly ever win.
     """
     votes = np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    law = _race_with_bare(Gaussian(40.0), votes, votes == 0)
+    law = race_with_bare(Gaussian(40.0), votes, votes == 0)
     assert law[1] == pytest.approx(norm.cdf(-2.5), rel=1e-9)
     assert law[0] == pytest.approx(norm.cdf(2.5), rel=1e-3)
     assert law[2:].sum() == 0.0

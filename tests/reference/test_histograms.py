@@ -24,7 +24,7 @@ def test_whole_numbers_of_any_type_are_accepted(votes):
         ([1, 2.5], "2.5 votes for class 1: expected a whole number"),
         ([np.nan, 1], "nan votes for class 0: expected a finite number"),
         ([1, np.inf], "inf votes for class 1"),
-        ([4], "1 classes: expected at least two"),
+        ([4], "expected at least two classes"),
         ([[1, 2], [3, 4]], r"shape \(2, 2\)"),
         ([[1, 2], [3]], "one row of votes per class"),
         (["a", "b"], "expected whole numbers"),

@@ -76,7 +76,7 @@ _REUSE = {
     "one-seed-for-each-total": "generators kept for each total start from one seed",
     "noise-drawn-at-import": KEPT,
     "frozen-per-histogram": KEPT,
-    "one-noise-a-call": "noise is drawn once a call (or",
+    "one-noise-a-call": "noise is drawn once per call (or",
     "pool-of-64": REUSED,
     "pool-of-1000": REUSED,
     "pool-of-10000": REUSED,
@@ -94,7 +94,7 @@ _REUSE = {
     "systematic": BALANCED,
     "latin-hypercube": BALANCED,
     "antithetic-shuffled": BALANCED,
-    "part-of-the-noise-once-a-call": "something is drawn once a call",
+    "part-of-the-noise-once-a-call": "something is drawn once per call",
     "seed-behind-a-server": "a fixed seed",
     "seed-of-the-process-id": "the process id",
     "seed-of-the-process-id-by-command": "the process id",
@@ -123,7 +123,7 @@ _SCREENING = {
     "screens-with-half-the-noise": "half the claim",
     "scales-swapped": "the two noise scales swapped",
     "plurality-when-answering": NO_NOISE,
-    "one-screening-a-call": "drawn once a call",
+    "one-screening-a-call": "drawn once per call",
 }
 
 NAMED: dict[str, str] = {

@@ -241,8 +241,10 @@ class BudgetEnforcement(Unseeing):
         sound = self._sound()
         if not sound:
             return "the data-independent analysis allows none"
-        times = self.answered / sound
-        return f"the data-independent analysis allows {sound:,} ({times:.2f} times as many came)"
+        if self.answered == sound:
+            return "the data-independent analysis allows as many"
+        times = f"{self.answered / sound:.2f} times as many"
+        return f"the data-independent analysis allows {sound:,}, so that it gave {times}"
 
 
 def _lacks(claim: Claim) -> str | None:

@@ -185,7 +185,8 @@ class ClassProbabilities(Judged):
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
         message = (
-            f"labels are not draws from Q(H): {self._named(telling)} came "
+            f"labels do not follow the exact probabilities of the histogram: "
+            f"{self._named(telling)} came "
             f"{int(counts[telling].sum())} times in {int(counts.sum())} from "
             f"{list(self.plan.streams[at].histogram)}, {counts.sum() * q[telling].sum():.4g} "
             "expected"

@@ -18,10 +18,7 @@ from ..evidence import (
     InTurn,
     Outcomes,
     Periodic,
-    Places,
     Repetition,
-    Replay,
-    SharedNoise,
     as_outcomes,
     count_outcomes,
     log_mixture_of,
@@ -29,13 +26,14 @@ from ..evidence import (
 )
 from ..evidence.power import copies_to_see, half
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
-from ..planning.common_noise import CommonNoise
 from ..planning.plan import Plan, Stream
 from ..planning.planner import FRESH_CALL
 from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
 from .base import PLAINLY, Finding, How, Judged
+from .compared_lives import ComparedLives
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
+from .same_places import SamePlaces
 from .spec import CACHED, CheckSpec, Phase, lacks_nothing
 
 _WEIGHTS = {
@@ -55,12 +53,8 @@ _WEIGHTS = {
 
 _BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_logs`
 _SURE = 7.0  # log-odds from which one of two causes is told alone
-_PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
 
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that are for this check
-
-_LIVES = ("restarted", "replayed", "begun", "contained", "compared")
-"""Ways in which lives of the target may give the same labels, of which the first is told."""
 
 
 class FreshNoise(Judged):
@@ -105,17 +99,10 @@ class FreshNoise(Judged):
             self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
             near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
         }
-        joint = CommonNoise(plan).counts
-        self._neighbours = SharedNoise(plan.log_q, joint)
-        self._totals = SharedNoise(plan.log_q, joint)
         histograms = [s.histogram for s in plan.streams]
         self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
-        self._partners = _partners(plan, self._same)
-        self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
-        self._restarted = 0.0
-        self._owed = 0
-        self._lives: dict[str, float] = {}
-        self._unseen: str | None = None
+        self._places = SamePlaces(plan, self._same)
+        self._lives = ComparedLives(plan.log_q[self._fresh])
         self._together = np.zeros((WAGERS, LONGEST))
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
@@ -136,7 +123,7 @@ class FreshNoise(Judged):
         """
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
-        self._by_place(stream, outcomes, how.turn)
+        self._places.observe(stream, outcomes, how.turn)
         if how.turn:
             self._periodic.skip(outcomes.size)
             return
@@ -180,41 +167,13 @@ class FreshNoise(Judged):
         both = as_outcomes(labels, outcomes), as_outcomes(others, outcomes)
         self._in_turn[stream].observe(*both)
 
-    def _by_place(self, stream: int, outcomes: Outcomes, turn: int) -> None:
-        """Compares labels with those at the same places of another histogram, and total."""
-        total = sum(self.plan.streams[stream].histogram)
-        claimed = self.plan.claim.mechanism.teachers
-        followed = not turn and stream < self.plan.deep
-        places = self._by_total.add(total, stream if followed else -1, outcomes)
-        if total != claimed and followed:
-            known = self._by_total.at(claimed, places)
-            self._wager(self._totals, stream, outcomes, known)
-        same = self._same[stream]
-        if not turn and same in self._partners:
-            places = self._by_histogram.add(same, same, outcomes)
-            known = self._by_histogram.at(self._partners[same], places)
-            self._wager(self._neighbours, same, outcomes, known)
-
-    @staticmethod
-    def _wager(
-        evidence: SharedNoise,
-        stream: int,
-        outcomes: Outcomes,
-        known: tuple[Outcomes, Outcomes],
-    ) -> None:
-        earlier, theirs = known
-        ours = outcomes[: earlier.size]
-        for other in np.unique(earlier[earlier >= 0]):
-            at = earlier == other
-            evidence.observe(int(other), theirs[at], stream, ours[at])
-
     def pass_over(self, total: int, labels: int) -> None:
         """Counts labels of a total of votes asked outside the plan: nothing is wagered on them."""
-        self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
+        self._places.pass_over(total, labels)
 
     def expect_restart(self, labels: int) -> None:
         """Says that so many labels will compare lives of the target: no verdict without them."""
-        self._owed = labels
+        self._lives.owed = labels
 
     def observe_restart(
         self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
@@ -224,16 +183,8 @@ class FreshNoise(Judged):
         kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show. Labels
         that are `compared` with those of an earlier report are still to be seen by `observe`.
         """
-        log_q = self.plan.log_q[self.plan.first(Role.FRESH)]
-        replay = Replay(as_outcomes(earlier, log_q.size), as_outcomes(again, log_q.size), log_q)
-        # fair given all labels before, so that each stakes half of what the last one left
-        self._restarted += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
-        if kind == "restarted" and replay.window >= FRESH_CALL:  # not of the call that opened
-            kind = "replayed"
-        self._lives[kind] = max(replay.log_e_value, self._lives.get(kind, -np.inf))
-        self._unseen = unseen
+        self._lives.observe(earlier, again, kind, unseen)
         if kind != "compared":
-            self._owed = 0
             self.queries += again.size
             self._look()
 
@@ -252,12 +203,12 @@ class FreshNoise(Judged):
             "periodic": self._periodic.log_e_value - misfit,
             "frozen": self._frozen.log_e_value,
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
-            "neighbours": self._neighbours.log_e_value,
-            "totals": self._totals.log_e_value,
+            "neighbours": self._places.neighbours.log_e_value,
+            "totals": self._places.totals.log_e_value,
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
             "dispersed": dispersed,
             "spread": spread,
-            "restarted": self._restarted,
+            "restarted": self._lives.log_e_value,
         }
 
     def _look(self) -> None:
@@ -280,7 +231,7 @@ class FreshNoise(Judged):
             for i, stream in enumerate(self.plan.streams)
             if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
-        return int(wanted) + self._owed
+        return int(wanted) + self._lives.owed
 
     def drop(self, stream: int) -> str | None:
         """See `Check.drop`."""
@@ -322,7 +273,7 @@ class FreshNoise(Judged):
         if heaviest in ("dispersed", "spread"):
             heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
         elif heaviest == "restarted":
-            heaviest = self._again()
+            heaviest = self._lives.likeliest(_SURE)
         message, diagnosis = WORDS[heaviest]
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
@@ -336,13 +287,14 @@ class FreshNoise(Judged):
         if part == "calls":
             return max(self._calls, key=lambda i: self._calls[i].log_e_value - self._misfit[i])
         if part in ("neighbours", "totals"):
-            return (self._neighbours if part == "neighbours" else self._totals).heaviest
+            places = self._places
+            return (places.neighbours if part == "neighbours" else places.totals).heaviest
         return self._fresh
 
     def _drawn_once(self) -> str:
         """Which words tell of calls that each gave one label only."""
         if self._frozen.changed:
-            return "once a call"
+            return "once per call"
         return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
 
     def _copies_most(self, everywhere: bool) -> bool:
@@ -381,52 +333,14 @@ class FreshNoise(Judged):
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{self._of_lives()}"
+            f"probability 0.99{self._lives.shown()}"
         )
-
-    def _again(self) -> str:
-        """Which words tell of lives that gave the same labels.
-
-        State that is taken up again makes contained lives alike too: the narrower cause comes
-        last.
-        """
-        sure = [kind for kind in _LIVES if self._lives.get(kind, 0.0) > _SURE]
-        return sure[0] if sure else max(self._lives, key=lambda kind: self._lives[kind])
-
-    def _of_lives(self) -> str:
-        """What comparing lives of the target has shown, and what it cannot."""
-        told = ""
-        if "compared" in self._lives:
-            told += "; the labels that the earlier report opens with were others"
-        if self._lives.keys() - {"compared"}:
-            told += "; after a restart the labels were new"
-            return told if self._unseen is None else f"{told} ({self._unseen})"
-        return told or "; the target was not restarted, so a fixed seed would not show"
 
     def _wanted(self, stream: int) -> float:
         """Evidence that copies at one distance on one stream must give."""
         prior = _WEIGHTS["single"] * self.plan.weights[stream] / WAGERS
         misfit = float(chi2.ppf(0.99, self.plan.log_q.shape[1] - 1)) / 2.0
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
-
-
-def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
-    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
-
-    same: the first stream of each one's histogram. Each has one partner, since a label can be
-    wagered on once.
-    """
-    pairs = [pair.streams for pair in plan.pairs]
-    pairs.append((plan.first(Role.INFORMATIVE), plan.first(Role.NEAR_TIE)))
-    if (shifted := plan.twins.get("shift-invariance")) is not None:
-        pairs.append((shifted.base, shifted.twin))
-    found: dict[int, int] = {}
-    for pair in pairs:
-        both = {same[i] for i in pair}
-        if len(both) == 2 and not both & found.keys():
-            one, other = both
-            found |= {one: other, other: one}
-    return found
 
 
 def _lacks(claim: Claim) -> str | None:

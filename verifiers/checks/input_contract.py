@@ -6,7 +6,8 @@ from ...reference import Histogram
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES
-from ..planning.planner import FRESH_CALL, most_even_law
+from ..planning.asked_histograms import most_even_law
+from ..planning.planner import FRESH_CALL
 from ..targets import Refused, Target, TargetError, checked_labels
 from ..targets.labels import call_text
 from .base import Outcome, Site, Unseeing

@@ -10,16 +10,17 @@ WORDS = {
         "one draw a histogram is kept (a cache, or a seed made from the input), or there is no "
         "noise at all; if answers are kept by design, claim caching = true",
     ),
-    "once a call": (
+    "once per call": (
         "all answers of a call are the same, and calls differ",
-        "noise is drawn once a call (or nearly every answer repeats the one before): draw it for "
+        "noise is drawn once per call (or nearly every answer repeats the one before): draw it for "
         "each answer, in the shape (size, classes)",
     ),
     "once": (
         "all answers of a call are the same",
-        "noise is drawn once a call and not for each answer, in the shape (size, classes); or one "
-        "draw a histogram is kept (a cache, or a seed made from the input; if that is by design, "
-        "claim caching = true); or answers repeat the one before; or there is no noise at all",
+        "noise is drawn once per call and not for each answer, in the shape (size, classes); or "
+        "one draw a histogram is kept (a cache, or a seed made from the input; if that is by "
+        "design, claim caching = true); or answers repeat the one before; or there is no noise at "
+        "all",
     ),
     "restarted": (
         "after a restart the target gives the labels of its first start again",
@@ -94,13 +95,13 @@ WORDS = {
     "dispersed, uneven": (
         "the labels of a call go together: their number varies {factor:.2g} times as much as that "
         "of independent labels",
-        "something is drawn once a call, such as the scale or a part of the noise: draw it for "
+        "something is drawn once per call, such as the scale or a part of the noise: draw it for "
         "each answer",
     ),
 }
 """What was seen, and the likeliest cause."""
 
-OTHERWISE = "answers do not agree with each other as often as those of the claimed law would"
+OTHERWISE = "answers to one histogram are equal to each other more, or less, often than claimed"
 """What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
 
 

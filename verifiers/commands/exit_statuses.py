@@ -1,4 +1,4 @@
-"""How a command ends that cannot do what it was asked: one line on stderr."""
+"""How a command ends that cannot do what it was asked: one line on stderr for each mistake."""
 
 import contextlib
 import os
@@ -16,11 +16,18 @@ from ..text import printable
 MISUSE = 2
 
 
-def fail(message: str, status: int = MISUSE) -> NoReturn:
-    """Ends the program with the status of misuse, or another; whoever wrote the message."""
+def fail(*messages: str, status: int = MISUSE) -> NoReturn:
+    """Ends the program with the status of misuse, or another; whoever wrote the messages."""
     with contextlib.suppress(OSError):  # stderr is broken too: the status is what is left
-        click.echo(f"dpassay: {printable(message)}", err=True)
+        for message in messages:
+            click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
+
+
+def lines_of(error: Exception) -> tuple[str, ...]:
+    """What an error says, in lines: of a claim, every mistake."""
+    mistakes: tuple[str, ...] = getattr(error, "mistakes", (str(error),))
+    return mistakes
 
 
 @contextmanager

@@ -13,7 +13,11 @@ _GRACE = 2  # seconds that requests in flight have when it is ended
 
 
 class ServingError(Exception):
-    """Why nothing can be served, in one line for the user."""
+    """Why nothing can be served, for the user; of a claim, all mistakes, one line each."""
+
+    def __init__(self, *mistakes: str) -> None:
+        super().__init__(mistakes[0])
+        self.mistakes = mistakes
 
 
 def serve_reference(claim_file: str | None, port: int) -> None:
@@ -25,7 +29,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
     except ClaimError as error:
-        raise ServingError(str(error)) from None
+        raise ServingError(*error.mistakes) from None
     try:
         from .connections import QuietServer, settings
         from .service import application

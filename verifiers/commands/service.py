@@ -101,7 +101,8 @@ def _votes(given: Any, classes: int) -> Histogram:
     if not isinstance(given, list) or not all(type(votes) is int for votes in given):
         raise ValueError("histogram: expected a list of whole numbers")
     if len(given) != classes:
-        raise ValueError(f"histogram of {len(given)} classes: expected {classes}")
+        plural = "" if len(given) == 1 else "es"
+        raise ValueError(f"histogram of {len(given)} class{plural}: expected {classes}")
     return as_histogram(given)
 
 

@@ -11,7 +11,7 @@ from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..inputs.files import ReadingError, read_bytes
-from ..planning.planner import most_even_law
+from ..planning.asked_histograms import most_even_law
 from ..targets.replies import shown
 
 _BYTES = 50_000_000

@@ -1,4 +1,4 @@
-"""Which histograms a run asks, and how often.
+"""The plan of a run: which histograms it asks, and how often.
 
 Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
 effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
@@ -11,16 +11,27 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ...reference import Histogram
 from ...reference.clock import step
-from ..claim import ANY_QUERIES, Claim, MechanismClaim
+from ..claim import ANY_QUERIES, Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence.pointed import FROM_THE_START
 from ..evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
-from ..strategies import examples, histograms
+from .asked_histograms import (
+    CLEAR,
+    clear_winner_of_other_total,
+    even_pair,
+    explorers,
+    most_even_law,
+    simple_histograms,
+    smaller_total,
+    tied_pair,
+    told_apart,
+    typical,
+    unanimous,
+)
 from .faults import Fault, known_faults
 from .ladder import ladder
 from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Plan, Stream, Twins
@@ -29,20 +40,14 @@ from .roles import Role, anchors
 
 PROBE_QUERIES, TYPICAL_QUERIES = 256, 420
 EXPLORER_QUERIES = 100
-EXPLORERS = 26
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
-
-OTHER_TOTALS = (3, 9)
-"""Factors of the claimed teachers at which other totals are tried."""
 
 _KEPT_FREE = 6_000
 """Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
 
 _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
-
-_CLEAR = 0.97  # probability of the winner from which a histogram counts as clear
 
 
 @lru_cache(maxsize=32)
@@ -62,171 +67,32 @@ def make_plan(
     step("probes")
     for histogram in pool.probes(faults, count=3):
         planner.add(Role.PROBE, histogram, PROBE_QUERIES)
-    for histogram in _typical(mechanism, other_totals):
+    for histogram in typical(mechanism, other_totals):
         planner.add(Role.TYPICAL, histogram, TYPICAL_QUERIES)
     planner.add(Role.FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
     planner.add_anchor(Role.INFORMATIVE, pool.most_informative())
     planner.add_anchor(Role.NEAR_TIE, pool.near_tie())
-    planner.add_clear_anchor(Role.HIGH_CONSENSUS, _unanimous(mechanism.classes, mechanism.teachers))
+    planner.add_clear_anchor(Role.HIGH_CONSENSUS, unanimous(mechanism.classes, mechanism.teachers))
     if other_totals:
-        planner.add_clear_anchor(Role.SMALLER_TOTAL, _smaller_total(mechanism))
+        planner.add_clear_anchor(Role.SMALLER_TOTAL, smaller_total(mechanism))
         planner.add_symmetries(
-            Role.OTHER_TOTAL, _clear_winner_of_other_total(claim, seed), shift=True
+            Role.OTHER_TOTAL, clear_winner_of_other_total(claim, seed), shift=True
         )
     else:
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
     planner.add_neighbours()
-    explorers = _explorers(claim, seed, other_totals)
-    planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explorers) + len(own)))
+    explored = explorers(claim, seed, other_totals)
+    planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explored) + len(own)))
     if not mechanism.caching:
         planner.add_singles()
-    for histogram in _simple_histograms(mechanism.classes, mechanism.teachers):
+    for histogram in simple_histograms(mechanism.classes, mechanism.teachers):
         planner.add(Role.SIMPLE, histogram, 0, shuffle=False)
-    for histogram in explorers:
+    for histogram in explored:
         planner.add(Role.EXPLORER, histogram, EXPLORER_QUERIES, shuffle=False)
     for votes in own:
         planner.add(Role.OWN, np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
     streams, pairs = tuple(planner.streams), tuple(planner.pairs)
     return Plan(claim, streams, pairs, planner.twins, faults)
-
-
-def most_even_law(mechanism: MechanismClaim) -> Histogram:
-    """The histogram, votes even over some classes, whose outcomes are least predictable."""
-    classes, teachers = mechanism.classes, mechanism.teachers
-    found = np.zeros((classes, classes), dtype=np.int64)
-    for leaders in range(1, classes + 1):
-        found[leaders - 1, :leaders] = teachers // leaders
-        found[leaders - 1, : teachers % leaders] += 1
-    log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
-    entropy = -(np.exp(log_q) * np.maximum(log_q, -700.0)).sum(-1)
-    best: Histogram = found[int(np.argmax(entropy))]
-    return best
-
-
-def _unanimous(classes: int, total: int) -> Histogram:
-    votes = np.zeros(classes, dtype=np.int64)
-    votes[0] = total
-    return votes
-
-
-def _smaller_total(mechanism: MechanismClaim) -> Histogram:
-    """Unanimous, with the fewest votes that still have a clear winner; at most the teachers."""
-    totals = np.unique(np.linspace(1, mechanism.teachers, 100).astype(np.int64))
-    found = np.zeros((totals.size, mechanism.classes), dtype=np.int64)
-    found[:, 0] = totals
-    log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
-    clear = np.exp(log_q[:, 0]) >= _CLEAR
-    smallest: Histogram = found[int(np.argmax(clear)) if clear.any() else -1]
-    return smallest
-
-
-def _typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
-    """Two camps, a tie of three far ahead, small counts, and a few teachers missing."""
-    classes, teachers = mechanism.classes, mechanism.teachers
-    found = []
-    for shares in ((0.6, 0.4), (0.54, 0.46), (0.336, 0.332, 0.332)):
-        if len(shares) < classes:
-            votes = np.zeros(classes, dtype=np.int64)
-            votes[: len(shares)] = np.round(np.array(shares) * teachers)
-            votes[0] += teachers - votes.sum()
-            found.append(votes)
-    if classes > 4:
-        votes = np.full(classes, round(0.012 * teachers), dtype=np.int64)
-        votes[1:3] = teachers // 4
-        votes[3] = teachers // 6
-        votes[0] = teachers - votes[1:].sum()
-        found += [votes] if votes[0] > 0 else []
-    if other_totals and classes > 2:
-        votes = np.zeros(classes, dtype=np.int64)
-        missing = max(1, round(0.06 * teachers))
-        votes[:3] = round(0.47 * teachers), round(0.34 * teachers), 0
-        votes[2] = max(0, teachers - missing - votes.sum())
-        found.append(votes)
-    return found
-
-
-def _tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
-    """Two classes that share all votes, and the same with one vote moved."""
-    tied = np.zeros(mechanism.classes, dtype=np.int64)
-    tied[0] = (mechanism.teachers + 1) // 2
-    tied[1] = mechanism.teachers - tied[0]
-    moved = tied.copy()
-    moved[:2] += (-1, 1)
-    return tied, moved
-
-
-def _even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
-    """Even votes, and the same with a vote of the first class moved to the last."""
-    even = np.full(mechanism.classes, mechanism.teachers // mechanism.classes, dtype=np.int64)
-    even[: mechanism.teachers % mechanism.classes] += 1
-    moved = even.copy()
-    moved[0] -= 1
-    moved[-1] += 1
-    return (even, moved) if even[0] > 0 else (even, even[::-1].copy())
-
-
-def _clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
-    """A clear winner at the smallest of the other totals that allow one, else at the largest."""
-    for factor in OTHER_TOTALS:
-        step("candidates of other totals")
-        total = factor * claim.mechanism.teachers
-        histogram, chance = candidate_pool(claim.mechanism, total, seed).clear_winner()
-        if chance > _CLEAR:
-            break
-    return histogram
-
-
-def _simple_histograms(classes: int, total: int) -> list[Histogram]:
-    """Histograms of `total` votes, the simplest first.
-
-    All votes on class 0, then half to 0.9 of them there, the rest shared evenly by one class, by
-    two, or by all the others.
-    """
-    found: dict[tuple[int, ...], Histogram] = {}
-    for share in (1.0, 0.5, 0.6, 0.7, 0.8, 0.9):
-        for spread in (1, 2, classes - 1):
-            others = min(spread, classes - 1)
-            votes = np.zeros(classes, dtype=np.int64)
-            votes[1 : 1 + others] = (total - round(total * share)) // others
-            votes[0] = total - votes.sum()
-            found.setdefault(tuple(votes.tolist()), votes)
-    return list(found.values())
-
-
-def _explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
-    """Distinct histograms of the claimed total, and a few of other totals, from Hypothesis."""
-    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
-    step("explorers")
-    few = EXPLORERS // 5 if other_totals else 0
-    found = [
-        *_distinct(histograms(classes, teachers), EXPLORERS - few, seed),
-        *_distinct(histograms(classes, st.integers(1, 10 * teachers)), few, seed),
-    ]
-    # in turns, so that every class leads somewhere
-    return [np.roll(votes, place - int(votes.argmax())) for place, votes in enumerate(found)]
-
-
-def _distinct(strategy: st.SearchStrategy[Histogram], count: int, seed: int) -> list[Histogram]:
-    found = examples(strategy, 2 * count, seed) if count else []
-    return list({tuple(histogram.tolist()): histogram for histogram in found}.values())[:count]
-
-
-def _told_apart(histogram: Histogram) -> Histogram:
-    """Equal counts spread by a vote or more, the total kept: renumbered, more histograms differ.
-
-    The leaders stay as they are, since a near-tie is what it is by them.
-    """
-    votes = histogram.copy()
-    for count in np.unique(histogram)[:-1]:
-        equal = np.flatnonzero(histogram == count)
-        half = equal.size // 2
-        if count >= half:
-            offsets = np.r_[-half:0, [0] * (equal.size % 2), 1 : half + 1]
-            votes[equal] += offsets.astype(np.int64)
-        elif votes.max() > 4 * half:  # nothing to take from these: one vote of the leader's each
-            votes[equal[:half]] += 1
-            votes[votes.argmax()] -= half
-    return votes
 
 
 class _Planner:
@@ -255,8 +121,8 @@ class _Planner:
             return
         audited = privacy is not None and privacy.scope == ANY_QUERIES
         queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
-        self.add_pair(Role.PAIR, *_tied_pair(mechanism), queries)
-        self.add_pair(Role.EVEN, *_even_pair(mechanism), EVEN_QUERIES)
+        self.add_pair(Role.PAIR, *tied_pair(mechanism), queries)
+        self.add_pair(Role.EVEN, *even_pair(mechanism), EVEN_QUERIES)
 
     def add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
         """Two neighbours that are asked as often as each other."""
@@ -272,7 +138,7 @@ class _Planner:
         step(role.kind)
         gate = self.claim.gate
         if self.claim.mechanism.caching:
-            histogram = _told_apart(histogram)
+            histogram = told_apart(histogram)
         wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
         wanted -= np.log(ANCHOR_SHARE * self._anchor_share(role)) + np.log(GENERAL)
         needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
@@ -320,7 +186,7 @@ class _Planner:
 
         Where noise is so large that nothing is clear, the informative one is as near as it gets.
         """
-        clear = float(np.exp(self._log_q(histogram).max())) >= _CLEAR
+        clear = float(np.exp(self._log_q(histogram).max())) >= CLEAR
         known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
         if clear and sorted(histogram.tolist()) not in known:
             self.add_anchor(role, histogram)

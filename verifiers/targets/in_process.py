@@ -1,5 +1,6 @@
 """A target handed over as a Python object: it runs in place."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
 from .labels import LABELS, charge_text
 from .release import Release
-from .replies import CallError, NotOffered, Refused
+from .replies import CallError, NotOffered, Refused, shown_repr
 from .restart_command import RestartCommand
 
 
@@ -36,9 +37,8 @@ class InProcessTarget:
         if isinstance(target, type):  # calling it would make an instance, not labels
             raise ValueError(f"{target.__name__} is a class: expected an instance of it")
         if not callable(sample) and not callable(target):
-            raise ValueError(
-                f"{target!r} is neither callable nor has it a method sample(histogram, size)"
-            )
+            lacks = "is neither callable nor has it a method sample(histogram, size)"
+            raise ValueError(f"{_without_address(target)} {lacks}")
         self._aggregate: Callable[[Histogram, int], Any] = sample if callable(sample) else target
         spent = getattr(target, "spent", None)
         self._spent: Callable[[float], Any] | None = spent if callable(spent) else None
@@ -124,3 +124,8 @@ def _alike(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
+
+
+def _without_address(target: object) -> str:
+    """An object in words: where it lies in memory tells nobody anything."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", shown_repr(target))

@@ -96,7 +96,7 @@ def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     try:
         return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
     except ClaimError as error:
-        raise ClaimError(str(error)) from None
+        raise ClaimError(*error.mistakes) from None
 
 
 def _reproduce(
