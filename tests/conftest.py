@@ -1,11 +1,20 @@
-"""Reports of real runs, one of each kind, made once."""
+"""A claim in a file; reports of real runs, one of each kind, made once."""
 
 import pytest
+from runs import TOML
 from small import drawing, small_claim
 
 from dpassay.verifiers.gate import verify
 
 HOSTILE = "<script>alert(1)</script> ]]> \"quoted\" 'and' &amp; [red]\x1b[31m\u202e\ud800\x00"
+
+
+@pytest.fixture
+def claim_file(tmp_path):
+    """Path of a claim of GNMax, as a command takes it."""
+    path = tmp_path / "claim.toml"
+    path.write_text(TOML)
+    return str(path)
 
 
 @pytest.fixture(scope="session")

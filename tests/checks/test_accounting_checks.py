@@ -1,7 +1,10 @@
 """`accountant-soundness` and `privacy-claim`: wrong accountants are proved wrong, no others."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from runs import claimed, result
 
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
@@ -16,10 +19,7 @@ from dpassay.verifiers.targets import InProcessTarget, TargetError, checked_char
 SIGMA = 40.0
 
 
-def claim(privacy=None, **gate):
-    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 5, "teachers": 250}
-    table = {"mechanism": mechanism, "gate": {"max_queries": 400} | gate}
-    return parse_claim(table | ({"privacy": privacy} if privacy else {}))
+claim = partial(claimed, classes=5, max_queries=400)
 
 
 class Deployment:
@@ -36,11 +36,10 @@ class Deployment:
         return self.charge(np.asarray(histogram), np.asarray(orders))
 
 
-def result(check, charge=None, privacy=None):
+def judged(check, charge=None, privacy=None):
     deployment = Deployment(charge)
     target = InProcessTarget(deployment if charge else deployment.sample)
-    report = verify(target, claim(privacy), seed=0)
-    return next(found for found in report.checks if found.id == check)
+    return result(verify(target, claim(privacy=privacy), seed=0), check)
 
 
 def worst_pair_charge(histogram, orders):
@@ -58,7 +57,7 @@ SOUND = {
 @pytest.mark.parametrize("name", SOUND)
 def test_published_accountants_are_not_accused(name):
     """Although their costs at one side of a pair are below the divergence from the other."""
-    found = result("accountant-soundness", SOUND[name])
+    found = judged("accountant-soundness", SOUND[name])
     assert found.verdict is Verdict.PASS, found.message
     assert "charges cover the exact cost" in found.message
 
@@ -145,7 +144,7 @@ UNSOUND = {
 @pytest.mark.parametrize("name", UNSOUND)
 def test_accountants_that_charge_too_little_are_proved_wrong(name):
     """The pair, the order and the digits are shown; one vote apart, and re-checked here."""
-    found = result("accountant-soundness", UNSOUND[name])
+    found = judged("accountant-soundness", UNSOUND[name])
     assert found.verdict is Verdict.FAIL
     assert "certified in ball arithmetic" in found.message
     charged = float(found.message.split()[1])
@@ -194,7 +193,7 @@ def test_a_charge_like_no_known_one_is_not_named(share):
 
 
 def test_a_target_without_an_accountant_is_not_judged():
-    found = result("accountant-soundness")
+    found = judged("accountant-soundness")
     assert found.verdict is Verdict.NOT_APPLICABLE
     assert "no rdp" in found.message
 
@@ -219,8 +218,8 @@ def privacy(**change):
 
 def test_a_true_privacy_claim_is_not_refuted():
     """286 tied queries cost between 1.876 and 1.900 at delta 1e-5 (privacy loss distribution)."""
-    assert result("privacy-claim", privacy=privacy()).verdict is Verdict.PASS
-    assert result("privacy-claim", privacy=privacy(epsilon=1.90)).verdict is Verdict.PASS
+    assert judged("privacy-claim", privacy=privacy()).verdict is Verdict.PASS
+    assert judged("privacy-claim", privacy=privacy(epsilon=1.90)).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ def test_a_true_privacy_claim_is_not_refuted():
 )
 def test_a_false_privacy_claim_is_refuted_with_the_pair(change):
     """Each a few percent beyond the exact cost of the tied pair."""
-    found = result("privacy-claim", privacy=privacy(**change))
+    found = judged("privacy-claim", privacy=privacy(**change))
     assert found.verdict is Verdict.FAIL
     assert "certified in ball arithmetic" in found.message
     assert sum(found.histogram) == 250
@@ -239,20 +238,20 @@ def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path):
     path = tmp_path / "answered.csv"
     path.write_text("250,0,0,0,0\n" * 400)
     cheap = privacy(epsilon=0.5, queries=400, scope=str(path))
-    assert result("privacy-claim", privacy=cheap).verdict is Verdict.PASS
+    assert judged("privacy-claim", privacy=cheap).verdict is Verdict.PASS
     path.write_text("125,125,0,0,0\n" * 400)
-    assert result("privacy-claim", privacy=cheap).verdict is Verdict.FAIL
+    assert judged("privacy-claim", privacy=cheap).verdict is Verdict.FAIL
 
 
 def test_without_a_privacy_claim_there_is_nothing_to_refute():
-    assert result("privacy-claim").verdict is Verdict.NOT_APPLICABLE
+    assert judged("privacy-claim").verdict is Verdict.NOT_APPLICABLE
 
 
 def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path):
     """It could be read when the claim was, and cannot when it is needed."""
     path = tmp_path / "answered.csv"
     path.write_text("250,0,0,0,0\n")
-    made = claim(privacy(scope=str(path)))
+    made = claim(privacy=privacy(scope=str(path)))
     path.unlink()
     report = verify(InProcessTarget(Deployment(None).sample), made, seed=0)
     assert report.verdict is Verdict.ERROR
@@ -262,4 +261,4 @@ def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path):
 def test_a_claim_in_python_is_held_to_its_scope_too():
     """Read from a file or handed over as a table: no claim names histograms of another one."""
     with pytest.raises(ClaimError, match=r"privacy\.scope: nowhere\.csv: No such file"):
-        claim(privacy(scope="nowhere.csv"))
+        claim(privacy=privacy(scope="nowhere.csv"))

@@ -4,37 +4,26 @@ import itertools
 
 import numpy as np
 import pytest
+from runs import COARSE, claimed, drawing_with, result
 
-from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.verifiers.checks.histogram_leakage import HistogramLeakage, attacker_queries
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import log_e_value_above
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.targets import InProcessTarget
 
 LARGE = pytest.mark.slow("enumerates 729 sequences a law")
 
 
-def claim(queries=286, caching=False, noise="gaussian:40", **gate):
-    mechanism = {
-        "name": "gnmax",
-        "noise": noise,
-        "classes": 5,
-        "teachers": 250,
-        "caching": caching,
-    }
+def claim(queries=286, **more):
     privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": queries}
-    coarse = {"smallest_effect": 0.1, "tolerance": 0.2}
-    return parse_claim({"mechanism": mechanism, "privacy": privacy, "gate": coarse | gate})
+    return claimed(classes=5, privacy=privacy, **COARSE | more)
 
 
-def run(made, noise="gaussian:40", seed=0):
-    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
-    target = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
-    report = verify(target, made, seed=seed)
-    return report, next(check for check in report.checks if check.id == "histogram-leakage")
+def run(made, noise="gaussian:40"):
+    report = verify(drawing_with(noise), made, seed=0)
+    return report, result(report, "histogram-leakage")
 
 
 @pytest.mark.slow("whole runs; others are")

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from runs import result
 from small import drawing, small_claim
 
 from dpassay.verifiers import registry
@@ -82,7 +83,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
     report = verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"])
     )
-    found = next(check for check in report.checks if check.id == "of-this-test")
+    found = result(report, "of-this-test")
     assert (found.verdict, report.verdict) == (Verdict.PASS, Verdict.PASS)
     assert found.message.endswith("queries were left")
 

@@ -4,30 +4,27 @@ import json
 
 import numpy as np
 import pytest
+from runs import claimed, drawing_with
 from scipy.stats import binom
 from typed import typed
 
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.verifiers.checks.pair_bounds import ORDERS
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.commands.audit import audit
 from dpassay.verifiers.evidence import proportion_interval
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.targets import InProcessTarget
 
 HERE, THERE = np.array([5, 5, 0]), np.array([4, 6, 0])
 
 
 def claim(noise="gaussian:2", **privacy):
-    mechanism = {"name": "gnmax", "noise": noise, "classes": 3, "teachers": 10}
     table = {"epsilon": 6.0, "delta": 1e-5, "queries": 5} | privacy
-    return parse_claim({"mechanism": mechanism, "privacy": table})
+    return claimed(noise, classes=3, teachers=10, privacy=table)
 
 
 def target(noise="gaussian:2", seed=0):
-    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
-    return InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+    return drawing_with(noise, seed)
 
 
 def exact(noise):

@@ -2,19 +2,20 @@
 
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pytest
+from runs import claimed
 from typed import typed
 
 from dpassay.reference import Gaussian, log_probabilities
 from dpassay.reference import clock as module
 from dpassay.reference.clock import OutOfTime, check_clock, run_clock, seconds_left, step, untimed
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+claim = partial(claimed, "gaussian:10", classes=3, teachers=50)
 
 
 class Time:
@@ -44,10 +45,6 @@ def target(scale, at=None, call=None):
     return InProcessTarget(aggregate)
 
 
-def claimed(**gate):
-    return parse_claim({"mechanism": MECHANISM, "gate": gate})
-
-
 def test_the_sooner_of_two_ends_counts(moved):
     assert seconds_left() == float("inf")
     with run_clock(10.0):
@@ -66,7 +63,7 @@ def test_the_sooner_of_two_ends_counts(moved):
 def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch):
     """Every check that was not done names the limit; without one the same target passes."""
     late = Time(monkeypatch)
-    report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claimed(run_timeout=60.0))
+    report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claim(run_timeout=60.0))
     assert report.verdict == "inconclusive"
     assert any(w.startswith("run_timeout = 60 s is used up (asking)") for w in report.warnings)
     cut = [check for check in report.checks if check.verdict == "inconclusive"]
@@ -87,7 +84,7 @@ def test_a_refutation_found_in_time_stays_a_fail(monkeypatch):
         if progress.doing == "looking for the simplest histogram":
             late.now = 61.0
 
-    report = verify(target(1), claimed(run_timeout=60.0), listener=listener)
+    report = verify(target(1), claim(run_timeout=60.0), listener=listener)
     assert "looking for the simplest histogram" in doing
     assert report.verdict == "fail"
     assert any("used up (looking for the simplest histogram)" in w for w in report.warnings)
@@ -102,9 +99,8 @@ def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
         if len([doing for doing in told if doing.startswith("choosing histograms: ")]) == 2:
             late.now = 61.0
 
-    mechanism = MECHANISM | {"teachers": 51}  # planned by no other test
-    claim = parse_claim({"mechanism": mechanism, "gate": {"run_timeout": 60.0}})
-    report = verify(target(10), claim, listener=listener)
+    made = claim(teachers=51, run_timeout=60.0)  # planned by no other test
+    report = verify(target(10), made, listener=listener)
     assert report.verdict == "inconclusive"
     assert any("used up (choosing histograms: " in warning for warning in report.warnings)
     assert not any(doing.startswith("asking") for doing in told)
@@ -112,6 +108,7 @@ def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
 
 SLEEPS = """
 import time
+from functools import partial
 def asleep(histogram, size):
     time.sleep(300)
 """

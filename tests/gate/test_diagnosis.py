@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from runs import result
 from small import drawing, small_claim
 
 from dpassay.verifiers import assert_conforms
@@ -24,10 +25,6 @@ from zoo import BROKEN
 def judged(name):
     entry = next(entry for entry in BROKEN if entry.id == name)
     return entry, verify(InProcessTarget(entry.make(3)), parse_claim(entry.claim), seed=0)
-
-
-def result(report, check):
-    return next(found for found in report.checks if found.id == check)
 
 
 @pytest.mark.parametrize(

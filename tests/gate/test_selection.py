@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from runs import result
 from small import drawing, small_claim
 from typed import typed
 
@@ -134,7 +135,7 @@ def test_nothing_is_restarted_for_a_check_that_is_left_out():
 def test_thresholds_do_not_depend_on_what_is_left_out():
     """The share of the error budget stays: catches shares given to the rest."""
     report = run(small_claim(), select(["noise-scale"]))
-    found = next(check for check in report.checks if check.id == "noise-scale")
+    found = result(report, "noise-scale")
     wanted = -np.log(SHARES["noise-scale"] * 1e-3)
     assert found.log_threshold == pytest.approx(wanted)
 

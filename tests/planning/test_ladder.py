@@ -2,30 +2,25 @@
 
 import numpy as np
 import pytest
+from runs import claimed
 
 from dpassay.reference import log_probabilities
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence.power import bare_winners_to_see
 from dpassay.verifiers.planning.ladder import ladder
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 CLAIMS = [
-    GNMAX,
+    {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
     {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 250},
     {"name": "gnmax", "noise": "gaussian:20", "classes": 4, "teachers": 2500},
 ]
 
 
-def claimed(mechanism=GNMAX, **gate):
-    return parse_claim({"mechanism": mechanism, "gate": gate})
-
-
 @pytest.mark.parametrize("mechanism", CLAIMS, ids=lambda m: f"{m['noise']}-{m['classes']}")
 def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
     """By probabilities of the whole ladder of winners, one by one."""
-    claim = claimed(mechanism).mechanism
+    claim = claimed(**mechanism).mechanism
     rungs = ladder(claim)
     assert len(rungs) == 3
     for rung, chance in zip(rungs, (0.99, 0.997, 0.999), strict=True):
@@ -43,7 +38,7 @@ def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
 
 
 def test_no_winner_is_clear_where_noise_is_large():
-    assert ladder(claimed(GNMAX | {"noise": "gaussian:100"}).mechanism) == ()
+    assert ladder(claimed("gaussian:100").mechanism) == ()
 
 
 def test_a_winner_without_noise_shows_after_the_planned_labels():

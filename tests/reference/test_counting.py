@@ -6,18 +6,18 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from runs import claimed
 from scipy.stats import binom
 
 from dpassay.reference.accounting.certified import delta_lower, epsilon_lower
 from dpassay.reference.accounting.counting import best_count, costliest_count
 from dpassay.verifiers.checks import PrivacyClaimCheck
 from dpassay.verifiers.checks.pair_bounds import _refutes
-from dpassay.verifiers.claim import parse_claim
 
 
 def claim(noise="gaussian:1", **privacy):
-    mechanism = {"name": "gnmax", "noise": noise, "classes": 2, "teachers": 3}
-    return parse_claim({"mechanism": mechanism, "privacy": {"delta": 1e-5, "queries": 1} | privacy})
+    table = {"delta": 1e-5, "queries": 1} | privacy
+    return claimed(noise, classes=2, teachers=3, privacy=table)
 
 
 chances = st.floats(0.0, 1.0)

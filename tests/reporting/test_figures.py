@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from runs import result
 from small import drawing, small_claim
 
 from dpassay.attacks import misplaced
@@ -18,10 +19,6 @@ from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
-
-
-def result(report, check):
-    return next(found for found in report.checks if found.id == check)
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])

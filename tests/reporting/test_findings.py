@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from runs import result
 from small import drawing, small_claim
 
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
@@ -121,6 +122,6 @@ def test_a_scale_that_no_label_tells_is_not_asked_more_for(most):
         update={"mechanism": claim.mechanism.model_copy(update={"noise": noise})}
     )
     report = verify(drawing(claim), claim, seed=0)
-    found = next(check for check in report.checks if check.id == "noise-scale")
+    found = result(report, "noise-scale")
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.message == "no histogram that the target serves tells the noise scale"

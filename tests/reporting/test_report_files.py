@@ -14,20 +14,6 @@ from dpassay.verifiers.cli import commands
 from dpassay.verifiers.reporting.files import FILES, ReportFileError, ReportFolder
 
 HERE = Path(__file__).parents[1]
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:40"
-classes = 10
-teachers = 250
-"""
-
-
-@pytest.fixture
-def claim(tmp_path):
-    path = tmp_path / "claim.toml"
-    path.write_text(CLAIM)
-    return str(path)
 
 
 def folder(path):
@@ -43,16 +29,16 @@ def is_whole(path):
     return True
 
 
-def test_the_command_line_writes_what_it_prints(claim, tmp_path):
+def test_the_command_line_writes_what_it_prints(claim_file, tmp_path):
     where = tmp_path / "made" / "anew"
     target = f"{HERE}/aggregators.py:half_noise"
-    found = typed("verify", "--json", "--claim", claim, target, "--report", str(where))
+    found = typed("verify", "--json", "--claim", claim_file, target, "--report", str(where))
     assert (found.returncode, found.stderr) == (1, "")
     assert is_whole(where)
     assert json.loads((where / "report.json").read_text()) == json.loads(found.stdout)
     suite = ElementTree.parse(where / "junit.xml").find("testsuite")
     assert int(suite.get("failures")) >= 1
-    assert suite.find("testcase").get("file") == claim
+    assert suite.find("testcase").get("file") == claim_file
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "interrupted"])
@@ -115,12 +101,12 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_run(place, words, tm
     assert "\n" not in str(error.value)
 
 
-def test_misuse_asks_nothing_of_the_target(claim, tmp_path):
+def test_misuse_asks_nothing_of_the_target(claim_file, tmp_path):
     """The target would leave a mark if it were even imported."""
     marks = tmp_path / "marks.py"
     marks.write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()\nsample = print\n")
     (tmp_path / "file").write_text("")
-    arguments = ["verify", f"{marks}:sample", "--claim", claim, "--report", f"{tmp_path}/file"]
+    arguments = ["verify", f"{marks}:sample", "--claim", claim_file, "--report", f"{tmp_path}/file"]
     found = CliRunner().invoke(commands, arguments)
     assert found.exit_code == 2
     assert found.stderr == f"dpassay: --report {tmp_path}/file: expected a folder, found a file\n"
