@@ -29,7 +29,7 @@ def laws(draw, size):
 
 @pytest.mark.parametrize("conversion", CONVERSIONS)
 @given(data=st.data(), delta=st.sampled_from([1e-6, 1e-3, 0.1, 0.6]))
-def test_no_pair_is_further_apart_than_converted(conversion, data, delta):
+def test_no_pair_is_further_apart_than_converted(conversion, data, delta) -> None:
     """At each order by itself, not at the best alone."""
     size = data.draw(st.integers(2, 5))
     p, q = laws(data.draw, size), laws(data.draw, size)
@@ -40,7 +40,7 @@ def test_no_pair_is_further_apart_than_converted(conversion, data, delta):
 
 @pytest.mark.parametrize("conversion", [balle, canonne])
 @pytest.mark.parametrize("order", [4.0, 8.0, 30.0])
-def test_a_pair_attains_the_bound(conversion, order):
+def test_a_pair_attains_the_bound(conversion, order) -> None:
     """One outcome with loss epsilon + ln(order / (order - 1)) and nearly all of the divergence.
 
     Its hockey-stick divergence is delta: a conversion with any term left out or smaller fails, and
@@ -58,7 +58,7 @@ def test_a_pair_attains_the_bound(conversion, order):
     assert mironov(np.array([order]), cost, delta)[0] > epsilon + 0.1
 
 
-def test_conversions_agree_with_dp_accounting():
+def test_conversions_agree_with_dp_accounting() -> None:
     accountant = RdpAccountant(RELEASED_ORDERS.tolist())
     accountant.compose(GaussianDpEvent(5.0), 30)
     costs = 30 * RELEASED_ORDERS / (2 * 5.0**2)
@@ -72,7 +72,7 @@ def test_conversions_agree_with_dp_accounting():
     cost=st.floats(1e-8, 10.0),
     delta=st.sampled_from([1e-12, 1e-6, 1e-3]),
 )
-def test_conversions_are_ordered_and_refine(cost, delta):
+def test_conversions_are_ordered_and_refine(cost, delta) -> None:
     """Balle's is Canonne's, and below Mironov's; more orders never cost more."""
     costs = cost * ORDERS
     assert (balle(ORDERS, costs, delta) <= mironov(ORDERS, costs, delta) + 1e-12).all()
@@ -85,10 +85,10 @@ def test_conversions_are_ordered_and_refine(cost, delta):
     assert fine.epsilon <= to_epsilon(ORDERS, costs, delta).epsilon + 1e-12
 
 
-def test_refined_orders_find_the_optimum():
+def test_refined_orders_find_the_optimum() -> None:
     """Mironov's for cost c a: c + 2 sqrt(c ln 1/delta), at order 1 + sqrt(ln(1/delta) / c)."""
     for cost in (1e-4, 0.02, 3.0):
-        found = best_epsilon(lambda a, cost=cost: cost * a, 1e-6, mironov)
+        found = best_epsilon(lambda a, cost=cost: cost * a, 1e-6, mironov)  # type: ignore[misc]
         root = np.sqrt(np.log(1e6) / cost)
         assert found.epsilon == pytest.approx(cost + 2 * cost * root, rel=1e-9)
         assert found.order == pytest.approx(1 + root, rel=1e-3)
