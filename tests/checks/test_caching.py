@@ -1,28 +1,21 @@
 """Deployments that keep their answers: judged by first labels alone, within the budget."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+from runs import COARSE, claimed, result
 
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
-SMALL = {"name": "gnmax", "noise": "gaussian:2", "classes": 5, "teachers": 10, "caching": True}
-USUAL = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250, "caching": True}
+PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 1000}
 
-
-def claim(mechanism=SMALL, **gate):
-    gate = {"tolerance": 0.2, "smallest_effect": 0.1} | gate
-    privacy = {"epsilon": 5.0, "delta": 1e-5, "queries": 1000}
-    return parse_claim({"mechanism": mechanism, "privacy": privacy, "gate": gate})
-
-
-def result(report, check):
-    return next(found for found in report.checks if found.id == check)
+usual = partial(claimed, caching=True, privacy=PRIVACY, **COARSE)
+small = partial(usual, "gaussian:2", classes=5, teachers=10)
 
 
 class Keeping:
@@ -43,9 +36,9 @@ class Keeping:
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_only_the_first_label_of_a_histogram_counts():
+def test_only_the_first_label_of_a_histogram_counts() -> None:
     """The same histogram stands in several streams; its one label may count only once."""
-    made = claim()
+    made = small()
     deployment = Keeping(made)
     deployment.kept[(10, 0, 0, 0, 0)] = 1  # the unlikely label, once
     own = [(10, 0, 0, 0, 0)] * 5
@@ -58,9 +51,9 @@ def test_only_the_first_label_of_a_histogram_counts():
     assert audited.message == "answers are cached: each label is of another histogram"
 
 
-def test_there_are_enough_histograms_of_each_law():
+def test_there_are_enough_histograms_of_each_law() -> None:
     """Equal counts, renumbered, would be the same histogram; ten classes serve the default gate."""
-    plan = make_plan(claim(USUAL, tolerance=0.05, smallest_effect=0.02), 0)
+    plan = make_plan(usual(tolerance=0.05, smallest_effect=0.02), 0)
     for stream in plan.streams:
         if stream.is_anchor:
             votes = np.array(stream.histogram)
@@ -70,18 +63,18 @@ def test_there_are_enough_histograms_of_each_law():
             assert numbered * shifted > 2 * stream.queries, stream.kind
 
 
-def test_one_total_alone_runs_out_of_histograms():
+def test_one_total_alone_runs_out_of_histograms() -> None:
     """Renumbered alone, few histograms have the same law: no pass on repeated labels."""
-    made = claim()
+    made = small()
     report = verify(InProcessTarget(Keeping(made, total=10)), made, seed=7)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "an answer is kept" in result(report, "class-probabilities").message
 
 
 @pytest.mark.parametrize("most", [60, 2000])
-def test_the_budget_is_kept(most):
+def test_the_budget_is_kept(most) -> None:
     """Asking again counts too: a deployment may pay for each answer."""
-    made = claim(max_queries=most)
+    made = small(max_queries=most)
     deployment = Keeping(made)
     report = verify(InProcessTarget(deployment), made, seed=7)
     assert deployment.asked == report.queries <= most
@@ -89,17 +82,17 @@ def test_the_budget_is_kept(most):
 
 
 @pytest.mark.slow("a pass on ten classes that keep answers")
-def test_kept_answers_are_asked_again_although_some_histograms_ran_out():
+def test_kept_answers_are_asked_again_although_some_histograms_ran_out() -> None:
     """A small total has few histograms of one law: that ends its stream, not the run."""
-    made = claim(USUAL, smallest_effect=0.1)
+    made = usual(smallest_effect=0.1)
     report = verify(InProcessTarget(Keeping(made)), made, seed=0)
     assert result(report, "fresh-noise").verdict is Verdict.PASS
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_a_deployment_that_claims_to_keep_answers_must():
-    made = claim()
+def test_a_deployment_that_claims_to_keep_answers_must() -> None:
+    made = small()
     mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(0)
     fresh = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
     found = result(verify(fresh, made, seed=7), "fresh-noise")

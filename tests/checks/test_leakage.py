@@ -4,41 +4,30 @@ import itertools
 
 import numpy as np
 import pytest
+from runs import COARSE, claimed, drawing_with, result
 
-from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.verifiers.checks.histogram_leakage import HistogramLeakage, attacker_queries
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import log_e_value_above
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.targets import InProcessTarget
 
 LARGE = pytest.mark.slow("enumerates 729 sequences a law")
 
 
-def claim(queries=286, caching=False, noise="gaussian:40", **gate):
-    mechanism = {
-        "name": "gnmax",
-        "noise": noise,
-        "classes": 5,
-        "teachers": 250,
-        "caching": caching,
-    }
+def claim(queries=286, **more):
     privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": queries}
-    coarse = {"smallest_effect": 0.1, "tolerance": 0.2}
-    return parse_claim({"mechanism": mechanism, "privacy": privacy, "gate": coarse | gate})
+    return claimed(classes=5, privacy=privacy, **COARSE | more)
 
 
-def run(made, noise="gaussian:40", seed=0):
-    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
-    target = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
-    report = verify(target, made, seed=seed)
-    return report, next(check for check in report.checks if check.id == "histogram-leakage")
+def run(made, noise="gaussian:40"):
+    report = verify(drawing_with(noise), made, seed=0)
+    return report, result(report, "histogram-leakage")
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it():
+def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it() -> None:
     report, leakage = run(claim())
     assert report.verdict is Verdict.PASS
     assert leakage.verdict is Verdict.PASS
@@ -47,7 +36,7 @@ def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it():
     assert any("max_recoverable" in warning for warning in report.warnings)
 
 
-def test_leakage_above_the_gate_fails_and_says_on_which_histogram():
+def test_leakage_above_the_gate_fails_and_says_on_which_histogram() -> None:
     report, leakage = run(claim(max_recoverable=0.6))
     assert report.verdict is Verdict.FAIL
     assert leakage.verdict is Verdict.FAIL
@@ -58,7 +47,7 @@ def test_leakage_above_the_gate_fails_and_says_on_which_histogram():
 
 @pytest.mark.slow("thousands of simulated attacks")
 @pytest.mark.parametrize("beside", [-0.01, 0.01])
-def test_near_the_limit_no_estimate_above_it_passes(beside):
+def test_near_the_limit_no_estimate_above_it_passes(beside) -> None:
     """A hundredth to either side of what is recovered: simulation goes on until it is decided."""
     message = run(claim(max_recoverable=0.99))[1].message
     recovered = float(message.split("recovers ")[1].split(" %")[0]) / 100
@@ -67,26 +56,26 @@ def test_near_the_limit_no_estimate_above_it_passes(beside):
     assert verdict is (Verdict.FAIL if beside < 0 else Verdict.PASS)
 
 
-def test_leakage_below_the_gate_passes():
+def test_leakage_below_the_gate_passes() -> None:
     """Ten labels tell little: most of the votes stay unread."""
     assert run(claim(queries=10, max_recoverable=0.95))[1].verdict is Verdict.PASS
 
 
-def test_caching_leaves_an_attacker_one_label():
+def test_caching_leaves_an_attacker_one_label() -> None:
     assert attacker_queries(claim()) == 286
     assert attacker_queries(claim(caching=True)) == 1
     plain = parse_claim({"mechanism": claim().mechanism.model_dump(mode="json", exclude_none=True)})
     assert attacker_queries(plain) == 10_000
 
 
-def test_a_histogram_that_one_label_lets_guess_is_not_attacked():
+def test_a_histogram_that_one_label_lets_guess_is_not_attacked() -> None:
     """A correct deployment that keeps its answers must not fail for near-unanimous votes."""
     leakage = run(claim(caching=True, queries=1, max_recoverable=0.9, max_queries=400))[1]
     assert leakage.verdict is Verdict.PASS, leakage.message
     assert max(leakage.histogram) <= 0.9 * 250
 
 
-def test_nothing_is_said_of_leakage_when_the_labels_have_another_law():
+def test_nothing_is_said_of_leakage_when_the_labels_have_another_law() -> None:
     """The attacks are simulated under the claim, which is refuted here."""
     report, leakage = run(claim(), noise="gaussian:20")
     assert report.verdict is Verdict.FAIL
@@ -99,7 +88,7 @@ def test_nothing_is_said_of_leakage_when_the_labels_have_another_law():
     "values",
     [(0.0, 1.0), (0.1, 0.99), pytest.param((0.0, 0.5, 1.0), marks=LARGE)],
 )
-def test_the_mean_bet_has_mean_one_at_most(bound, values):
+def test_the_mean_bet_has_mean_one_at_most(bound, values) -> None:
     """Exactly, over all sequences of six values, for every law on them with the bound as mean."""
     grid = np.linspace(0, 1, 6)
     for weights in itertools.product(grid, repeat=len(values) - 1):
@@ -113,13 +102,15 @@ def test_the_mean_bet_has_mean_one_at_most(bound, values):
         assert total <= 1 + 1e-9
 
 
-def test_the_mean_bet_grows_beyond_the_bound():
+def test_the_mean_bet_grows_beyond_the_bound() -> None:
     values = np.random.default_rng(0).beta(30, 2, 200)
     assert log_e_value_above(values, 0.8) > 16
     assert log_e_value_above(values, 0.97) < 0
 
 
-def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided():
+def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided() -> (
+    None
+):
     """Each fit takes twenty times the steps there: a hundred of them took most of a minute."""
 
     def attacks(teachers, **gate):

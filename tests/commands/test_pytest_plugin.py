@@ -1,4 +1,4 @@
-"""The pytest plugin as users meet it: items, verdicts, one run a session; and `assert_conforms`.
+"""The pytest plugin as users meet it: items, verdicts, one run a session, misuse.
 
 Most runs have a stand-in for the gate, whose verdicts are known; the last ones have none.
 """
@@ -7,91 +7,16 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from importlib.metadata import entry_points
-from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from stand_in import ORDER, SPECIAL, TABLE, in_order
 
-from dpassay.verifiers import Inconclusive, assert_conforms
-from dpassay.verifiers import gate as gate_module
-from dpassay.verifiers.claim import Claim, ClaimError, parse_claim
+from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.error_budget import SHARES
-from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.targets import TargetError
-from dpassay.verifiers.testing import conformance, shared_run
+from dpassay.verifiers.testing import shared_run
 
 INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))
 PLUGIN = [] if INSTALLED else ["-p", "dpassay.verifiers.pytest_plugin"]
-
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:4"
-classes = 3
-teachers = 30
-
-[gate]
-smallest_effect = 0.2
-tolerance = 0.4
-"""
-
-TABLE = {
-    "mechanism": {"name": "gnmax", "noise": "gaussian:4", "classes": 3, "teachers": 30},
-    "gate": {"smallest_effect": 0.2, "tolerance": 0.4},
-}
-
-SPECIAL = {
-    "class-probabilities": CheckResult(
-        "class-probabilities",
-        Verdict.FAIL,
-        "label 2 came 3 times",
-        69,
-        50.0,
-        15.0,
-        (30, 0, 0),
-        "labels fit gaussian:2",
-        "dpassay verify x:y --claim claim.toml --seed 7",
-    ),
-    "noise-scale": CheckResult(
-        "noise-scale", Verdict.INCONCLUSIVE, "others failed", reproduce="again", cut_short=True
-    ),
-    "fresh-noise": CheckResult("fresh-noise", Verdict.ERROR, "aggregate([1]) raised KeyError"),
-    "abstention": CheckResult("abstention", Verdict.NOT_APPLICABLE, "gnmax refuses no query"),
-}
-ORDER = ("observed: ", "allowed: ", "likely cause: ", "reproduce: ")
-
-
-class Gate:
-    """Stands in for `verify`: counts its runs, and finds what it was told to find."""
-
-    def __init__(self, special=None, interrupted=False):
-        self.special, self.interrupted, self.runs = special or {}, interrupted, []
-
-    def __call__(self, target, claim, *, seed=None, reproduce=None, **_):
-        self.runs.append((seed, reproduce))
-        checks = [
-            self.special.get(name) or CheckResult(name, Verdict.PASS, "ok") for name in SHARES
-        ]
-        return Report(claim, 69, 0.1, 7, tuple(checks), ("it leaks",), interrupted=self.interrupted)
-
-
-@pytest.fixture
-def gate(monkeypatch):
-    stand_in = Gate(SPECIAL)
-    monkeypatch.setattr(gate_module, "verify", stand_in)  # imported where it is called
-    monkeypatch.setattr(conformance, "verify", stand_in)
-    return stand_in
-
-
-@pytest.fixture
-def project(pytester):
-    """A user's project: one test of its own, and a claim."""
-    pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error\n")
-    pytester.makepyfile(test_mine="def test_mine(): pass")
-    (pytester.path / "claim.toml").write_text(CLAIM)
-    return pytester
 
 
 def run(project, *arguments):
@@ -102,15 +27,10 @@ def assay(project, *arguments):
     return run(project, "--dpassay-claim", "claim.toml", *arguments)
 
 
-def in_order(text, words):
-    places = [text.index(word) for word in words]
-    return places == sorted(places)
-
-
 # -- what is collected ---------------------------------------------------------------------------
 
 
-def test_without_the_options_nothing_is_collected_or_imported(project):
+def test_without_the_options_nothing_is_collected_or_imported(project) -> None:
     run(project).assert_outcomes(passed=1)
     code = (
         "import sys, dpassay.verifiers.pytest_plugin\n"
@@ -121,7 +41,7 @@ def test_without_the_options_nothing_is_collected_or_imported(project):
     assert found.stdout.strip() == "[]"
 
 
-def test_one_item_for_each_check_beside_the_users_own(project, gate):
+def test_one_item_for_each_check_beside_the_users_own(project, gate) -> None:
     found = assay(project, "--collect-only", "-q")
     wanted = [f"dpassay::{name}" for name in SHARES] + ["test_mine.py::test_mine"]
     assert [line for line in found.outlines if "::" in line] == wanted
@@ -132,12 +52,12 @@ def test_one_item_for_each_check_beside_the_users_own(project, gate):
     ("selection", "count"),
     [(["-k", "noise-scale"], 1), (["-m", "dpassay"], len(SHARES)), (["-m", "not dpassay"], 1)],
 )
-def test_items_are_selected_as_any_others(selection, count, project, gate):
+def test_items_are_selected_as_any_others(selection, count, project, gate) -> None:
     found = assay(project, *selection, "--collect-only", "-q")
     assert len([line for line in found.outlines if "::" in line]) == count
 
 
-def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate):
+def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate) -> None:
     """-k of one's own tests must not start a deployment; opening this one would be misuse."""
     found = assay(project, "--dpassay-target", "no_such_module:x", "-k", "test_mine")
     found.assert_outcomes(passed=1, deselected=len(SHARES))
@@ -146,7 +66,7 @@ def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate):
 # -- verdicts ------------------------------------------------------------------------------------
 
 
-def test_verdicts_become_outcomes(project, gate):
+def test_verdicts_become_outcomes(project, gate) -> None:
     """Not applicable is a skip, an error a failure; what those cut short adds no failure."""
     found = assay(project, "-rA")
     passed = len(SHARES) - len(SPECIAL) + 1
@@ -159,7 +79,7 @@ def test_verdicts_become_outcomes(project, gate):
     assert "runtest" not in text
 
 
-def test_a_violation_is_told_in_order(project, gate):
+def test_a_violation_is_told_in_order(project, gate) -> None:
     """A text that puts the command before the cause, or drops one of the four, is caught."""
     found = assay(project, "-k", "class-probabilities")
     text = found.stdout.str()
@@ -168,14 +88,14 @@ def test_a_violation_is_told_in_order(project, gate):
     assert in_order(text, told)
 
 
-def test_what_is_no_violation_is_worded_otherwise(project, gate):
+def test_what_is_no_violation_is_worded_otherwise(project, gate) -> None:
     text = assay(project, "-k", "fresh-noise").stdout.str()
     assert "fresh-noise: the target did not answer a call as it must" in text
     assert "reproduce: assert_conforms(target, claim, seed=7)" in text
     assert "does not do what it claims" not in text
 
 
-def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, gate):
+def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, gate) -> None:
     """A skip of the one check selected would turn CI green although the deployment fails."""
     found = assay(project, "-k", "noise-scale")
     found.assert_outcomes(failed=1, deselected=len(SHARES))
@@ -185,7 +105,7 @@ def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, ga
 
 
 @pytest.mark.parametrize("mark", ["xfail", "skip"])
-def test_a_failure_that_is_expected_hides_no_other(project, gate, mark):
+def test_a_failure_that_is_expected_hides_no_other(project, gate, mark) -> None:
     """One known fault accepted, what it cut short was never looked at: that is no pass."""
     project.makeconftest(
         f"""
@@ -202,7 +122,7 @@ def test_a_failure_that_is_expected_hides_no_other(project, gate, mark):
     assert "noise-scale: too little was seen to say" in found.stdout.str()
 
 
-def test_junit_xml_has_each_check(project, gate):
+def test_junit_xml_has_each_check(project, gate) -> None:
     assay(project, "--junitxml=out.xml")
     cases = {
         case.get("name"): case
@@ -219,20 +139,20 @@ def test_junit_xml_has_each_check(project, gate):
 # -- one run -------------------------------------------------------------------------------------
 
 
-def test_all_items_share_one_run(project, gate):
+def test_all_items_share_one_run(project, gate) -> None:
     """A run an item would multiply the false alarms by the number of checks."""
     assay(project, "--dpassay-seed", "7")
     assert gate.runs == [(7, "dpassay verify --claim claim.toml")]
 
 
-def test_the_last_failed_are_run_again_by_name(project, gate):
+def test_the_last_failed_are_run_again_by_name(project, gate) -> None:
     assay(project)
     found = assay(project, "--lf")
     found.assert_outcomes(failed=2)
     assert len(gate.runs) == 2
 
 
-def test_processes_that_share_a_folder_share_a_run(gate, tmp_path):
+def test_processes_that_share_a_folder_share_a_run(gate, tmp_path) -> None:
     runs = [
         shared_run.SharedRun(None, parse_claim(TABLE), "claim.toml", None, tmp_path)
         for _ in range(2)
@@ -242,7 +162,7 @@ def test_processes_that_share_a_folder_share_a_run(gate, tmp_path):
     assert (made, made_again, len(gate.runs)) == (True, False, 1)
 
 
-def test_an_interrupted_run_interrupts_pytest(project, gate):
+def test_an_interrupted_run_interrupts_pytest(project, gate) -> None:
     """The gate keeps what it has when it is interrupted; pytest must stop all the same."""
     gate.interrupted = True
     with pytest.raises(KeyboardInterrupt):  # pytester hands on what ended the inner session
@@ -268,89 +188,13 @@ def test_an_interrupted_run_interrupts_pytest(project, gate):
         (["--dpassay-claim", "claim.toml", "--dpassay-target", "nowhere:y"], "ModuleNotFoundError"),
     ],
 )
-def test_misuse_exits_4_with_one_line(arguments, words, project):
+def test_misuse_exits_4_with_one_line(arguments, words, project) -> None:
     (project.path / "wrong.toml").write_text("")
     found = run(project, *arguments)
     assert found.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = [line for line in found.errlines if line]
     assert line.startswith("ERROR: ")
     assert words in line
-
-
-# -- assert_conforms -----------------------------------------------------------------------------
-
-
-def gaussian(scale):
-    rng = np.random.default_rng()
-    return lambda votes, size: (votes + rng.normal(0, scale, (size, votes.size))).argmax(1)
-
-
-def broken(votes, size):
-    raise RuntimeError("no model")
-
-
-def test_a_conforming_target_returns_its_report():
-    report = assert_conforms(gaussian(4), TABLE)
-    assert report.verdict is Verdict.PASS
-
-
-def test_a_violation_is_an_assertion_error_told_in_order():
-    with pytest.raises(AssertionError) as caught:
-        assert_conforms(gaussian(1), TABLE, seed=5)
-    assert in_order(str(caught.value), ORDER)
-    assert "seed=5" in str(caught.value)
-
-
-def test_what_is_no_violation_raises_something_else():
-    """A test that expects an AssertionError of a broken target must not be satisfied by these."""
-    with pytest.raises(TargetError, match=r"aggregate\(.*\) raised RuntimeError: no model"):
-        assert_conforms(broken, TABLE)
-    with pytest.raises(Inconclusive, match="max_queries = 300 are used up"):
-        assert_conforms(gaussian(4), TABLE, max_queries=300)
-    assert not any(issubclass(kind, AssertionError) for kind in (Inconclusive, TargetError))
-
-
-@pytest.mark.parametrize("form", [TABLE, "claim.toml", Path("claim.toml"), parse_claim(TABLE)])
-def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, gate):
-    monkeypatch.chdir(tmp_path)
-    Path("claim.toml").write_text(CLAIM)
-    gate.special = {}
-    report = assert_conforms(gaussian(4), form)
-    assert isinstance(report.claim, Claim)
-    assert report.claim == parse_claim(TABLE)
-
-
-def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate):
-    target, claim = tmp_path / "mine.py", tmp_path / "claim.toml"
-    target.write_text("def answer(votes, size): return [0] * size")
-    claim.write_text(CLAIM)
-    gate.special = {}
-    assert_conforms(f"{target}:answer", claim, max_queries=9)
-    command = f"dpassay verify {target}:answer --claim {claim} --max-queries 9"
-    assert gate.runs == [(None, command)]
-
-
-def test_wrong_arguments_are_named():
-    with pytest.raises(ClaimError, match="mechanism is missing"):
-        assert_conforms(gaussian(4), {})
-    with pytest.raises(ValueError, match="3 is neither callable nor has it a method sample"):
-        assert_conforms(3, TABLE)
-    with pytest.raises(ValueError, match="max_queries = 0: expected a whole number from 1"):
-        assert_conforms(gaussian(4), TABLE, max_queries=0)
-
-
-def test_an_interrupted_run_interrupts_the_test(gate):
-    gate.interrupted = True
-    with pytest.raises(KeyboardInterrupt):
-        assert_conforms(gaussian(4), TABLE)
-
-
-@settings(max_examples=1, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.none())
-def test_a_hypothesis_test_body_is_refused_before_the_target_is_called(gate, example):
-    with pytest.raises(RuntimeError, match="Hypothesis resets random and numpy"):
-        assert_conforms(broken, TABLE)
-    assert gate.runs == []
 
 
 # -- nothing stands in ---------------------------------------------------------------------------
@@ -389,13 +233,13 @@ def answer(votes, size):
 """
 
 
-def test_the_strategies_serve_a_users_module(project):
+def test_the_strategies_serve_a_users_module(project) -> None:
     project.makepyfile(test_mine=STRATEGIES)
     run(project, "-p", "no:cacheprovider").assert_outcomes(passed=3)
 
 
 @pytest.mark.slow("starts workers of its own")
-def test_workers_of_xdist_share_one_run(project):
+def test_workers_of_xdist_share_one_run(project) -> None:
     """Each asked target leaves its process's id: a gate a worker would leave two."""
     pytest.importorskip("xdist")
     (project.path / "mine.py").write_text(TARGET)

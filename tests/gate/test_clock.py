@@ -2,19 +2,20 @@
 
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pytest
+from runs import claimed
 from typed import typed
 
 from dpassay.reference import Gaussian, log_probabilities
 from dpassay.reference import clock as module
 from dpassay.reference.clock import OutOfTime, check_clock, run_clock, seconds_left, step, untimed
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+claim = partial(claimed, "gaussian:10", classes=3, teachers=50)
 
 
 class Time:
@@ -22,7 +23,7 @@ class Time:
 
     def __init__(self, monkeypatch):
         self.now = 0.0
-        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -44,11 +45,7 @@ def target(scale, at=None, call=None):
     return InProcessTarget(aggregate)
 
 
-def claimed(**gate):
-    return parse_claim({"mechanism": MECHANISM, "gate": gate})
-
-
-def test_the_sooner_of_two_ends_counts(moved):
+def test_the_sooner_of_two_ends_counts(moved) -> None:
     assert seconds_left() == float("inf")
     with run_clock(10.0):
         with run_clock(20.0):
@@ -63,10 +60,10 @@ def test_the_sooner_of_two_ends_counts(moved):
     check_clock()
 
 
-def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch):
+def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch) -> None:
     """Every check that was not done names the limit; without one the same target passes."""
     late = Time(monkeypatch)
-    report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claimed(run_timeout=60.0))
+    report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claim(run_timeout=60.0))
     assert report.verdict == "inconclusive"
     assert any(w.startswith("run_timeout = 60 s is used up (asking)") for w in report.warnings)
     cut = [check for check in report.checks if check.verdict == "inconclusive"]
@@ -77,7 +74,7 @@ def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch):
     assert by_id["input-contract"].verdict == "pass"
 
 
-def test_a_refutation_found_in_time_stays_a_fail(monkeypatch):
+def test_a_refutation_found_in_time_stays_a_fail(monkeypatch) -> None:
     """The time runs out in the search for the simplest histogram, after the evidence is in."""
     late = Time(monkeypatch)
     doing = []
@@ -87,13 +84,13 @@ def test_a_refutation_found_in_time_stays_a_fail(monkeypatch):
         if progress.doing == "looking for the simplest histogram":
             late.now = 61.0
 
-    report = verify(target(1), claimed(run_timeout=60.0), listener=listener)
+    report = verify(target(1), claim(run_timeout=60.0), listener=listener)
     assert "looking for the simplest histogram" in doing
     assert report.verdict == "fail"
     assert any("used up (looking for the simplest histogram)" in w for w in report.warnings)
 
 
-def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
+def test_time_that_runs_out_while_planning_ends_planning(monkeypatch) -> None:
     late = Time(monkeypatch)
     told = []
 
@@ -102,9 +99,8 @@ def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
         if len([doing for doing in told if doing.startswith("choosing histograms: ")]) == 2:
             late.now = 61.0
 
-    mechanism = MECHANISM | {"teachers": 51}  # planned by no other test
-    claim = parse_claim({"mechanism": mechanism, "gate": {"run_timeout": 60.0}})
-    report = verify(target(10), claim, listener=listener)
+    made = claim(teachers=51, run_timeout=60.0)  # planned by no other test
+    report = verify(target(10), made, listener=listener)
     assert report.verdict == "inconclusive"
     assert any("used up (choosing histograms: " in warning for warning in report.warnings)
     assert not any(doing.startswith("asking") for doing in told)
@@ -112,13 +108,14 @@ def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
 
 SLEEPS = """
 import time
+from functools import partial
 def asleep(histogram, size):
     time.sleep(300)
 """
 
 
 @pytest.mark.slow("waits until its time is up")
-def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path):
+def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path) -> None:
     """A call may take 30 s by `timeout`: the run's limit cuts it, and that is no error."""
     (tmp_path / "asleep.py").write_text(SLEEPS)
     (tmp_path / "claim.toml").write_text(
@@ -136,14 +133,14 @@ def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path):
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "604801", "soon"])
-def test_limits_beyond_use_are_one_line(given):
+def test_limits_beyond_use_are_one_line(given) -> None:
     found = typed("verify", f"--max-seconds={given}")
     assert found.returncode == 2
     assert f"{given!r}: expected seconds above 0, up to 604800 (a week)" in found.stderr
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_an_integral_is_cut_short_and_a_report_is_not(moved):
+def test_an_integral_is_cut_short_and_a_report_is_not(moved) -> None:
     """A simulated attack on a thousand classes is minutes of integrals without a step between."""
     votes = np.array([30.0, 15.0, 5.0])
     with run_clock(1.0):

@@ -10,7 +10,7 @@ from dpassay.verifiers.strategies import claims
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 
 
-def test_defaults_are_those_of_the_contract():
+def test_defaults_are_those_of_the_contract() -> None:
     gate = parse_claim({"mechanism": MECHANISM}).gate
     assert gate.model_dump() == {
         "false_alarm": 1e-6,
@@ -26,7 +26,7 @@ def test_defaults_are_those_of_the_contract():
     }
 
 
-def test_a_claim_describes_its_mechanism():
+def test_a_claim_describes_its_mechanism() -> None:
     assert parse_claim({"mechanism": MECHANISM}).mechanism.mechanism() == NoisyArgmax(Gaussian(40))
     screened = MECHANISM | {
         "name": "confident-gnmax",
@@ -39,7 +39,7 @@ def test_a_claim_describes_its_mechanism():
 
 
 @given(claims())
-def test_claims_survive_their_public_form(claim):
+def test_claims_survive_their_public_form(claim) -> None:
     """What a report prints of a claim reads back as the same claim."""
     assert parse_claim(claim.model_dump(mode="json", exclude_none=True)) == claim
 
@@ -65,7 +65,7 @@ def test_claims_survive_their_public_form(claim):
         ({"threshold": 5.0}, r"threshold = 5.0: only confident-gnmax takes it"),
     ],
 )
-def test_wrong_mechanisms_are_named_in_one_line(change, words):
+def test_wrong_mechanisms_are_named_in_one_line(change, words) -> None:
     with pytest.raises(ClaimError, match=words) as raised:
         parse_claim({"mechanism": MECHANISM | change})
     assert "\n" not in str(raised.value)
@@ -101,13 +101,13 @@ def test_wrong_mechanisms_are_named_in_one_line(change, words):
         ),
     ],
 )
-def test_wrong_tables_are_named_in_one_line(table, words):
+def test_wrong_tables_are_named_in_one_line(table, words) -> None:
     with pytest.raises(ClaimError, match=words) as raised:
         parse_claim(table)
     assert "\n" not in str(raised.value)
 
 
-def test_every_mistake_is_told_in_a_line_of_its_own():
+def test_every_mistake_is_told_in_a_line_of_its_own() -> None:
     """Catches a claim that must be mended as often as it has mistakes, and a key told of twice."""
     mechanism = {"name": "gnmax", "noize": "gaussian:40", "classes": 1}
     with pytest.raises(ClaimError) as raised:
@@ -122,7 +122,7 @@ def test_every_mistake_is_told_in_a_line_of_its_own():
     ]
 
 
-def test_files_that_are_no_claims_are_named(tmp_path):
+def test_files_that_are_no_claims_are_named(tmp_path) -> None:
     missing = tmp_path / "none.toml"
     with pytest.raises(ClaimError, match=r"none.toml: No such file"):
         read_claim(missing)

@@ -77,7 +77,7 @@ def result_or_one_line(error, function, *arguments):
 @given(claim_tables)
 @example({"mechanism": MECHANISM | {"classes": HUGE}})
 @example({"mechanism": MECHANISM | {"a\nb": 1}})
-def test_any_table_is_a_claim_or_a_line(table):
+def test_any_table_is_a_claim_or_a_line(table) -> None:
     claim = result_or_one_line(ClaimError, parse_claim, table)
     assert claim is None or claim.mechanism.classes >= 2
 
@@ -88,13 +88,13 @@ def test_any_table_is_a_claim_or_a_line(table):
 @example(b"a = " + b"9" * 50_000)
 @example(b"[mechanism]\nclasses = 0x" + b"f" * 50_000)
 @example(b'[mechanism]\nname = "' + b"x" * 50_000 + b'"')
-def test_any_bytes_are_a_claim_or_a_line(tmp_path, content):
+def test_any_bytes_are_a_claim_or_a_line(tmp_path, content) -> None:
     path = tmp_path / "claim.toml"
     path.write_bytes(content)
     assert result_or_one_line(ClaimError, read_claim, path) is None
 
 
-def test_a_claim_of_more_than_a_megabyte_is_refused_unread(tmp_path):
+def test_a_claim_of_more_than_a_megabyte_is_refused_unread(tmp_path) -> None:
     path = tmp_path / "claim.toml"
     text = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n#'
     path.write_text(text.ljust(CLAIM_BYTES, "x"))
@@ -116,7 +116,7 @@ replies = (
 @example([HUGE] * 3, False)
 @example(HUGE, False)
 @example([math.nan, 1, 2], True)
-def test_any_reply_is_labels_or_a_line(reply, may_refuse):
+def test_any_reply_is_labels_or_a_line(reply, may_refuse) -> None:
     labels = result_or_one_line(
         TargetError, checked_labels, reply, np.array([12, 7, 6]), 3, may_refuse
     )
@@ -130,7 +130,7 @@ def test_any_reply_is_labels_or_a_line(reply, may_refuse):
 @given(replies)
 @example([HUGE] * 3)
 @example(HUGE)
-def test_any_reply_is_charges_or_a_line(reply):
+def test_any_reply_is_charges_or_a_line(reply) -> None:
     orders = [2.0, 4.0, 8.0]
     charge = result_or_one_line(TargetError, checked_charge, reply, np.array([12, 7, 6]), orders)
     if charge is not None:
@@ -143,7 +143,7 @@ def test_any_reply_is_charges_or_a_line(reply):
 @example(HUGE)
 @example(-HUGE)
 @example([HUGE])
-def test_any_reply_is_an_epsilon_or_a_line(reply):
+def test_any_reply_is_an_epsilon_or_a_line(reply) -> None:
     spent = result_or_one_line(TargetError, checked_spent, reply, 1e-5)
     assert spent is None or spent >= 0
 
@@ -159,7 +159,7 @@ numbers = st.text("0123456789-+.eE_, inf", max_size=12)
 )
 @example("gaussian:" + "9" * 5000)
 @example("gaussian:1e999")
-def test_any_text_is_noise_or_a_line(text):
+def test_any_text_is_noise_or_a_line(text) -> None:
     noise = result_or_one_line(ValueError, parse_noise, text)
     assert noise is None or 0 < noise.scale < math.inf
 
@@ -168,7 +168,7 @@ def test_any_text_is_noise_or_a_line(text):
 @given(st.text(max_size=30) | numbers)
 @example("9" * 5000 + ",1")
 @example("1," * 400 + "x\ny")
-def test_any_text_is_a_histogram_or_a_line(text):
+def test_any_text_is_a_histogram_or_a_line(text) -> None:
     histogram = result_or_one_line(ValueError, parse_histogram, text)
     if histogram is not None:
         assert histogram.size >= 2
@@ -193,7 +193,7 @@ documents = rows.map(written) | st.text(max_size=60)
 @example('"' + "x" * 200_000 + '"\n')
 @example("1\0\n")
 @example("9" * 5000)
-def test_any_text_is_a_label_log_or_a_line(text):
+def test_any_text_is_a_label_log_or_a_line(text) -> None:
     labels = result_or_one_line(ValueError, read_labels, io.StringIO(text), "log")
     assert labels is None or min(labels) >= -1
 
@@ -203,7 +203,7 @@ def test_any_text_is_a_label_log_or_a_line(text):
 @example(b'"' + b"x" * 200_000 + b'"\n')
 @example(b"1,2\0\n")
 @example(b"1," + b"9" * 5000)
-def test_any_bytes_are_histograms_or_a_line(tmp_path, content):
+def test_any_bytes_are_histograms_or_a_line(tmp_path, content) -> None:
     path = tmp_path / "h.csv"
     path.write_bytes(content)
     asked = result_or_one_line(ValueError, read_histograms, str(path))

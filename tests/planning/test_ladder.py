@@ -2,30 +2,25 @@
 
 import numpy as np
 import pytest
+from runs import claimed
 
 from dpassay.reference import log_probabilities
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence.power import bare_winners_to_see
 from dpassay.verifiers.planning.ladder import ladder
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 CLAIMS = [
-    GNMAX,
+    {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
     {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 250},
     {"name": "gnmax", "noise": "gaussian:20", "classes": 4, "teachers": 2500},
 ]
 
 
-def claimed(mechanism=GNMAX, **gate):
-    return parse_claim({"mechanism": mechanism, "gate": gate})
-
-
 @pytest.mark.parametrize("mechanism", CLAIMS, ids=lambda m: f"{m['noise']}-{m['classes']}")
-def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
+def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism) -> None:
     """By probabilities of the whole ladder of winners, one by one."""
-    claim = claimed(mechanism).mechanism
+    claim = claimed(**mechanism).mechanism
     rungs = ladder(claim)
     assert len(rungs) == 3
     for rung, chance in zip(rungs, (0.99, 0.997, 0.999), strict=True):
@@ -42,11 +37,11 @@ def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
         assert np.exp(log_probabilities(fewer.astype(float), claim.noise))[0] < chance
 
 
-def test_no_winner_is_clear_where_noise_is_large():
-    assert ladder(claimed(GNMAX | {"noise": "gaussian:100"}).mechanism) == ()
+def test_no_winner_is_clear_where_noise_is_large() -> None:
+    assert ladder(claimed("gaussian:100").mechanism) == ()
 
 
-def test_a_winner_without_noise_shows_after_the_planned_labels():
+def test_a_winner_without_noise_shows_after_the_planned_labels() -> None:
     """All labels are the winner's: the wager on that fault then has what refutes, and no sooner.
 
     Catches labels too few by the leak of the claimed law, or by a weight that is not paid.
@@ -64,7 +59,7 @@ def test_a_winner_without_noise_shows_after_the_planned_labels():
                 assert n * gained >= wanted > (n - 2) * gained
 
 
-def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget():
+def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget() -> None:
     rungs = [
         sum(stream.role is Role.LADDER for stream in make_plan(made, 0).streams)
         for made in (claimed(), claimed(smallest_effect=0.1), claimed(max_queries=175_000))

@@ -45,7 +45,7 @@ def interactive(draw):
 
 
 @given(histogram=histograms(4, 60), mechanism=interactive())
-def test_charging_all_covers_the_exact_divergence(histogram, mechanism):
+def test_charging_all_covers_the_exact_divergence(histogram, mechanism) -> None:
     """Of the released label, against every neighbour; costs that know the votes are the lower."""
     there = mechanism.log_probabilities(others_of(histogram))
     here = np.broadcast_to(mechanism.log_probabilities(histogram.astype(float)), there.shape)
@@ -57,7 +57,7 @@ def test_charging_all_covers_the_exact_divergence(histogram, mechanism):
 
 
 @given(histogram=histograms(4, 60), mechanism=interactive())
-def test_the_screen_is_covered_for_a_maximum_that_moves_by_one(histogram, mechanism):
+def test_the_screen_is_covered_for_a_maximum_that_moves_by_one(histogram, mechanism) -> None:
     there = np.stack(log_screen(others_of(histogram), mechanism), -1)
     here = np.broadcast_to(np.stack(log_screen(histogram, mechanism), -1), there.shape)
     exact = renyi_divergence(here, there, ORDERS).max(0)
@@ -67,7 +67,7 @@ def test_the_screen_is_covered_for_a_maximum_that_moves_by_one(histogram, mechan
     assert (cost <= plain * (1 + 1e-12)).all()
 
 
-def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian():
+def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian() -> None:
     """Charged for half a vote, a quarter of the cost, the exact divergence would not be covered."""
     mechanism = InteractiveGNMax(Gaussian(9.0), 60.0, Gaussian(30.0), (0.5, 0.5), 0.0, 0.9)
     there, here = (np.stack(log_screen(h, mechanism), -1) for h in ([61, 39], [60, 40]))
@@ -75,7 +75,7 @@ def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian():
     assert exact > 0.25 * threshold_data_independent(30.0, ORDERS)[0]
 
 
-def test_a_charge_without_the_answer_is_caught():
+def test_a_charge_without_the_answer_is_caught() -> None:
     """Below the exact divergence: answers cost, and by far the most where the screen is noisy."""
     mechanism = InteractiveGNMax(Gaussian(4.0), -50.0, Gaussian(100.0), (0.4, 0.3, 0.3), 10.0, 0.9)
     histogram = np.array([20, 20, 20])
@@ -109,7 +109,7 @@ def interactive_law(votes, mechanism):
 
 
 @given(histogram=histograms(4, 60), mechanism=interactive())
-def test_the_screen_is_the_mechanism_s(histogram, mechanism):
+def test_the_screen_is_the_mechanism_s(histogram, mechanism) -> None:
     """A screen that forgets the prediction's weight, or compares the plain counts, fails."""
     answered, kept = log_screen(histogram, mechanism)
     law = interactive_law(histogram, mechanism)
@@ -119,7 +119,7 @@ def test_the_screen_is_the_mechanism_s(histogram, mechanism):
 
 @pytest.mark.parametrize("analysis", PUBLISHED)
 @given(histogram=histograms(4, 60), mechanism=interactive())
-def test_realised_charging_of_interactive_gnmax_is_a_filter(analysis, histogram, mechanism):
+def test_realised_charging_of_interactive_gnmax_is_a_filter(analysis, histogram, mechanism) -> None:
     answered = np.array([True] * 4 + [False])
     charges = interactive_cost(
         np.broadcast_to(histogram, (5, 4)), mechanism, ORDERS, analysis=analysis,
@@ -137,7 +137,7 @@ SCALES = st.floats(2.0, 40.0)
 @given(histogram=histograms(4, 60), sigma=SCALES, screen=SCALES, threshold=st.floats(0.0, 70.0))
 def test_realised_charging_of_confident_gnmax_is_a_filter(
     analysis, histogram, sigma, screen, threshold
-):
+) -> None:
     """A second method than adding up bounds: the exact law, outcome by outcome."""
     mechanism = ConfidentGNMax(Gaussian(sigma), threshold, Gaussian(screen))
     costs = [
@@ -150,7 +150,7 @@ def test_realised_charging_of_confident_gnmax_is_a_filter(
     assert (excess(here, there, charges) <= SLACK).all()
 
 
-def test_the_filter_catches_answers_and_refusals_charged_too_little():
+def test_the_filter_catches_answers_and_refusals_charged_too_little() -> None:
     """Answers charged the test alone fail where most are answered; free refusals elsewhere."""
     for threshold, answer_share, test_share in [(10.0, 0.0, 1.0), (40.0, 1.0, 0.0)]:
         mechanism = ConfidentGNMax(Gaussian(6.0), threshold, Gaussian(6.0))
@@ -163,7 +163,7 @@ def test_the_filter_catches_answers_and_refusals_charged_too_little():
         assert excess(here, there, wrong).max() > 1e-3
 
 
-def test_expected_charging_lies_between():
+def test_expected_charging_lies_between() -> None:
     mechanism = InteractiveGNMax(Gaussian(9.0), 10.0, Gaussian(12.0), (0.6, 0.2, 0.2), 40.0, 0.5)
     votes = np.array([[30, 8, 2], [10, 25, 5]])
     realised = [

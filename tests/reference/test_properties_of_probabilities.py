@@ -35,27 +35,27 @@ def relative(found, expected):
 
 
 @given(histograms(), noises)
-def test_sum_to_one(histogram, noise):
+def test_sum_to_one(histogram, noise) -> None:
     """Some class always wins. Catches an integral that misses a part of the line."""
     assert abs(probabilities(histogram, noise).sum() - 1.0) < 1e-12
 
 
 @given(histograms(), noises, st.integers(-200, 10**6))
-def test_shift_invariance_theorem_2(histogram, noise, shift):
+def test_shift_invariance_theorem_2(histogram, noise, shift) -> None:
     """Adding the same to all noisy counts changes no argmax (Wang et al. 2022, Theorem 2)."""
     shifted = log_probabilities(histogram + shift, noise)
     assert relative(shifted, log_probabilities(histogram, noise)) < 1e-12
 
 
 @given(histograms(), noises, st.integers(1, 10**5))
-def test_scale_invariance(histogram, noise, factor):
+def test_scale_invariance(histogram, noise, factor) -> None:
     """Q(aH, a sigma) = Q(H, sigma): argmax does not depend on the unit of votes."""
     scaled = log_probabilities(factor * histogram, noise.times(factor))
     assert relative(scaled, log_probabilities(histogram, noise)) < 1e-11
 
 
 @given(histograms(), noises, st.randoms(use_true_random=False))
-def test_permutation_equivariance(histogram, noise, random):
+def test_permutation_equivariance(histogram, noise, random) -> None:
     """All classes get noise of one law, so renumbering votes renumbers probabilities."""
     order = list(range(histogram.size))
     random.shuffle(order)
@@ -64,7 +64,7 @@ def test_permutation_equivariance(histogram, noise, random):
 
 
 @given(histograms(), noises)
-def test_order_of_probabilities_follows_order_of_votes(histogram, noise):
+def test_order_of_probabilities_follows_order_of_votes(histogram, noise) -> None:
     """Exchanging the noise of two classes maps wins of the smaller into wins of the larger."""
     logs = log_probabilities(histogram, noise)
     order = np.argsort(histogram, kind="stable")
@@ -76,7 +76,7 @@ def test_order_of_probabilities_follows_order_of_votes(histogram, noise):
 
 
 @given(histograms(), noises, st.data())
-def test_own_vote_raises_and_anothers_lowers(histogram, noise, data):
+def test_own_vote_raises_and_anothers_lowers(histogram, noise, data) -> None:
     """More votes for a class can only turn losses into wins, and wins of others into losses."""
     label = data.draw(st.integers(0, histogram.size - 1))
     more = histogram.copy()
@@ -91,7 +91,7 @@ def test_own_vote_raises_and_anothers_lowers(histogram, noise, data):
 
 
 @given(histograms(), noises)
-def test_jacobian_is_symmetric_with_zero_row_sums(histogram, noise):
+def test_jacobian_is_symmetric_with_zero_row_sums(histogram, noise) -> None:
     """Q is the gradient of the convex E max(H + S) (Williams-Daly-Zachary), and shift-invariant."""
     matrix = jacobian(histogram, noise)
     size = np.abs(matrix).max()
@@ -102,7 +102,7 @@ def test_jacobian_is_symmetric_with_zero_row_sums(histogram, noise):
 
 
 @given(histograms(teachers=st.integers(1, 100)), st.sampled_from(FAMILIES))
-def test_jacobian_is_the_derivative(histogram, family):
+def test_jacobian_is_the_derivative(histogram, family) -> None:
     """Against central differences of the log-probabilities, in tails too."""
     noise = family(20.0)
     votes = histogram.astype(float) + np.linspace(0.0, 0.3, histogram.size)  # no ties: smooth there
@@ -115,7 +115,7 @@ def test_jacobian_is_the_derivative(histogram, family):
 
 
 @given(st.integers(-2000, 2000), st.floats(0.5, 400.0))
-def test_two_classes_have_closed_forms(gap, scale):
+def test_two_classes_have_closed_forms(gap, scale) -> None:
     """The law of the difference of two draws is known in every family."""
     votes = np.array([gap, 0.0])
     x = gap / scale
@@ -135,14 +135,14 @@ def test_two_classes_have_closed_forms(gap, scale):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("classes", [2, 3, 10, 101, 1000])
-def test_equal_votes_give_equal_chances(family, classes):
+def test_equal_votes_give_equal_chances(family, classes) -> None:
     """By symmetry; the largest c is where steps and node counts are strained most."""
     found = log_probabilities(np.full(classes, 7), family(3.0))
     assert relative(found, -math.log(classes)) < 2e-12
 
 
 @given(histograms(), st.sampled_from(FAMILIES))
-def test_no_noise_gives_the_plurality(histogram, family):
+def test_no_noise_gives_the_plurality(histogram, family) -> None:
     """As the scale goes to 0, ties are shared evenly and all else is lost."""
     leads = histogram == histogram.max()
     found = probabilities(histogram, family(1e-3))
@@ -150,7 +150,7 @@ def test_no_noise_gives_the_plurality(histogram, family):
 
 
 @given(histograms(), st.sampled_from(FAMILIES))
-def test_endless_noise_gives_the_uniform(histogram, family):
+def test_endless_noise_gives_the_uniform(histogram, family) -> None:
     """As the scale goes to infinity, votes cease to matter, to first order in votes/scale."""
     scale = 1e9
     found = probabilities(histogram, family(scale))
@@ -158,7 +158,7 @@ def test_endless_noise_gives_the_uniform(histogram, family):
 
 
 @given(histograms(), st.floats(0.5, 300.0))
-def test_gumbel_noise_is_the_softmax(histogram, scale):
+def test_gumbel_noise_is_the_softmax(histogram, scale) -> None:
     """The Gumbel-max trick, against scipy's own softmax."""
     found = log_probabilities(histogram, Gumbel(scale))
     expected = softmax(histogram / scale)
@@ -167,7 +167,7 @@ def test_gumbel_noise_is_the_softmax(histogram, scale):
 
 
 @given(histograms(classes=st.integers(2, 5)), st.floats(0.5, 100.0))
-def test_exponential_noise_is_permute_and_flip(histogram, scale):
+def test_exponential_noise_is_permute_and_flip(histogram, scale) -> None:
     """McKenna, Sheldon 2020: classes in random order, accepted with exp(-(max - H)/scale)."""
     accept = np.exp((histogram - histogram.max()) / scale)
     expected = np.zeros(histogram.size)
@@ -182,7 +182,7 @@ def test_exponential_noise_is_permute_and_flip(histogram, scale):
     assert np.allclose(found[normal], expected[normal], rtol=1e-12, atol=0)
 
 
-def test_a_batch_is_its_rows():
+def test_a_batch_is_its_rows() -> None:
     """One call for many histograms gives what many calls give, far classes among them."""
     rows = np.array([[250, 0, 0], [100, 90, 60], [10**9, 0, 10**9 - 3], [5, 5, 5]])
     for family in FAMILIES:
@@ -201,12 +201,12 @@ def test_a_batch_is_its_rows():
         ([1.0, -math.inf], "holds -inf"),
     ],
 )
-def test_invalid_histograms_are_named(votes, words):
+def test_invalid_histograms_are_named(votes, words) -> None:
     with pytest.raises(ValueError, match=words):
         log_probabilities(votes, Gaussian(1.0))
 
 
-def test_wang_2022_theorem_1_by_independent_integration():
+def test_wang_2022_theorem_1_by_independent_integration() -> None:
     """Theorem 1 as printed, with scipy's adaptive quadrature and ndtr products."""
     from scipy.integrate import quad
 

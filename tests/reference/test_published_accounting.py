@@ -24,15 +24,7 @@ from dpassay.reference.accounting.confident import (
     threshold_data_dependent,
     threshold_data_independent,
 )
-from dpassay.reference.accounting.conversions import (
-    ORDERS,
-    RELEASED_ORDERS,
-    balle,
-    best_epsilon,
-    canonne,
-    mironov,
-    to_epsilon,
-)
+from dpassay.reference.accounting.conversions import RELEASED_ORDERS, mironov, to_epsilon
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.gnmax import (
     gnmax_data_dependent,
@@ -70,7 +62,7 @@ def released_cost(published_data, row):
     return confident_cost(votes, mechanism, RELEASED_ORDERS), delta, answered
 
 
-def test_all_120_published_costs_are_met(published_data):
+def test_all_120_published_costs_are_met(published_data) -> None:
     """To rounding: union-bound q, Balle's conversion, the released orders, expected charging."""
     table = rows(published_data, "wang2022_reference_accounting.csv")
     assert len(table) == 120
@@ -82,7 +74,7 @@ def test_all_120_published_costs_are_met(published_data):
         assert queries * answered == pytest.approx(float(row["expected_answered"]), rel=1e-9)
 
 
-def test_all_30_published_budgets_are_met(published_data):
+def test_all_30_published_budgets_are_met(published_data) -> None:
     """The number of queries is the last that fits: one more does not."""
     table = rows(published_data, "wang2022_reference_budget.csv")
     assert len(table) == 30
@@ -102,7 +94,7 @@ def test_all_30_published_budgets_are_met(published_data):
         assert spent[0] <= budget < spent[1]
 
 
-def test_the_exact_q_never_costs_more_than_the_union_bound(published_data):
+def test_the_exact_q_never_costs_more_than_the_union_bound(published_data) -> None:
     """And sometimes less: the published figures are upper bounds."""
     differs = 0
     for row in rows(published_data, "wang2022_reference_accounting.csv")[::7]:
@@ -127,7 +119,7 @@ def test_the_exact_q_never_costs_more_than_the_union_bound(published_data):
     assert differs
 
 
-def test_strong_composition_is_as_the_paper_says():
+def test_strong_composition_is_as_the_paper_says() -> None:
     """Papernot et al. 2017, section 3.2: 26.6 and 5.8 (printed as 26 and 5.80)."""
     assert strong_composition(0.05, 1000, 1e-6) == pytest.approx(26.6, abs=0.05)
     assert strong_composition(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
@@ -142,7 +134,7 @@ def library_costs(event, orders):
 COMMON = np.array([1.5, 2.0, 3.0, 8.0, 32.0, 200.0])
 
 
-def test_costs_agree_with_dp_accounting():
+def test_costs_agree_with_dp_accounting() -> None:
     """GNMax as a Gaussian mechanism of sensitivity sqrt 2, LNMax as two Laplace ones, sampling."""
     np.testing.assert_allclose(
         gnmax_data_independent(40.0, COMMON),
@@ -160,7 +152,7 @@ def test_costs_agree_with_dp_accounting():
     assert (knn_data_independent(4.0, 0.1, COMMON) < knn_data_independent(4.0, 1.0, COMMON)).all()
 
 
-def test_a_record_among_the_nearest_displaces_another():
+def test_a_record_among_the_nearest_displaces_another() -> None:
     """Eleven neighbours, votes [6, 5] with the record and [5, 6] without: sensitivity sqrt 2.
 
     At sensitivity 1 the charge, 0.0025, would be below what the argmax alone costs.
@@ -173,47 +165,11 @@ def test_a_record_among_the_nearest_displaces_another():
     np.testing.assert_allclose(knn_data_independent(4.0, 1.0, COMMON), COMMON / 16, rtol=1e-9)
 
 
-def test_conversions_agree_with_dp_accounting():
-    accountant = RdpAccountant(RELEASED_ORDERS.tolist())
-    accountant.compose(GaussianDpEvent(5.0), 30)
-    costs = 30 * RELEASED_ORDERS / (2 * 5.0**2)
-    theirs, order = accountant.get_epsilon_and_optimal_order(1e-5)
-    found = to_epsilon(RELEASED_ORDERS, costs, 1e-5)
-    assert found.epsilon == pytest.approx(theirs, rel=1e-9)
-    assert found.order == order
-
-
-@given(
-    cost=st.floats(1e-8, 10.0),
-    delta=st.sampled_from([1e-12, 1e-6, 1e-3]),
-)
-def test_conversions_are_ordered_and_refine(cost, delta):
-    """Balle's is Canonne's, and below Mironov's; more orders never cost more."""
-    costs = cost * ORDERS
-    assert (balle(ORDERS, costs, delta) <= mironov(ORDERS, costs, delta) + 1e-12).all()
-    np.testing.assert_allclose(
-        balle(ORDERS, costs, delta), canonne(ORDERS, costs, delta), rtol=1e-9, atol=1e-12
-    )
-    coarse = to_epsilon(RELEASED_ORDERS, cost * RELEASED_ORDERS, delta).epsilon
-    fine = best_epsilon(lambda a: cost * a, delta)
-    assert fine.epsilon <= coarse * (1 + 1e-9)
-    assert fine.epsilon <= to_epsilon(ORDERS, costs, delta).epsilon + 1e-12
-
-
-def test_refined_orders_find_the_optimum():
-    """Mironov's for cost c a: c + 2 sqrt(c ln 1/delta), at order 1 + sqrt(ln(1/delta) / c)."""
-    for cost in (1e-4, 0.02, 3.0):
-        found = best_epsilon(lambda a, cost=cost: cost * a, 1e-6, mironov)
-        root = np.sqrt(np.log(1e6) / cost)
-        assert found.epsilon == pytest.approx(cost + 2 * cost * root, rel=1e-9)
-        assert found.order == pytest.approx(1 + root, rel=1e-3)
-
-
 SIGMA_ORDERS = np.array([1.0, 1.5, 2.0, 4.0, 8.0, 20.0, 60.0])
 
 
 @given(histogram=histograms(4, 60), sigma=st.floats(1.0, 60.0))
-def test_gnmax_data_dependent_covers_every_neighbour_at_its_side(histogram, sigma):
+def test_gnmax_data_dependent_covers_every_neighbour_at_its_side(histogram, sigma) -> None:
     """Theorem 6 with either q is at least D(Q(H) || Q(H')), and at most order / sigma^2."""
     mechanism = NoisyArgmax(Gaussian(sigma))
     others = np.array(list(neighbours(histogram)), dtype=float)
@@ -228,7 +184,7 @@ def test_gnmax_data_dependent_covers_every_neighbour_at_its_side(histogram, sigm
     assert (union <= plain * (1 + 1e-12)).all()
 
 
-def test_a_data_dependent_cost_is_one_sided():
+def test_a_data_dependent_cost_is_one_sided() -> None:
     """Why it is never compared across: the reverse divergence exceeds the cost at H."""
     histogram, sigma = np.array([240, 6, 4]), 20.0
     mechanism = NoisyArgmax(Gaussian(sigma))
@@ -241,7 +197,7 @@ def test_a_data_dependent_cost_is_one_sided():
 
 
 @given(histogram=histograms(4, 60), gamma=st.floats(0.01, 1.0))
-def test_lnmax_bounds_cover_every_neighbour(histogram, gamma):
+def test_lnmax_bounds_cover_every_neighbour(histogram, gamma) -> None:
     mechanism = NoisyArgmax(Laplace(1 / gamma))
     others = np.array(list(neighbours(histogram)), dtype=float)
     here = mechanism.log_probabilities(histogram.astype(float))
@@ -256,7 +212,7 @@ def test_lnmax_bounds_cover_every_neighbour(histogram, gamma):
 
 
 @given(histogram=histograms(4, 60), sigma=st.floats(2.0, 60.0))
-def test_q_is_the_chance_of_the_others(histogram, sigma):
+def test_q_is_the_chance_of_the_others(histogram, sigma) -> None:
     """Exactly, from mpmath; and the two bounds lie above their exact values."""
     assume(histogram.max() > np.sort(histogram)[-2])
     law = exact_probabilities(histogram.tolist(), Gaussian(sigma), 20)
@@ -271,7 +227,7 @@ def test_q_is_the_chance_of_the_others(histogram, sigma):
 
 
 @given(histogram=histograms(3, 60), threshold=st.floats(5.0, 70.0), noise=st.floats(2.0, 60.0))
-def test_the_cost_of_the_threshold_covers_the_test(histogram, threshold, noise):
+def test_the_cost_of_the_threshold_covers_the_test(histogram, threshold, noise) -> None:
     """The refusal alone is a binary outcome: Theorem 6 with sqrt 2 sigma covers its divergence."""
     mechanism = ConfidentGNMax(Gaussian(20.0), threshold, Gaussian(noise))
     others = np.array(list(neighbours(histogram)))
@@ -292,7 +248,7 @@ def test_the_cost_of_the_threshold_covers_the_test(histogram, threshold, noise):
 
 
 @given(histogram=histograms(4, 80), sigma=st.floats(1.0, 80.0))
-def test_costs_rise_with_the_order(histogram, sigma):
+def test_costs_rise_with_the_order(histogram, sigma) -> None:
     orders = np.geomspace(1.01, 300.0, 60)
     mechanism = ConfidentGNMax(Gaussian(sigma), 40.0, Gaussian(2 * sigma))
     for cost in (
@@ -304,7 +260,7 @@ def test_costs_rise_with_the_order(histogram, sigma):
         assert (np.diff(cost) >= -1e-12 * cost[1:]).all()
 
 
-def test_charging_all_is_never_less_than_expected():
+def test_charging_all_is_never_less_than_expected() -> None:
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     votes = np.array([[200, 30, 20], [90, 80, 80]])
     expected = confident_cost(votes, mechanism, COMMON)
@@ -322,6 +278,6 @@ def test_charging_all_is_never_less_than_expected():
         (lambda: knn_data_independent(4.0, 0.0, [2.0]), "sampling 0: expected a probability"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
+def test_bad_arguments_are_named(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()

@@ -1,0 +1,25 @@
+"""`privacy-audit` within a run: labels of neighbours that give themselves away."""
+
+import numpy as np
+import pytest
+from runs import claimed
+
+from dpassay.reference import Gaussian, NoisyArgmax
+from dpassay.verifiers.checks import PrivacyAudit
+from dpassay.verifiers.planning.planner import make_plan
+
+
+@pytest.mark.parametrize(("noise", "verdict"), [(0.1, "fail"), (40.0, "pass")])
+def test_the_audit_of_the_gate_needs_no_formula(noise, verdict) -> None:
+    """Labels of two neighbours that give themselves away; the claim's epsilon is 0.5 a query."""
+    privacy = {"epsilon": 0.5, "delta": 1e-5, "queries": 1}
+    check = PrivacyAudit(make_plan(claimed(privacy=privacy), 0))
+    rng, mechanism = np.random.default_rng(6), NoisyArgmax(Gaussian(noise))
+    for i in check.streams:
+        check.run()
+        assert check.verdict.value == "inconclusive"
+        stream = check.plan.streams[i]
+        check.observe(i, mechanism.sample(stream.histogram, stream.queries, rng))
+    check.run()
+    assert check.verdict.value == verdict
+    assert ("labels of neighbours differ" in str(check.finding().diagnosis)) is (verdict == "fail")

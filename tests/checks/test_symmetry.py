@@ -1,0 +1,43 @@
+"""`shift-invariance` and `permutation-equivariance`: broken symmetries, without a formula."""
+
+import numpy as np
+import pytest
+from runs import claimed, drawing_with
+
+from dpassay.verifiers.planning.planner import make_plan
+
+
+def by_shares(histogram, size):
+    """Noise on shares of the votes in 250: right for the claimed total alone."""
+    rng = by_shares.rng  # type: ignore[attr-defined]
+    scaled = 250 * histogram / histogram.sum()
+    return (scaled + rng.normal(0, 40, (size, histogram.size))).argmax(1)
+
+
+def favours_the_first(histogram, size):
+    """Votes out of nothing for class 0."""
+    rng = favours_the_first.rng  # type: ignore[attr-defined]
+    noisy = histogram + rng.normal(0, 40, (size, histogram.size))
+    noisy[:, 0] += 150
+    return noisy.argmax(1)
+
+
+@pytest.mark.parametrize(
+    ("broken", "check"),
+    [(by_shares, "shift-invariance"), (favours_the_first, "permutation-equivariance")],
+)
+def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
+    """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
+    from dpassay.verifiers.checks import Symmetry
+
+    for aggregate, refuted in ((broken, True), (None, False)):
+        broken.rng = np.random.default_rng(4)
+        plan = make_plan(claimed(), 5)
+        found = Symmetry(check, plan)
+        ask = drawing_with("gaussian:40", 4).ask if aggregate is None else aggregate
+        for stream in (found.base, found.twin):
+            histogram = np.array(plan.streams[stream].histogram)
+            labels = np.asarray(ask(histogram, plan.streams[stream].queries))
+            found.observe(stream, labels)
+        assert found.shortfall() == 0
+        assert (found.log_e_value >= found.log_threshold) is refuted

@@ -1,0 +1,35 @@
+"""`vote-monotonicity`: votes that lower their class, and a pair that hardly any noise tells."""
+
+import numpy as np
+import pytest
+from runs import claimed
+
+from dpassay.reference import Gaussian, NoisyArgmax
+from dpassay.verifiers.checks import VoteMonotonicity
+from dpassay.verifiers.planning.planner import make_plan
+
+
+def test_votes_that_lower_their_class_are_told() -> None:
+    """Noise that grows with consensus: the leader is rarer once it has gained votes."""
+    for growing, refuted in ((True, True), (False, False)):
+        check = VoteMonotonicity(make_plan(claimed(), 0))
+        rng = np.random.default_rng(8)
+        for i in (check.base, check.raised):
+            stream = check.plan.streams[i]
+            scale = 200.0 if growing and i == check.raised else 40.0
+            labels = NoisyArgmax(Gaussian(scale)).sample(stream.histogram, stream.queries, rng)
+            check.observe(i, labels)
+        assert check.shortfall() == 0
+        assert (check.log_e_value >= check.log_threshold) is refuted
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.slow("other seeds")) for s in (1, 2, 3))]
+)
+def test_with_hardly_any_noise_a_tie_is_no_clear_winner(seed) -> None:
+    """Votes are all or nothing then: of two leaders that tie, either may be the one that gains."""
+    plan = make_plan(claimed("gaussian:0.01"), seed)
+    base, raised, _ = plan.twins["vote-monotonicity"]
+    leader = VoteMonotonicity(plan).leader
+    assert np.exp(plan.log_q[base].max()) > 0.9
+    assert plan.log_q[raised, leader] >= plan.log_q[base, leader]

@@ -1,0 +1,24 @@
+"""Fixtures of the tests of the pytest plugin and of `assert_conforms`."""
+
+import pytest
+from stand_in import CLAIM, SPECIAL, Gate
+
+from dpassay.verifiers import gate as gate_module
+from dpassay.verifiers.testing import conformance
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    stand_in = Gate(SPECIAL)
+    monkeypatch.setattr(gate_module, "verify", stand_in)  # imported where it is called
+    monkeypatch.setattr(conformance, "verify", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A user's project: one test of its own, and a claim."""
+    pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error\n")
+    pytester.makepyfile(test_mine="def test_mine(): pass")
+    (pytester.path / "claim.toml").write_text(CLAIM)
+    return pytester

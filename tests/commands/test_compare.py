@@ -1,0 +1,84 @@
+"""`verify --compare`: the first labels against those that an earlier report opens with."""
+
+import json
+
+import pytest
+from runs import claimed, drawing_with
+from typed import typed
+
+from dpassay.verifiers.gate import verify
+
+COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
+MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+
+TARGETS = """
+import numpy as np
+
+def fixed(seed):
+    rng = np.random.default_rng(seed)
+    return lambda histogram, size: (histogram + rng.normal(0, 10, (size, 4))).argmax(1)
+
+seven, new = fixed(7), fixed(None)
+"""
+
+
+@pytest.fixture
+def verified(tmp_path, monkeypatch):
+    """Runs `dpassay verify` on one of TARGETS, by its name."""
+    module = tmp_path / "lives_of_tests.py"
+    module.write_text(TARGETS)
+    (tmp_path / "claim.toml").write_text(
+        "[mechanism]\n"
+        + "".join(f"{key} = {json.dumps(value)}\n" for key, value in MECHANISM.items())
+        + "[gate]\nmax_queries = 100\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return lambda name, *more: typed("verify", f"{module}:{name}", "--claim", "claim.toml", *more)
+
+
+def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
+    """Within the first calls: no restart is needed, and the report may be named by its folder."""
+    for name, status in (("seven", 1), ("new", 3)):
+        assert verified(name, "--report", name, "--seed", "1").returncode == 3
+        for report in (name, f"{name}/report.json"):
+            found = verified(name, "--compare", report, "--json", "--seed", "2")
+            assert found.returncode == status, found.stderr
+            told = json.loads(found.stdout)
+            assert told["opening"]["histogram"] == [10, 10, 10, 10]
+            assert len(told["opening"]["labels"]) == 32
+            fresh = next(check for check in told["checks"] if check["id"] == "fresh-noise")
+            if status == 1:
+                assert "that an earlier report opens with" in fresh["message"]
+                assert f"--compare {report}" in fresh["reproduce"]
+            assert not any("not restarted" in warning for warning in told["warnings"])
+    head = verified("new").stdout.partition("\n\n")[0]
+    assert "warning: the target was not restarted" in head  # its budget ends before
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r: r.pop("opening"), "the report has no opening"),
+        (lambda r: r.update(opening=None), "the report has no opening"),
+        (lambda r: r["claim"]["mechanism"].update(noise="gaussian:9"), "mechanism.noise is gauss"),
+        (
+            lambda r: r["claim"]["mechanism"].update(threshold=3),
+            "mechanism.threshold is 3, here No",
+        ),
+        (lambda r: r["opening"].update(histogram=[40, 0, 0, 0]), "opens with [40, 0, 0, 0]"),
+        (lambda r: r["opening"].update(labels=[0, 4]), "expected labels from 0 to 3"),
+        (lambda r: r["opening"].update(labels=[True]), "expected labels from 0 to 3"),
+        (lambda r: r["opening"].update(labels=[]), "expected labels from 0 to 3"),
+        (lambda r: r.update(opening=[1]), "opens with [1]"),
+        (lambda r: r.pop("claim"), "expected the report.json of a dpassay verify"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(change, words, verified, tmp_path, reports) -> None:
+    made = claimed("gaussian:10", classes=4, teachers=40, **COARSE, max_queries=100)
+    report = verify(drawing_with("gaussian:10", seed=1), made, seed=0).as_json()
+    change(report)
+    (tmp_path / "earlier.json").write_text(json.dumps(report))
+    found = verified("new", "--compare", "earlier.json")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert words in found.stderr
+    assert len(found.stderr.splitlines()) == 1

@@ -1,0 +1,272 @@
+"""`dpassay verify` as users and scripts meet it: exit codes, stdout, stderr, JSON."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from runs import TOML
+from typed import typed
+
+HERE = Path(__file__).parents[1]
+AGAIN = pytest.mark.slow("again with other seeds")
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+COARSE = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:10"
+classes = 4
+teachers = 40
+
+[gate]
+smallest_effect = 0.1
+tolerance = 0.2
+"""
+"""For runs to the end that are about the command line alone: a tenth of the queries."""
+
+
+def verify(name, claim_file, *more):
+    return typed("verify", f"{HERE}/aggregators.py:{name}", "--claim", claim_file, "--json", *more)
+
+
+@pytest.mark.slow("a pass in a process of its own")
+def test_the_right_noise_exits_0(tmp_path) -> None:
+    """In a process of its own, as a script meets it."""
+    (tmp_path / "coarse.toml").write_text(COARSE)
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--json"]
+    found = run(
+        [*command, f"{HERE}/aggregators.py:quarter_noise", "--claim", str(tmp_path / "coarse.toml")]
+    )
+    report = json.loads(found.stdout)
+    assert (found.returncode, report["verdict"]) == (0, "pass")
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "diagnosis"),
+    [
+        ("half_noise", 1000, "gaussian:20, half the claimed scale"),
+        ("nine_tenths", 20_000, "gaussian:36, 0.9 of the claimed scale"),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=AGAIN) for s in (1, 2))])
+def test_too_little_noise_exits_1_soon(name, most, diagnosis, seed, claim_file) -> None:
+    found = verify(name, claim_file, "--seed", str(seed))
+    report = json.loads(found.stdout)
+    assert (found.returncode, report["verdict"], report["seed"]) == (1, "fail", seed)
+    assert report["found_after"] <= most
+    failed = [check for check in report["checks"] if check["verdict"] == "fail"]
+    assert diagnosis in failed[0]["diagnosis"]
+    for check in failed:
+        assert check["log10_e_value"] >= check["threshold_log10"] > 6
+        assert check["reproduce"].endswith(f"--seed {seed}")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("raises", "raised RuntimeError: no model"),
+        ("not_a_number", "returned label nan"),
+        ("too_few", "returned an array of shape"),
+        ("out_of_range", "returned label 10 at place 0: allowed are 0 to 9"),
+        (
+            "refuses_all",
+            "although the claim covers it: closed on Saturdays",
+        ),
+    ],
+)
+def test_broken_targets_exit_2_with_one_line(name, words, claim_file) -> None:
+    found = verify(name, claim_file)
+    report = json.loads(found.stdout)
+    assert (found.returncode, report["verdict"]) == (2, "error")
+    message = report["checks"][0]["message"]
+    assert words in message
+    assert "\n" not in message
+    assert "Traceback" not in found.stderr
+
+
+def test_too_small_a_budget_exits_3(claim_file) -> None:
+    found = verify("correct", claim_file, "--max-queries", "500")
+    assert found.returncode == 3
+    assert json.loads(found.stdout)["queries"] == 500
+
+
+def test_the_json_has_the_shape_of_the_contract(claim_file) -> None:
+    report = json.loads(verify("correct", claim_file, "--max-queries", "300").stdout)
+    assert set(report) == {
+        "verdict",
+        "target",
+        "started",
+        "ended",
+        "queries",
+        "found_after",
+        "seconds",
+        "seed",
+        "false_alarm",
+        "claim",
+        "versions",
+        "warnings",
+        "opening",
+        "checks",
+    }
+    for check in report["checks"]:
+        assert set(check) == {
+            "id",
+            "verdict",
+            "queries",
+            "log10_e_value",
+            "threshold_log10",
+            "histogram",
+            "message",
+            "diagnosis",
+            "reproduce",
+            "cut_short",
+            "figures",
+        }
+
+
+@pytest.mark.slow("a pass at the default gate; .ci/run has one")
+def test_the_default_is_for_people_and_passes() -> None:
+    found = typed("verify", "--seed", "1")
+    assert found.returncode == 0
+    assert found.stdout.startswith("PASS: ")
+    assert "\x1b" not in found.stdout  # no colours where nobody sees them
+    assert "\x1b" not in found.stderr
+
+
+@pytest.mark.slow("whole runs in processes; others are")
+def test_a_terminal_sees_progress(tmp_path) -> None:
+    """On a real pseudo-terminal: the bar is drawn on it and gone again, the report stays."""
+    main, side = pty.openpty()
+    (tmp_path / "coarse.toml").write_text(COARSE)
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--claim"]
+    command += [str(tmp_path / "coarse.toml"), "--max-queries", "300"]
+    with subprocess.Popen(command, stdout=side, stderr=side) as process:
+        os.close(side)
+        shown = b""
+        while True:
+            try:
+                chunk = os.read(main, 1 << 16)
+            except OSError:  # the other side is closed
+                break
+            if not chunk:
+                break
+            shown += chunk
+    os.close(main)
+    assert process.returncode == 3, shown.decode()
+    assert b"queries" in shown.split(b"INCONCLUSIVE")[0]
+
+
+@pytest.mark.slow("whole runs in processes; others are")
+@pytest.mark.parametrize(("target", "status"), [("half_noise", 1), ("raises", 2)])
+def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status) -> None:
+    """`| head -1` in CI: rich would exit with 1, which means a violation."""
+    (tmp_path / "claim.toml").write_text(TOML)
+    command = f"dpassay verify {HERE}/aggregators.py:{target} --claim claim.toml --seed 0"
+    line = f"{sys.executable} -m {command.replace('dpassay', 'dpassay.verifiers.cli', 1)}"
+    found = subprocess.run(
+        ["bash", "-c", f"{line} | true; echo ${{PIPESTATUS[0]}}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert found.stdout.strip() == str(status), found.stderr
+
+
+def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path) -> None:
+    privacy = '[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "nosuch.csv"\n'
+    (tmp_path / "claim.toml").write_text(TOML + privacy)
+    found = typed("verify", "--claim", str(tmp_path / "claim.toml"))
+    assert found.returncode == 2
+    assert "claim.toml: privacy.scope: nosuch.csv: No such file" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("row", ["150,30,20", "126,125,0,0,0,0,0,0,0,0"])
+def test_a_scope_of_other_histograms_is_refused(row, tmp_path) -> None:
+    """Held to such rows, a claim would pass whatever it says of its own."""
+    (tmp_path / "scope.csv").write_text(f"{row}\n")
+    privacy = "[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\n"
+    scope = f'scope = "{tmp_path / "scope.csv"}"\n'
+    (tmp_path / "claim.toml").write_text(TOML + privacy + scope)
+    found = typed("verify", "--claim", str(tmp_path / "claim.toml"))
+    assert found.returncode == 2
+    assert "histogram 1: " in found.stderr
+    assert "the claim has 10 classes and 250 teachers" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_an_interrupted_run_reports_what_it_has(claim_file, tmp_path) -> None:
+    """Ctrl-C is neither a fail nor a traceback."""
+    started = tmp_path / "started"
+    (tmp_path / "asleep.py").write_text(
+        "import pathlib, time\n"
+        "def asked(histogram, size):\n"
+        f"    pathlib.Path({str(started)!r}).touch()\n"
+        "    time.sleep(300)\n"
+    )
+    target = f"{tmp_path / 'asleep.py'}:asked"
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", target]
+    with subprocess.Popen(
+        [*command, "--claim", claim_file, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not started.exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    assert "interrupted" in json.loads(out)["checks"][1]["message"]
+    assert errors == ""
+
+
+@pytest.mark.slow("as where a reader that goes leaves the status, without a target")
+def test_a_reader_that_leaves_early_is_no_traceback() -> None:
+    command = f"{sys.executable} -m dpassay.verifiers.cli verify --max-queries 300 | true"
+    found = run(["bash", "-c", command])
+    assert found.stderr == ""
+
+
+def test_a_failure_is_explained_to_people(claim_file) -> None:
+    found = typed("verify", f"{HERE}/aggregators.py:half_noise", "--claim", claim_file)
+    assert found.returncode == 1
+    for words in (
+        "FAIL: ",
+        "likely cause: labels fit gaussian:20, half",
+        "reproduce: dpassay verify",
+    ):
+        assert words in found.stdout
+
+
+def test_a_target_that_cannot_be_loaded_exits_2_with_one_line(claim_file) -> None:
+    found = typed("verify", "no_such_module:x", "--claim", claim_file)
+    assert found.returncode == 2
+    assert "importing it raised ModuleNotFoundError" in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.slow("whole runs in processes; others are")
+def test_verify_loads_neither_jax_nor_sklearn() -> None:
+    code = (
+        "import sys; sys.argv = ['dpassay', 'verify', '--max-queries', '300', '--json']\n"
+        "from dpassay.verifiers.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'jax', 'sklearn', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+    )
+    found = run([sys.executable, "-c", code])
+    assert found.stderr.strip() == "[]"

@@ -1,0 +1,115 @@
+"""Restarts in whole runs: what was asked again, and what was not restarted is said."""
+
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from runs import claimed, result
+
+from dpassay.verifiers import assert_conforms
+from dpassay.verifiers.embedded import reference_target
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.targets import InProcessTarget, NotOffered, TargetError
+
+COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
+
+claim = partial(claimed, "gaussian:10", classes=4, teachers=40, **COARSE)
+
+
+def gaussian(seed):
+    rng = np.random.default_rng(seed)
+    return lambda votes, size: (votes + rng.normal(0, 10, (size, 4))).argmax(1)
+
+
+def keeping(seed):
+    draw, kept = gaussian(seed), {}
+
+    def aggregate(votes, size):
+        key = votes.tobytes()
+        return [kept.setdefault(key, int(draw(votes, 1)[0]))] * size
+
+    return aggregate
+
+
+@pytest.mark.slow("whole runs; others are")
+def test_a_run_without_a_restart_says_what_it_did_not_see() -> None:
+    report = verify(InProcessTarget(gaussian(None)), claim(), seed=0)
+    assert report.verdict is Verdict.PASS
+    assert report.unseen.startswith("the target was not restarted: a seed fixed at its start would")
+    assert "--compare" in report.unseen
+    assert report.as_json()["warnings"][0] == report.unseen
+    caching = verify(InProcessTarget(keeping(1)), claim(caching=True), seed=0)
+    assert "answers kept in memory alone would not show" in caching.unseen
+    assert "--compare" not in caching.unseen
+
+
+class Restartable(InProcessTarget):
+    """A target that can be restarted, and then draws from a generator of its own choice."""
+
+    no_restart = None
+
+    def restart(self):
+        return None
+
+    def restart_contained(self):
+        raise NotOffered("not in this test")
+
+
+def test_no_pass_while_a_restart_is_owed() -> None:
+    """All labels but those of the restart: catches a pass that left the restart out."""
+    whole = verify(Restartable(gaussian(None)), claim(), seed=0)
+    assert whole.verdict is Verdict.PASS
+    without = verify(InProcessTarget(gaussian(None)), claim(), seed=0).queries
+    for short in (without, without + 100):
+        cut = verify(Restartable(gaussian(None)), claim(max_queries=short), seed=0)
+        found = result(cut, "fresh-noise")
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "more queries would have been needed" in found.message
+
+
+def test_the_reference_is_made_anew_without_a_warning() -> None:
+    report = verify(reference_target(claim()), claim(restart="/nonexistent"), seed=0)
+    assert report.verdict is Verdict.PASS
+    assert report.unseen is None
+    assert "after a restart the labels were new" in result(report, "fresh-noise").message
+
+
+def test_a_refuted_run_has_nothing_to_add() -> None:
+    report = verify(InProcessTarget(lambda votes, size: [0] * size), claim(), seed=0)
+    assert report.verdict is Verdict.FAIL
+    assert report.unseen is None
+
+
+def test_kept_answers_are_asked_again_after_a_restart() -> None:
+    """In memory they are drawn anew: the earliest and the latest are asked."""
+    made = claim(caching=True)
+
+    class Lives(InProcessTarget):
+        no_restart = None
+
+        def __init__(self, forgets):
+            self.forgets = forgets
+            super().__init__(keeping(1))
+
+        def restart(self):
+            if self.forgets:
+                self._bind(keeping(2))
+
+    kept, lost = (
+        result(verify(Lives(forgets), made, seed=0), "fresh-noise") for forgets in (False, True)
+    )
+    assert kept.verdict is Verdict.PASS
+    assert "after a restart 100 did" in kept.message
+    assert lost.verdict is Verdict.FAIL
+    assert "after a restart, although the claim says caching = true" in lost.message
+    assert "keep them on disk" in lost.diagnosis
+
+
+def test_an_object_may_have_its_server_restarted() -> None:
+    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    restart = f"{sys.executable} -c 'exit(5)'"
+    table = {"mechanism": mechanism, "gate": COARSE | {"restart": restart}}
+    with pytest.raises(TargetError, match="ended with status 5"):
+        assert_conforms(gaussian(None), table, seed=0)

@@ -1,0 +1,49 @@
+"""Claims, targets that draw as claimed or otherwise, and what one check of a run says."""
+
+from typing import Any
+
+import numpy as np
+
+from dpassay.reference import NoisyArgmax, parse_noise
+from dpassay.verifiers.claim import Claim, parse_claim
+from dpassay.verifiers.findings.report import CheckResult, Report
+from dpassay.verifiers.targets import InProcessTarget
+
+COARSE = {"smallest_effect": 0.1, "tolerance": 0.2}
+"""A [gate] for runs that need a verdict and not its precision: a tenth of the queries."""
+
+TOML = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:40"
+classes = 10
+teachers = 250
+"""
+"""What `claimed()` says, as it stands in a file."""
+
+
+def claimed(
+    noise: str = "gaussian:40",
+    name: str = "gnmax",
+    *,
+    classes: int = 10,
+    teachers: int = 250,
+    caching: bool = False,
+    privacy: dict[str, Any] | None = None,
+    **gate: Any,
+) -> Claim:
+    """A claim of one mechanism; without `privacy`, none is made of what it costs."""
+    mechanism = {"name": name, "noise": noise, "classes": classes, "teachers": teachers}
+    tables = {"mechanism": mechanism | {"caching": caching}, "gate": gate}
+    return parse_claim(tables | ({"privacy": privacy} if privacy else {}))
+
+
+def drawing_with(noise: str, seed: int = 0) -> InProcessTarget:
+    """Noisy argmax with this noise, whatever is claimed."""
+    rng, mechanism = np.random.default_rng(seed), NoisyArgmax(parse_noise(noise))
+    return InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
+
+
+def result(report: Report, check: str) -> CheckResult:
+    """What the report says of one check, by its id."""
+    return next(found for found in report.checks if found.id == check)
