@@ -24,6 +24,9 @@ lint: develop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p dpassay.reference -p dpassay.attacks -p dpassay.verifiers
+	$(BIN)/mypy -p benchmarks
+	$(BIN)/mypy conftest.py
+	cd tests && $(abspath $(BIN))/mypy .
 
 wheel: $(VENV)/.develop
 	@rm -rf build dist

@@ -2,6 +2,7 @@
 
 import sys
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -13,21 +14,21 @@ from diffprivlib.mechanisms import Exponential, Laplace, PermuteAndFlip  # noqa:
 SCALE = 4.0
 
 
-def selects(mechanism, scale):
+def selects(mechanism: Any, scale: float) -> Any:
     """Chooses a class by its votes: noise of scale 2 / epsilon (Gumbel, or exponential)."""
 
-    def aggregate(histogram, size):
+    def aggregate(histogram: np.ndarray, size: int) -> Any:
         chosen = mechanism(epsilon=2.0 / scale, sensitivity=1, utility=histogram.tolist())
         return [chosen.randomise() for _ in range(size)]
 
     return aggregate
 
 
-def adds(scale):
+def adds(scale: float) -> Any:
     """The class of the largest count with Laplace noise of scale 1 / epsilon."""
     mechanism = Laplace(epsilon=1.0 / scale, sensitivity=1)
 
-    def aggregate(histogram, size):
+    def aggregate(histogram: np.ndarray, size: int) -> Any:
         counts = histogram.astype(float).tolist()
         return [int(np.argmax([mechanism.randomise(n) for n in counts])) for _ in range(size)]
 

@@ -1,11 +1,14 @@
 """OpenDP's make_noisy_max (exponential noise) as targets: the claimed scale, and half of it."""
 
+from typing import Any
+
+import numpy as np
 import opendp.prelude as dp
 
 dp.enable_features("contrib")
 
 
-def noisy_max(scale):
+def noisy_max(scale: float) -> Any:
     measurement = dp.m.make_noisy_max(
         dp.vector_domain(dp.atom_domain(T="f64", nan=False)),
         dp.linf_distance(T="f64"),
@@ -13,7 +16,7 @@ def noisy_max(scale):
         scale=scale,
     )
 
-    def aggregate(histogram, size):
+    def aggregate(histogram: np.ndarray, size: int) -> Any:
         scores = histogram.astype(float).tolist()
         return [measurement(scores) for _ in range(size)]
 

@@ -1,14 +1,16 @@
 """A small claim, and the mechanism it claims: a run of the gate on them takes a second."""
 
+from typing import Any
+
 import numpy as np
 
-from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.claim import Claim, parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
 
-def small_claim(name="gnmax", **tables):
+def small_claim(name: str = "gnmax", **tables: Any) -> Claim:
     """Coarse enough for a pass within a few thousand queries."""
-    mechanism = {"name": name, "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    mechanism: dict[str, Any] = {"name": name, "noise": "gaussian:10", "classes": 4, "teachers": 40}
     if name == "confident-gnmax":
         mechanism |= {"threshold": 15.0, "threshold_noise": "gaussian:10"}
     gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
@@ -16,14 +18,16 @@ def small_claim(name="gnmax", **tables):
     return parse_claim({"mechanism": mechanism, "gate": gate, **tables})
 
 
-def drawing(claim, scale=1.0, stop_at=None, error=None):
+def drawing(
+    claim: Claim, scale: float = 1.0, stop_at: int | None = None, error: BaseException | None = None
+) -> InProcessTarget:
     """The claimed mechanism at `scale` times its noise; raises `error` at the call `stop_at`."""
     noise, rng, calls = claim.mechanism.noise.times(scale), np.random.default_rng(0), [0]
     mechanism = claim.mechanism.mechanism(noise)
 
-    def aggregate(histogram, size):
+    def aggregate(histogram: np.ndarray, size: int) -> Any:
         calls[0] += 1
-        if calls[0] == stop_at:
+        if calls[0] == stop_at and error is not None:
             raise error
         return mechanism.sample(histogram, size, rng)
 

@@ -4,7 +4,10 @@
 """
 
 import tomllib
+from collections.abc import Sequence
+from typing import Any
 
+from dpassay.verifiers.claim import Claim
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 
@@ -46,10 +49,15 @@ ORDER = ("observed: ", "allowed: ", "likely cause: ", "reproduce: ")
 class Gate:
     """Stands in for `verify`: counts its runs, and finds what it was told to find."""
 
-    def __init__(self, special=None, interrupted=False):
-        self.special, self.interrupted, self.runs = special or {}, interrupted, []
+    def __init__(
+        self, special: dict[str, CheckResult] | None = None, interrupted: bool = False
+    ) -> None:
+        self.special, self.interrupted = special or {}, interrupted
+        self.runs: list[tuple[int | None, str | None]] = []
 
-    def __call__(self, target, claim, *, seed=None, reproduce=None, **_):
+    def __call__(
+        self, target: Any, claim: Claim, *, seed: int | None = None, reproduce: Any = None, **_: Any
+    ) -> Report:
         self.runs.append((seed, reproduce))
         checks = [
             self.special.get(name) or CheckResult(name, Verdict.PASS, "ok") for name in SHARES
@@ -57,6 +65,6 @@ class Gate:
         return Report(claim, 69, 0.1, 7, tuple(checks), ("it leaks",), interrupted=self.interrupted)
 
 
-def in_order(text, words):
+def in_order(text: str, words: Sequence[str]) -> bool:
     places = [text.index(word) for word in words]
     return places == sorted(places)

@@ -11,7 +11,7 @@ from unittest.mock import patch
 from dpassay.verifiers.cli import main
 
 
-def typed(*arguments, stdin=""):
+def typed(*arguments: str, stdin: str = "") -> CompletedProcess[str]:
     """What `dpassay ARGUMENTS` does, as `subprocess.run` would tell it."""
     line, out, err = ["dpassay", *arguments], io.StringIO(), io.StringIO()
     handler = signal.getsignal(signal.SIGINT)
@@ -27,7 +27,7 @@ def typed(*arguments, stdin=""):
         try:
             main()
         except SystemExit as ended:
-            status = ended.code or 0
+            status = int(ended.code or 0)
         finally:
             signal.signal(signal.SIGINT, handler)  # which a command leaves as its process ends
     return CompletedProcess(line, status, out.getvalue(), err.getvalue())

@@ -19,7 +19,7 @@ def value(votes, frequencies, normalise=False):
     return float(objective(jnp.asarray(votes), jnp.asarray(frequencies), SIGMA, normalise))
 
 
-def test_the_objective_is_the_distance_of_the_probabilities():
+def test_the_objective_is_the_distance_of_the_probabilities() -> None:
     """Against Q from `reference`: the trapezoid in steps of a vote is right to 1e-5."""
     assert value(VOTES, LAW) < 1e-5
     other = np.array([0.4, 0.3, 0.2, 0.1])
@@ -28,7 +28,7 @@ def test_the_objective_is_the_distance_of_the_probabilities():
     assert value(VOTES, other, normalise=True) == pytest.approx(unit, abs=1e-5)
 
 
-def test_the_paper_stops_below_its_threshold_and_shifts_to_the_teachers():
+def test_the_paper_stops_below_its_threshold_and_shifts_to_the_teachers() -> None:
     votes, converged = gradient_descent(LAW[None] * 1e4, SIGMA, 100)
     assert converged.all()
     assert votes.sum() == pytest.approx(100, abs=1e-2)
@@ -39,7 +39,7 @@ def test_the_paper_stops_below_its_threshold_and_shifts_to_the_teachers():
 
 
 @pytest.mark.slow("compiles the published descent once more")
-def test_steps_are_ten_votes_long_then_one():
+def test_steps_are_ten_votes_long_then_one() -> None:
     """From 0 with one step allowed, then two: each moves the votes by 10 in Euclidean length."""
     one = replace(PAPER, most_steps=1, shift=False)
     two = replace(one, most_steps=2)
@@ -53,7 +53,7 @@ def test_steps_are_ten_votes_long_then_one():
 
 
 @pytest.mark.slow("compiles the published descent once more")
-def test_the_released_code_starts_uniform_and_keeps_the_negative_votes():
+def test_the_released_code_starts_uniform_and_keeps_the_negative_votes() -> None:
     """Its step out of the histograms is the last, and is kept; the paper's variant goes on."""
     counts = np.array([[9_990.0, 10.0, 0.0, 0.0]])
     votes, _ = gradient_descent(counts, SIGMA, 100, RELEASED)
@@ -64,7 +64,7 @@ def test_the_released_code_starts_uniform_and_keeps_the_negative_votes():
 
 
 @pytest.mark.slow("compiles the published descent once more")
-def test_the_shift_makes_no_difference_from_a_uniform_start():
+def test_the_shift_makes_no_difference_from_a_uniform_start() -> None:
     """Q does not change with a shift (Theorem 2), so descent keeps the total it started from."""
     counts = np.array([[700.0, 200.0, 80.0, 20.0]])
     kept = gradient_descent(counts, SIGMA, 100, RELEASED)[0]
@@ -73,14 +73,14 @@ def test_the_shift_makes_no_difference_from_a_uniform_start():
 
 
 @pytest.mark.slow("compiles the published descent once more")
-def test_histograms_of_a_batch_end_independently():
+def test_histograms_of_a_batch_end_independently() -> None:
     counts = np.array([[700.0, 200.0, 80.0, 20.0], [990.0, 10.0, 0.0, 0.0]])
     together = gradient_descent(counts, SIGMA, 100)[0]
     for row, votes in zip(counts, together, strict=True):
         np.testing.assert_allclose(gradient_descent(row[None], SIGMA, 100)[0][0], votes, atol=1e-2)
 
 
-def test_reconstruct_runs_the_paper():
+def test_reconstruct_runs_the_paper() -> None:
     counts = np.array([700, 200, 80, 20])
     found = reconstruct(Answers(counts, NoisyArgmax(Gaussian(SIGMA))), 100, "gradient-descent")
     np.testing.assert_allclose(found.histogram, gradient_descent(counts[None], SIGMA, 100)[0][0])
@@ -88,7 +88,7 @@ def test_reconstruct_runs_the_paper():
 
 
 @pytest.mark.slow("compiles the published descent once more")
-def test_saturated_answers_end_the_descent():
+def test_saturated_answers_end_the_descent() -> None:
     """One label only, noise far too small to move: no endless loop, no NaN."""
     counts = np.array([[1000.0, 0.0, 0.0]])
     votes, converged = gradient_descent(counts, 1.0, 50, replace(PAPER, threshold=0.0))
@@ -96,7 +96,7 @@ def test_saturated_answers_end_the_descent():
     assert not converged.any()
 
 
-def test_the_published_replica_is_met(published_data):
+def test_the_published_replica_is_met(published_data) -> None:
     """The released code's mean errors at 10^4 queries, known from a replica of it.
 
     MNIST 0.064, 0.033 and SVHN 0.050, 0.033 at sigma 40 and 60; 15 histograms each, 3 seeds; within

@@ -30,7 +30,7 @@ def likelihood(mechanism, seed=0, rows=3, classes=4):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
-def test_the_gradient_is_the_slope_of_the_value(mechanism):
+def test_the_gradient_is_the_slope_of_the_value(mechanism) -> None:
     """Central differences; a sign, a factor of the scale or a forgotten refusal is caught."""
     found = likelihood(mechanism)
     votes = np.array([[9.0, 14.0, 3.0, 1.0], [2.0, 3.0, 21.0, 5.0], [11.0, 0.5, 2.0, 8.0]])
@@ -43,7 +43,7 @@ def test_the_gradient_is_the_slope_of_the_value(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
-def test_fisher_information_is_the_mean_square_of_the_gradient(mechanism):
+def test_fisher_information_is_the_mean_square_of_the_gradient(mechanism) -> None:
     """By its definition, one outcome at a time; 'expected' taken at other weights is caught."""
     votes = np.array([9, 14, 3, 1])
     law = np.exp(mechanism.log_probabilities(votes.astype(float)))
@@ -68,7 +68,7 @@ def test_the_likelihood_is_concave(mechanism, histogram, other, share):
     assert float(found.value(between[None])[0]) >= chord - 1e-9 * abs(chord)
 
 
-def test_refusals_are_convex_in_part_so_the_leader_must_be_fixed():
+def test_refusals_are_convex_in_part_so_the_leader_must_be_fixed() -> None:
     """Why there is one fit a leader: with the maximum over classes, concavity fails."""
     answered = Likelihood([Answers(np.array([[1.0, 1.0, 0.0]]), SCREENED)])
     ends = np.array([[90.0, 0.0], [0.0, 90.0]])
@@ -88,7 +88,7 @@ def test_refusals_are_convex_in_part_so_the_leader_must_be_fixed():
     )
 
 
-def test_a_tally_counts_labels_and_refusals():
+def test_a_tally_counts_labels_and_refusals() -> None:
     labels = [2, 0, -1, 2, 2, -1, 1]
     assert Answers.tally(labels, 4, SCREENED).counts.tolist() == [1, 1, 3, 0, 2]
     plain = Answers.tally([2, 0, 2], 3, MECHANISMS[0])
@@ -117,7 +117,7 @@ def test_a_tally_counts_labels_and_refusals():
         ),
     ],
 )
-def test_what_are_no_answers_is_said_in_one_line(make, message):
+def test_what_are_no_answers_is_said_in_one_line(make, message) -> None:
     with pytest.raises(ValueError, match=message) as error:
         make()
     assert "\n" not in str(error.value)

@@ -49,14 +49,14 @@ def mean_within(sample, low, high):
     return low - slack <= sample.mean() <= high + slack
 
 
-def test_the_likeliest_votes_reach_the_cramer_rao_bound():
+def test_the_likeliest_votes_reach_the_cramer_rao_bound() -> None:
     """Every class well seen: within 5 % of the bound on the mean error, 3,000 runs (1 % known)."""
     bound = bound_on_error(SEEN_WELL, GNMAX, 30_000)
     ratio = errors(SEEN_WELL, 40.0, 30_000, 3000) / bound
     assert ratio.mean() == pytest.approx(1.0, abs=0.05)
 
 
-def test_the_covariance_is_the_bounds():
+def test_the_covariance_is_the_bounds() -> None:
     noise = GNMAX.noise
     law = probabilities(SEEN_WELL.astype(float), noise)
     counts = np.random.default_rng(1).multinomial(30_000, law, size=4000)
@@ -68,7 +68,7 @@ def test_the_covariance_is_the_bounds():
     )
 
 
-def test_the_error_falls_with_the_root_of_the_queries():
+def test_the_error_falls_with_the_root_of_the_queries() -> None:
     """Slope of log error on log queries, -1/2 within 4.9 of its standard errors and 0.02.
 
     Power: a solver that stops early levels off, and its slope with it (-0.4 is 10 errors away).
@@ -86,7 +86,7 @@ def test_the_error_falls_with_the_root_of_the_queries():
 
 
 @pytest.mark.parametrize("votes", [HIGH, MEDIUM, LOW], ids=["high", "medium", "low"])
-def test_the_error_follows_the_limit_curve_in_sigma(votes):
+def test_the_error_follows_the_limit_curve_in_sigma(votes) -> None:
     """From where rare classes are seen (sigma 60) to where all drown (400), within 15 %."""
     for sigma in (60.0, 100.0, 200.0, 400.0):
         limit = expected_error(votes, NoisyArgmax(Gaussian(sigma)), 10_000)
@@ -94,7 +94,7 @@ def test_the_error_follows_the_limit_curve_in_sigma(votes):
 
 
 @pytest.mark.slow("a thousand simulated attacks")
-def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it():
+def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it() -> None:
     """The paper's claim where it is true, and where it stops: 10^4 queries, high consensus."""
     turn = best_scale(HIGH, Gaussian(40.0), 10_000, (20.0, 600.0))
     assert 60 < turn < 140
@@ -109,7 +109,7 @@ def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it():
 
 
 @pytest.mark.parametrize("sigma", [5.0, 10.0, 15.0, 20.0, 30.0, 40.0])
-def test_the_expected_error_holds_where_classes_are_eclipsed(sigma):
+def test_the_expected_error_holds_where_classes_are_eclipsed(sigma) -> None:
     """A quadratic limit would put half the votes into wrong corners at sigma 15."""
     votes = np.array([180, 40, 20, 5, 5])
     stated = expected_error(votes, NoisyArgmax(Gaussian(sigma)), 10_000)
@@ -126,17 +126,17 @@ def test_the_expected_error_holds_where_classes_are_eclipsed(sigma):
         ),
     ],
 )
-def test_the_best_scale_does_not_depend_on_the_search(between):
+def test_the_best_scale_does_not_depend_on_the_search(between) -> None:
     """There is a second, shallower valley where all noise is too small."""
     best = best_scale([180, 40, 20, 5, 5], Gaussian(40.0), 10_000, between)
     assert best == pytest.approx(74.5, rel=0.05)
 
 
-def test_noise_too_small_leaves_no_bound():
+def test_noise_too_small_leaves_no_bound() -> None:
     assert bound_on_error([180, 40, 20, 5, 5], NoisyArgmax(Gaussian(5.0)), 10_000) == np.inf
 
 
-def test_refusals_at_a_tie_of_the_lead_are_counted_right():
+def test_refusals_at_a_tie_of_the_lead_are_counted_right() -> None:
     """The leader changes within the error, which no quadratic around one leader shows."""
     votes = np.array([84, 83, 83])
     screened = ConfidentGNMax(Gaussian(60.0), 100.0, Gaussian(10.0))
@@ -147,19 +147,19 @@ def test_refusals_at_a_tie_of_the_lead_are_counted_right():
     assert mean_within(read, 0.8 * stated, 1.2 * stated)
 
 
-def test_a_histogram_without_votes_has_no_limit():
+def test_a_histogram_without_votes_has_no_limit() -> None:
     for limit in (bound_on_error, expected_error):
         with pytest.raises(ValueError, match="no votes to read"):
             limit([0, 0, 0], GNMAX, 100)
 
 
-def test_low_consensus_reads_best_at_little_noise():
+def test_low_consensus_reads_best_at_little_noise() -> None:
     """Figures 6 and 7: what noise must uncover is the distance to the leader."""
     high, low = (errors(votes, 40.0, 10_000, 200) for votes in (HIGH, LOW))
     assert low.mean() < 0.5 * high.mean()
 
 
-def test_in_a_fixed_budget_the_error_levels_off():
+def test_in_a_fixed_budget_the_error_levels_off() -> None:
     """Queries grow with sigma squared, and so does what each must tell: no turning back up.
 
     From sigma 40 on; below it, few of the classes are seen at all.
@@ -169,7 +169,7 @@ def test_in_a_fixed_budget_the_error_levels_off():
     assert found[-2] - found[-1] < 0.05 * found[-1]
 
 
-def test_queries_for_an_error_are_those_that_reach_it():
+def test_queries_for_an_error_are_those_that_reach_it() -> None:
     needed = queries_for_error(SEEN_WELL, GNMAX, 0.01)
     assert expected_error(SEEN_WELL, GNMAX, needed) == pytest.approx(0.01, rel=0.01)
     with pytest.raises(ValueError, match="error 2: not between"):
@@ -198,7 +198,7 @@ def test_information_knows_no_shift_and_grows_with_the_queries(histogram):
     assert more[leader, leader] > answered * information[leader, leader]
 
 
-def test_the_bound_is_zero_for_votes_that_leave_no_choice():
+def test_the_bound_is_zero_for_votes_that_leave_no_choice() -> None:
     """Unanimous teachers: every other class is at its bound, and the total does the rest."""
     assert not cramer_rao([9, 0, 0], GNMAX, 100).any()
     held = cramer_rao([9, 4, 0], GNMAX, 100)

@@ -75,7 +75,7 @@ def plain_fit(counts, noise, teachers):
         return -float(np.where(counts > 0, counts * logs, 0.0).sum())
 
     start = np.full(counts.size, teachers / counts.size)
-    return minimize(
+    return minimize(  # type: ignore[call-overload]
         loss,
         start,
         method="SLSQP",
@@ -87,7 +87,7 @@ def plain_fit(counts, noise, teachers):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("queries", [3, 40, 3000])
-def test_no_generic_solver_finds_likelier_votes(family, queries):
+def test_no_generic_solver_finds_likelier_votes(family, queries) -> None:
     """The plain fit's likelihood is never above ours, and never above our certificate."""
     mechanism = NoisyArgmax(family(25.0))
     rng = np.random.default_rng(queries)
@@ -111,7 +111,7 @@ def test_the_certificate_holds_for_any_votes(seed, data):
     assert value <= found.log_likelihood + found.gap + 1e-9
 
 
-def test_many_histograms_at_once_are_the_same_as_one_by_one():
+def test_many_histograms_at_once_are_the_same_as_one_by_one() -> None:
     rng = np.random.default_rng(0)
     counts = rng.multinomial(1000, rng.dirichlet(np.ones(6), size=(3, 4)))
     together = reconstruct(Answers(counts, GNMAX), 100)
@@ -121,7 +121,7 @@ def test_many_histograms_at_once_are_the_same_as_one_by_one():
     np.testing.assert_allclose(together.histogram[1, 2], one, atol=1e-6)
 
 
-def test_classes_never_seen_get_no_votes_or_none_that_can_be_told():
+def test_classes_never_seen_get_no_votes_or_none_that_can_be_told() -> None:
     counts = np.array([900, 100, 0, 0])
     known = reconstruct(Answers(counts, GNMAX), 120)
     np.testing.assert_allclose(known.histogram[2:], 0.0, atol=1e-4)
@@ -132,7 +132,7 @@ def test_classes_never_seen_get_no_votes_or_none_that_can_be_told():
     np.testing.assert_allclose(law, [0.9, 0.1], atol=1e-6)
 
 
-def test_batches_at_several_scales_are_pooled():
+def test_batches_at_several_scales_are_pooled() -> None:
     """Two batches of like worth: about 0.71 of either's error, and 1 if one were ignored."""
     votes = np.array([60, 30, 20, 10])
     mechanisms = [NoisyArgmax(Gaussian(sigma)) for sigma in (40.0, 44.0)]
@@ -150,7 +150,7 @@ def test_batches_at_several_scales_are_pooled():
 SCREENED = ConfidentGNMax(Gaussian(40.0), 60.0, Gaussian(30.0))
 
 
-def test_refusals_are_read_too():
+def test_refusals_are_read_too() -> None:
     """With refusals the total need not be known: their rate says where the leader stands."""
     votes = np.array([70.0, 50.0, 30.0])
     law = np.exp(SCREENED.log_probabilities(votes))
@@ -170,7 +170,7 @@ def test_refusals_best_fit_is_no_worse_than_any_votes(seed, refusals):
     assert values.max() <= found.log_likelihood + found.gap + 1e-9
 
 
-def test_without_refusals_and_teachers_votes_are_known_up_to_a_shift():
+def test_without_refusals_and_teachers_votes_are_known_up_to_a_shift() -> None:
     """A leader ever further above the threshold is ever likelier: there is no absolute fit."""
     counts = np.array([[50, 30, 20, 0, 0], [50, 30, 20, 0, 9]])
     found = reconstruct(Answers(counts, SCREENED))
@@ -180,7 +180,7 @@ def test_without_refusals_and_teachers_votes_are_known_up_to_a_shift():
     assert found.histogram[1].min() >= 0
 
 
-def test_nothing_seen_is_nothing_known():
+def test_nothing_seen_is_nothing_known() -> None:
     found = reconstruct(Answers([0, 0, 0], GNMAX))
     assert found.histogram.tolist() == [0, 0, 0]
     assert found.log_likelihood == 0
@@ -188,7 +188,7 @@ def test_nothing_seen_is_nothing_known():
     assert np.isfinite(one.log_likelihood)
 
 
-def test_who_may_lead():
+def test_who_may_lead() -> None:
     """By exchange: only classes that no other class was seen at least as often as everywhere."""
     one = np.array([[[5.0, 9.0, 9.0, 2.0]]])
     assert _may_lead(one).tolist() == [[False, True, False, False]]
@@ -199,7 +199,7 @@ def test_who_may_lead():
 
 @pytest.mark.parametrize("counts", [[0, 0, 0], [1, 0, 0], [10**7, 0, 0], [10**7, 1, 10**7]])
 @pytest.mark.parametrize("teachers", [1, 250, 10**6])
-def test_extreme_answers_converge(counts, teachers):
+def test_extreme_answers_converge(counts, teachers) -> None:
     found = reconstruct(Answers(np.array(counts), GNMAX), teachers)
     assert found.converged
     assert found.histogram.sum() == pytest.approx(teachers)
@@ -224,13 +224,13 @@ def test_extreme_answers_converge(counts, teachers):
         ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(call, message):
+def test_what_cannot_be_done_is_said_in_one_line(call, message) -> None:
     with pytest.raises(ValueError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
 
 
-def test_published_histograms_are_fitted_no_worse_than_by_a_plain_solver(published_data):
+def test_published_histograms_are_fitted_no_worse_than_by_a_plain_solver(published_data) -> None:
     """All 30 of Wang et al. 2022, 10^4 queries at sigma 60."""
     table = np.loadtxt(
         published_data / "wang2022_histograms.csv", delimiter=",", skiprows=1, usecols=range(3, 13)
@@ -243,14 +243,14 @@ def test_published_histograms_are_fitted_no_worse_than_by_a_plain_solver(publish
         assert -plain_fit(row, noise, 250).fun <= value + 1e-6
 
 
-def test_a_fit_ends_where_rounding_keeps_it_from_its_tolerance(monkeypatch):
+def test_a_fit_ends_where_rounding_keeps_it_from_its_tolerance(monkeypatch) -> None:
     """Votes of 250,000 scales: the gap stays at 0.005 nats, and every fit took all its steps."""
     steps = []
     inner = interior_point._InteriorPoint._direction
     monkeypatch.setattr(
         interior_point._InteriorPoint,
         "_direction",
-        lambda self, state: steps.append(state.row.size) or inner(self, state),
+        lambda self, state: steps.append(state.row.size) or inner(self, state),  # type: ignore[func-returns-value]
     )
     counts = np.array([2500.0, 2500.0, 5000.0, 0.0])
     found = reconstruct(Answers(counts, GNMAX), 10**7)

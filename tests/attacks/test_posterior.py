@@ -96,7 +96,7 @@ def exact_posterior(found, space):
         for case in CASES
     ],
 )
-def test_the_chains_draw_from_the_exact_posterior(case):
+def test_the_chains_draw_from_the_exact_posterior(case) -> None:
     """Each histogram's frequency against enumeration, in total variation.
 
     Right: 0.006 to 0.014. A concentration fixed at 1: 0.03 to 0.26 in three cases; a fixed share
@@ -125,7 +125,7 @@ def test_the_chains_draw_from_the_exact_posterior(case):
         pytest.param([9217, 783, 0], 5.0, 250, marks=pytest.mark.slow("more teachers")),
     ],
 )
-def test_the_chains_move_along_what_labels_leave_open(counts, sigma, teachers):
+def test_the_chains_move_along_what_labels_leave_open(counts, sigma, teachers) -> None:
     """Two classes pinned to each other, the third unseen: only both together can gain and lose.
 
     Chains that move a vote between two classes at a time stay where they start, and agree there.
@@ -151,7 +151,7 @@ def shares_of(drawn, exact):
     return (np.abs(seen - exact) < 5 * np.sqrt(exact * (1 - exact) / len(drawn)) + 1e-4).all()
 
 
-def test_the_concentration_is_drawn_from_its_exact_law():
+def test_the_concentration_is_drawn_from_its_exact_law() -> None:
     votes = np.array([[[9, 0, 0], [8, 1, 0]]])
     roles = np.array([[[True, False, False], [False, False, False]]])
     log_p = sum(
@@ -160,11 +160,11 @@ def test_the_concentration_is_drawn_from_its_exact_law():
     )
     exact = np.exp(log_p - logsumexp(log_p))
     many = [np.repeat(x, 20_000, axis=0) for x in (votes, roles)]
-    drawn = draw_concentration(*many, np.random.default_rng(0))
+    drawn = draw_concentration(*many, np.random.default_rng(0))  # type: ignore[call-arg]
     assert shares_of(drawn[:, None] == CONCENTRATIONS, exact)
 
 
-def test_who_contends_is_drawn_from_its_exact_law():
+def test_who_contends_is_drawn_from_its_exact_law() -> None:
     """Swept often enough to forget the start; at one concentration and share."""
     votes, a, w = np.array([6, 2, 1]), 0.5, 0.3
     log_p = [
@@ -181,7 +181,7 @@ def test_who_contends_is_drawn_from_its_exact_law():
     assert shares_of(place[:, None] == np.arange(8), exact)
 
 
-def test_the_share_that_contends_is_drawn_from_its_beta_law():
+def test_the_share_that_contends_is_drawn_from_its_beta_law() -> None:
     roles = np.zeros((20_000, 2, 3), dtype=bool)
     roles[:, 0, 0] = True
     drawn = draw_share(roles, np.random.default_rng(0))
@@ -189,7 +189,7 @@ def test_the_share_that_contends_is_drawn_from_its_beta_law():
     assert kstest(drawn, lambda w: np.minimum(law.cdf(w) / law.cdf(0.5), 1.0)).pvalue > 1e-6
 
 
-def test_the_prior_sums_to_one_over_all_histograms():
+def test_the_prior_sums_to_one_over_all_histograms() -> None:
     space = compositions(7, 3)
     for roles in ROLES:
         for a in (0.05, 1.0, 9.0):
@@ -197,7 +197,7 @@ def test_the_prior_sums_to_one_over_all_histograms():
             assert np.exp(logs).sum() == pytest.approx(1.0, rel=1e-9)
 
 
-def test_a_swap_takes_the_role_along():
+def test_a_swap_takes_the_role_along() -> None:
     votes, roles = np.array([[[5, 2, 1]]]), np.array([[[True, False, False]]])
     rng = np.random.default_rng(0)
     for _ in range(30):
@@ -206,7 +206,7 @@ def test_a_swap_takes_the_role_along():
 
 
 @pytest.mark.parametrize("kind", ["pair", "all", "swap", "group"])
-def test_moves_are_symmetric(kind):
+def test_moves_are_symmetric(kind) -> None:
     """As many moves from one histogram to another as back, within five standard errors."""
     anchor, runs = np.array([0]), 400_000
     spread = np.array([[[1.0, 0.3, 0.0], [0.2, 0.8, 0.0], [0.5, 0.0, 0.6]]])
@@ -241,7 +241,7 @@ def test_the_best_point_is_the_best_of_all(seed):
     assert np.abs(point - draws[:, 0]).sum() == costs.min()
 
 
-def test_intervals_leave_at_most_a_fortieth_beyond_either_end():
+def test_intervals_leave_at_most_a_fortieth_beyond_either_end() -> None:
     draws = np.arange(1000).reshape(-1, 1, 1)
     low, high = intervals(draws)[0, 0]
     assert (draws < low).mean() <= 0.025 < (draws < low + 1).mean()

@@ -24,7 +24,7 @@ COVERAGE = pytest.mark.slow("coverage over many posterior attacks")
 
 @COVERAGE
 @pytest.mark.parametrize("concentration", [0.05, 0.5, 5.0])
-def test_intervals_cover_over_the_prior(concentration):
+def test_intervals_cover_over_the_prior(concentration) -> None:
     """Null: 94 % at least; fails if so few held that chance is below 1e-6. Power: 88 % fails."""
 
     def draw(rng, rows):
@@ -36,7 +36,7 @@ def test_intervals_cover_over_the_prior(concentration):
 
 
 @COVERAGE
-def test_intervals_cover_under_a_wrong_prior():
+def test_intervals_cover_under_a_wrong_prior() -> None:
     """Histograms that the prior does not draw: one class always leads, one is never chosen."""
 
     def draw(rng, rows):
@@ -47,7 +47,7 @@ def test_intervals_cover_under_a_wrong_prior():
 
 
 @pytest.mark.slow("many posterior attacks")
-def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
+def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior() -> None:
     """One class leads, the rest are about even: a prior that must be learned from the batch."""
     rng = np.random.default_rng(2)
     votes = rng.multinomial(100, rng.dirichlet([600.0] + [30.0] * 9, size=30))
@@ -63,7 +63,7 @@ def test_the_posterior_reads_better_than_the_likeliest_votes_over_the_prior():
 
 
 @pytest.mark.slow("many posterior attacks")
-def test_the_stated_error_is_the_error():
+def test_the_stated_error_is_the_error() -> None:
     """The posterior's own mean of misplaced votes against the truth, over the prior."""
     rng = np.random.default_rng(3)
     votes = rng.multinomial(100, rng.dirichlet(np.full(6, 0.3), size=60))
@@ -80,7 +80,7 @@ def test_the_stated_error_is_the_error():
 
 
 @pytest.mark.slow("many posteriors")
-def test_the_posterior_is_whole_and_sums_to_the_teachers():
+def test_the_posterior_is_whole_and_sums_to_the_teachers() -> None:
     found = reconstruct(Answers([40, 30, 2, 0], NoisyArgmax(Gaussian(9.0))), 37, "posterior")
     assert found.converged
     assert found.histogram.sum() == 37

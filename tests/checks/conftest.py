@@ -1,16 +1,22 @@
 """One run of `budget-enforcement`, as several files ask for it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from dpassay.verifiers.checks import BudgetEnforcement
-from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.claim import Claim
+from dpassay.verifiers.targets import InProcessTarget, Target
 
 
 @pytest.fixture
-def enforced():
+def enforced() -> Callable[..., BudgetEnforcement]:
     """The check once it has asked a deployment to the end of its budget."""
 
-    def run(deployment, made, reopen=None):
+    def run(
+        deployment: Any, made: Claim, reopen: Callable[[], Target] | None = None
+    ) -> BudgetEnforcement:
         check = BudgetEnforcement(made, reopen)
         assert check.run(InProcessTarget(deployment)) is None
         return check

@@ -30,7 +30,9 @@ def screened(gate=None, **change):
     ("threshold", "noise", "words"),
     [(200.0, 75.0, "half the claim"), (170.0, 150.0, "too few"), (230.0, 150.0, "too many")],
 )
-def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(threshold, noise, words):
+def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(
+    threshold, noise, words
+) -> None:
     """While the labels that are answered keep their law."""
     wrong = ConfidentGNMax(Gaussian(40.0), threshold, Gaussian(noise))
     rng = np.random.default_rng(4)
@@ -44,7 +46,7 @@ def test_a_wrong_threshold_or_noise_of_its_test_shows_in_the_refusals(threshold,
         assert "queries of [" in found.message
 
 
-def test_abstention_refutes_on_its_own():
+def test_abstention_refutes_on_its_own() -> None:
     """Power of this check alone: half the test's noise, within 3,000 labels of one anchor."""
     made = screened()
     plan = make_plan(made, 0)
@@ -60,13 +62,13 @@ def test_abstention_refutes_on_its_own():
     assert right.log_e_value < 3
 
 
-def test_without_a_threshold_nothing_can_be_refused():
+def test_without_a_threshold_nothing_can_be_refused() -> None:
     report = verify(drawing_with("gaussian:40"), claimed(max_queries=300), seed=0)
     assert result(report, "abstention").verdict is Verdict.NOT_APPLICABLE
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_confident_gnmax_passes_and_a_skipped_threshold_fails():
+def test_confident_gnmax_passes_and_a_skipped_threshold_fails() -> None:
     made = screened(COARSE)
     mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(3)
     right = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))
@@ -80,7 +82,7 @@ def test_confident_gnmax_passes_and_a_skipped_threshold_fails():
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_comparing_nothing_is_no_pass():
+def test_comparing_nothing_is_no_pass() -> None:
     """A threshold that nobody reaches leaves no answers to compare."""
     made = screened(COARSE, threshold=3000.0)
     mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(3)

@@ -55,7 +55,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_published_accountants_are_not_accused(name):
+def test_published_accountants_are_not_accused(name) -> None:
     """Although their costs at one side of a pair are below the divergence from the other."""
     found = judged("accountant-soundness", SOUND[name])
     assert found.verdict is Verdict.PASS, found.message
@@ -86,7 +86,7 @@ def theorem_6(histogram, mechanism, orders):
 @pytest.mark.parametrize(
     ("teachers", "threshold", "threshold_noise"), [(150, 150.0, 5.0), (250, 600.0, 50.0)]
 )
-def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, threshold_noise):
+def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, threshold_noise) -> None:
     """Answers so rare that their enclosures once held zero: the proof was a nan."""
     mechanism = {"name": "confident-gnmax", "noise": "gaussian:5", "classes": 3}
     mechanism |= {"teachers": teachers, "threshold": threshold}
@@ -97,7 +97,7 @@ def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, thres
 GNMAX_3 = {"name": "gnmax", "noise": "gaussian:3", "classes": 4, "teachers": 250}
 
 
-def test_rounding_does_not_crowd_out_a_shortfall():
+def test_rounding_does_not_crowd_out_a_shortfall() -> None:
     """A charge of 1e-131 falls short of a divergence of 2e-16, which is rounding, 1e115 times."""
     assert soundness(GNMAX_3, theorem_6).proved is None
     proved = soundness(GNMAX_3, theorem_6, 0.3).proved
@@ -105,7 +105,7 @@ def test_rounding_does_not_crowd_out_a_shortfall():
     assert proved.divergence > 1e-6
 
 
-def test_costs_that_show_at_high_orders_alone_are_found():
+def test_costs_that_show_at_high_orders_alone_are_found() -> None:
     """LNMax of gamma costs 2 gamma at most, and above gamma only beyond order 64."""
     mechanism = {"name": "lnmax", "noise": "laplace:20", "classes": 3, "teachers": 250}
     proved = soundness(mechanism, lambda h, m, a: np.full(len(a), 0.05)).proved
@@ -142,7 +142,7 @@ UNSOUND = {
 
 @pytest.mark.slow("proofs in ball arithmetic; others are")
 @pytest.mark.parametrize("name", UNSOUND)
-def test_accountants_that_charge_too_little_are_proved_wrong(name):
+def test_accountants_that_charge_too_little_are_proved_wrong(name) -> None:
     """The pair, the order and the digits are shown; one vote apart, and re-checked here."""
     found = judged("accountant-soundness", UNSOUND[name])
     assert found.verdict is Verdict.FAIL
@@ -175,7 +175,7 @@ SCREENED |= {"threshold_noise": "gaussian:20"}
         (SCREENED, lambda a: a / 100**2, "of an answer, without that of the screening"),
     ],
 )
-def test_a_charge_like_a_known_one_is_named(mechanism, charge, words):
+def test_a_charge_like_a_known_one_is_named(mechanism, charge, words) -> None:
     """Beside the share of the exact cost, which depends on the histogram and the order."""
     check = soundness(mechanism, lambda h, m, a: charge(a))
     assert "of the exact cost (" in check.finding().diagnosis
@@ -184,7 +184,7 @@ def test_a_charge_like_a_known_one_is_named(mechanism, charge, words):
 
 @pytest.mark.slow("many charges")
 @pytest.mark.parametrize("share", [0.45, 0.51])
-def test_a_charge_like_no_known_one_is_not_named(share):
+def test_a_charge_like_no_known_one_is_not_named(share) -> None:
     """Two per cent from a half is no half, nor is what is half of it at one order alone."""
     check = soundness(GNMAX, lambda h, m, a: share * a / SIGMA**2)
     assert check.finding().diagnosis.endswith("of the exact cost")
@@ -192,7 +192,7 @@ def test_a_charge_like_no_known_one_is_not_named(share):
     assert bent.finding().diagnosis.endswith("of the exact cost")
 
 
-def test_a_target_without_an_accountant_is_not_judged():
+def test_a_target_without_an_accountant_is_not_judged() -> None:
     found = judged("accountant-soundness")
     assert found.verdict is Verdict.NOT_APPLICABLE
     assert "no rdp" in found.message
@@ -207,7 +207,7 @@ def test_a_target_without_an_accountant_is_not_judged():
         ([-1.0, 2.0], "returned -1.0 at order 2"),
     ],
 )
-def test_a_broken_charge_is_an_error(reply, message):
+def test_a_broken_charge_is_an_error(reply, message) -> None:
     with pytest.raises(TargetError, match=message):
         checked_charge(reply, np.array([3, 2]), (2.0, 4.0))
 
@@ -216,7 +216,7 @@ def privacy(**change):
     return {"epsilon": 1.97, "delta": 1e-5, "queries": 286} | change
 
 
-def test_a_true_privacy_claim_is_not_refuted():
+def test_a_true_privacy_claim_is_not_refuted() -> None:
     """286 tied queries cost between 1.876 and 1.900 at delta 1e-5 (privacy loss distribution)."""
     assert judged("privacy-claim", privacy=privacy()).verdict is Verdict.PASS
     assert judged("privacy-claim", privacy=privacy(epsilon=1.90)).verdict is Verdict.PASS
@@ -225,7 +225,7 @@ def test_a_true_privacy_claim_is_not_refuted():
 @pytest.mark.parametrize(
     "change", [{"epsilon": 1.85}, {"queries": 330}, {"delta": 2e-6}, {"epsilon": 1.97 / 2}]
 )
-def test_a_false_privacy_claim_is_refuted_with_the_pair(change):
+def test_a_false_privacy_claim_is_refuted_with_the_pair(change) -> None:
     """Each a few percent beyond the exact cost of the tied pair."""
     found = judged("privacy-claim", privacy=privacy(**change))
     assert found.verdict is Verdict.FAIL
@@ -233,7 +233,7 @@ def test_a_false_privacy_claim_is_refuted_with_the_pair(change):
     assert sum(found.histogram) == 250
 
 
-def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path):
+def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path) -> None:
     """Unanimous votes cost next to nothing, tied ones what any queries may."""
     path = tmp_path / "answered.csv"
     path.write_text("250,0,0,0,0\n" * 400)
@@ -243,11 +243,11 @@ def test_the_scope_of_a_claim_can_be_the_histograms_answered(tmp_path):
     assert judged("privacy-claim", privacy=cheap).verdict is Verdict.FAIL
 
 
-def test_without_a_privacy_claim_there_is_nothing_to_refute():
+def test_without_a_privacy_claim_there_is_nothing_to_refute() -> None:
     assert judged("privacy-claim").verdict is Verdict.NOT_APPLICABLE
 
 
-def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path):
+def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path) -> None:
     """It could be read when the claim was, and cannot when it is needed."""
     path = tmp_path / "answered.csv"
     path.write_text("250,0,0,0,0\n")
@@ -258,7 +258,7 @@ def test_a_scope_that_is_gone_is_an_error_that_names_it(tmp_path):
     assert any("answered.csv: No such file" in check.message for check in report.checks)
 
 
-def test_a_claim_in_python_is_held_to_its_scope_too():
+def test_a_claim_in_python_is_held_to_its_scope_too() -> None:
     """Read from a file or handed over as a table: no claim names histograms of another one."""
     with pytest.raises(ClaimError, match=r"privacy\.scope: nowhere\.csv: No such file"):
         claim(privacy=privacy(scope="nowhere.csv"))

@@ -76,7 +76,7 @@ class Silent(Deployment):
         return 0.0
 
 
-def test_a_ledger_enforces_its_budget(enforced, tmp_path):
+def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
     check = enforced(Deployment(tmp_path / "ledger"), claim())
     assert check.verdict is Verdict.PASS
     assert check.finding().message.startswith("it stopped after 3 answers, with epsilon")
@@ -92,13 +92,13 @@ def test_a_ledger_enforces_its_budget(enforced, tmp_path):
         (Silent, "certified, against"),
     ],
 )
-def test_budgets_that_are_not_enforced_are_found(enforced, tmp_path, broken, words):
+def test_budgets_that_are_not_enforced_are_found(enforced, tmp_path, broken, words) -> None:
     check = enforced(broken(tmp_path / "ledger"), claim())
     assert check.verdict is Verdict.FAIL
     assert words in check.violation
 
 
-def test_where_too_far_is_depends_on_the_claim_alone():
+def test_where_too_far_is_depends_on_the_claim_alone() -> None:
     """Near the exact cost of the worst pair: beyond the data-independent count, within twice it."""
     times = costliest(claim())[1]
     alone = 0
@@ -108,7 +108,7 @@ def test_where_too_far_is_depends_on_the_claim_alone():
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
-def test_where_too_far_is_has_an_end():
+def test_where_too_far_is_has_an_end() -> None:
     """Epsilon 1e9 cannot be exceeded by any answers that a run could ask for."""
     privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5, "scope": "any-queries"}
     unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
@@ -135,7 +135,7 @@ class Renewing(Deployment):
         return 0.9
 
 
-def test_a_budget_that_renews_is_found(enforced, tmp_path):
+def test_a_budget_that_renews_is_found(enforced, tmp_path) -> None:
     """Every answer counts, also those after it said that it has stopped."""
     # its account says enough for the first few
     check = enforced(Renewing(tmp_path / "ledger"), claim())
@@ -167,7 +167,7 @@ class Spending:
         return 0.165
 
 
-def test_refused_queries_are_not_counted_as_answers():
+def test_refused_queries_are_not_counted_as_answers() -> None:
     """Realised charging: a run of refusals is chance, and paid for; it must not look like 20
     times as many answers."""
     check = BudgetEnforcement(screened())
@@ -180,7 +180,7 @@ def test_refused_queries_are_not_counted_as_answers():
     assert 0 < check.answered < check.asked
 
 
-def test_answers_behind_a_screen_are_counted():
+def test_answers_behind_a_screen_are_counted() -> None:
     check = BudgetEnforcement(screened())
     times = costliest(screened())[1]
     assert check.run(InProcessTarget(Spending([0, *[-1] * 19]))) is None
@@ -237,7 +237,7 @@ def run(spec):
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
-def test_a_restart_must_forget_nothing(module):
+def test_a_restart_must_forget_nothing(module) -> None:
     """On a target of its own, by spec: a file remembers, memory does not."""
     assert run(f"{module}:kept").verdict is Verdict.PASS
     found = run(f"{module}:in_memory")
@@ -245,18 +245,18 @@ def test_a_restart_must_forget_nothing(module):
     assert "when it was restarted" in found.message
 
 
-def test_a_refusal_is_neither_a_stop_nor_a_traceback(module):
+def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:
     found = run(f"{module}:closed")
     assert found.verdict is Verdict.NOT_APPLICABLE
     assert found.message == "the target refuses the costliest histogram: closed on Saturdays"
 
 
-def test_without_an_account_there_is_no_budget_to_look_at():
+def test_without_an_account_there_is_no_budget_to_look_at() -> None:
     target = InProcessTarget(GNMAX.sample)
     assert "no spent" in BudgetEnforcement(claim()).run(target)
 
 
-def test_exhaustion_in_the_statistical_checks_is_no_failure():
+def test_exhaustion_in_the_statistical_checks_is_no_failure() -> None:
     def spent_at_once(histogram, size):
         raise BudgetExhausted("spent")
 

@@ -36,7 +36,7 @@ class Keeping:
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_only_the_first_label_of_a_histogram_counts():
+def test_only_the_first_label_of_a_histogram_counts() -> None:
     """The same histogram stands in several streams; its one label may count only once."""
     made = small()
     deployment = Keeping(made)
@@ -51,7 +51,7 @@ def test_only_the_first_label_of_a_histogram_counts():
     assert audited.message == "answers are cached: each label is of another histogram"
 
 
-def test_there_are_enough_histograms_of_each_law():
+def test_there_are_enough_histograms_of_each_law() -> None:
     """Equal counts, renumbered, would be the same histogram; ten classes serve the default gate."""
     plan = make_plan(usual(tolerance=0.05, smallest_effect=0.02), 0)
     for stream in plan.streams:
@@ -63,7 +63,7 @@ def test_there_are_enough_histograms_of_each_law():
             assert numbered * shifted > 2 * stream.queries, stream.kind
 
 
-def test_one_total_alone_runs_out_of_histograms():
+def test_one_total_alone_runs_out_of_histograms() -> None:
     """Renumbered alone, few histograms have the same law: no pass on repeated labels."""
     made = small()
     report = verify(InProcessTarget(Keeping(made, total=10)), made, seed=7)
@@ -72,7 +72,7 @@ def test_one_total_alone_runs_out_of_histograms():
 
 
 @pytest.mark.parametrize("most", [60, 2000])
-def test_the_budget_is_kept(most):
+def test_the_budget_is_kept(most) -> None:
     """Asking again counts too: a deployment may pay for each answer."""
     made = small(max_queries=most)
     deployment = Keeping(made)
@@ -82,7 +82,7 @@ def test_the_budget_is_kept(most):
 
 
 @pytest.mark.slow("a pass on ten classes that keep answers")
-def test_kept_answers_are_asked_again_although_some_histograms_ran_out():
+def test_kept_answers_are_asked_again_although_some_histograms_ran_out() -> None:
     """A small total has few histograms of one law: that ends its stream, not the run."""
     made = usual(smallest_effect=0.1)
     report = verify(InProcessTarget(Keeping(made)), made, seed=0)
@@ -91,7 +91,7 @@ def test_kept_answers_are_asked_again_although_some_histograms_ran_out():
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_a_deployment_that_claims_to_keep_answers_must():
+def test_a_deployment_that_claims_to_keep_answers_must() -> None:
     made = small()
     mechanism, rng = made.mechanism.mechanism(), np.random.default_rng(0)
     fresh = InProcessTarget(lambda histogram, size: mechanism.sample(histogram, size, rng))

@@ -39,7 +39,7 @@ def of_zoo(name):
     "name",
     [name if name == "meters-by-25" else pytest.param(name, marks=OTHERS) for name in WHAT_IS_FREE],
 )
-def test_answers_that_are_not_charged_are_named(enforced, name):
+def test_answers_that_are_not_charged_are_named(enforced, name) -> None:
     """Each passes where only the costliest histogram is asked, by larger calls, until it stops."""
     check = enforced(of_zoo(name), FULL)
     assert check.verdict is Verdict.FAIL
@@ -53,7 +53,7 @@ def test_answers_that_are_not_charged_are_named(enforced, name):
 @pytest.mark.parametrize(
     "name", ["prepaid", "charges-twice", "data-dependent-budget", "blocks-in-advance"]
 )
-def test_sound_accounts_are_not_accused(enforced, name):
+def test_sound_accounts_are_not_accused(enforced, name) -> None:
     """Nor is a data-dependent one at the side of a pair that its bound does not cover."""
     check = enforced(of_zoo(name), FULL)
     assert check.verdict is Verdict.PASS
@@ -61,7 +61,7 @@ def test_sound_accounts_are_not_accused(enforced, name):
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
-def test_an_account_that_stands_still_is_told_of():
+def test_an_account_that_stands_still_is_told_of() -> None:
     """In the report's warnings, once: some pay in advance, some keep no account."""
     table = METERED | {"gate": {"smallest_effect": 0.2, "tolerance": 0.4}}
     report = verify(InProcessTarget(of_zoo("prepaid")), parse_claim(table), seed=0)
@@ -70,7 +70,7 @@ def test_an_account_that_stands_still_is_told_of():
     assert len(told) == 1
 
 
-def test_an_instance_that_is_used_up_is_no_pass(enforced):
+def test_an_instance_that_is_used_up_is_no_pass(enforced) -> None:
     check = enforced(of_zoo("already-exhausted"), FULL)
     assert check.verdict is Verdict.INCONCLUSIVE
     assert "spent before it answered anything" in check.finding().message
@@ -102,7 +102,7 @@ GNMAX40 = NoisyArgmax(Gaussian(40.0))
 
 @pytest.mark.slow("asks budgets to their end; others are")
 @pytest.mark.parametrize("share", [1.0, 1.0 - 1e-6])
-def test_the_bound_is_held_to_its_digits(enforced, share):
+def test_the_bound_is_held_to_its_digits(enforced, share) -> None:
     """At the bound is no violation; a millionth below it is one, at the first answer."""
     deployment = metered(0, Closely)
     deployment.share = share
@@ -110,7 +110,7 @@ def test_the_bound_is_held_to_its_digits(enforced, share):
     assert (check.violation is None) is (share == 1.0)
 
 
-def test_no_sound_account_lies_below_the_bound():
+def test_no_sound_account_lies_below_the_bound() -> None:
     """Renyi costs of the side asked, Theorem 6 and exact, converted: never below, where asked."""
     for cost in telling(FULL):
         exact = worst_neighbours(cost.here, GNMAX40, ORDERS).from_here
@@ -120,7 +120,7 @@ def test_no_sound_account_lies_below_the_bound():
             assert 0 < cost.estimate(times) <= sound
 
 
-def test_the_other_side_of_a_pair_is_not_asked_of_an_account():
+def test_the_other_side_of_a_pair_is_not_asked_of_an_account() -> None:
     """Its neighbour costs more than a sound account of the histogram asked must say."""
     mechanism, votes = NoisyArgmax(Gaussian(2.0)), np.array([14, 6])
     here = CertainCost(mechanism, votes, 1e-5)
@@ -131,7 +131,7 @@ def test_the_other_side_of_a_pair_is_not_asked_of_an_account():
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
-def test_free_single_queries_are_found_without_an_account(enforced):
+def test_free_single_queries_are_found_without_an_account(enforced) -> None:
     """Once blocks are refused, single queries must be too: 530 answers cost more than claimed."""
 
     class Unaccounted(Metered):
@@ -146,7 +146,7 @@ def test_free_single_queries_are_found_without_an_account(enforced):
     assert "it answered 530 queries of [129, 121," in check.violation
 
 
-def test_the_message_says_how_far_it_went_beyond_what_is_sound(enforced):
+def test_the_message_says_how_far_it_went_beyond_what_is_sound(enforced) -> None:
     """Not a violation by itself: the costliest pair keeps within the claim to 529."""
     check = enforced(metered(0, charged=0.7), FULL)
     assert check.verdict is Verdict.PASS
@@ -185,7 +185,7 @@ class Counting(Metered):
 
 
 @pytest.mark.slow("asks budgets to their end; others are")
-def test_a_claim_about_a_file_is_asked_for_what_stands_there(enforced, scoped):
+def test_a_claim_about_a_file_is_asked_for_what_stands_there(enforced, scoped) -> None:
     """As often as it stands there: 281 near ties would cost far more, and nobody claimed them."""
     made = Counting(0, budget=scoped.privacy.epsilon, sigma=40.0)
     check = enforced(made, scoped)

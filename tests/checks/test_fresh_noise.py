@@ -13,7 +13,7 @@ from dpassay.verifiers.planning.roles import Role
 from dpassay.verifiers.targets import InProcessTarget
 
 
-def test_silence_states_a_probability_of_copies_that_is_seen():
+def test_silence_states_a_probability_of_copies_that_is_seen() -> None:
     check = FreshNoise(make_plan(claimed(), 0))
     rng = np.random.default_rng(0)
     mechanism = NoisyArgmax(Gaussian(40.0))
@@ -43,7 +43,7 @@ class OncePerCall:
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow("other seeds")) for s in range(1, 6))]
 )
-def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed):
+def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed) -> None:
     """A vendor told to claim caching for this would hide the fault."""
     report = verify(InProcessTarget(OncePerCall(seed)), claimed(), seed=seed)
     found = result(report, "fresh-noise")
@@ -52,7 +52,7 @@ def test_noise_drawn_once_a_call_is_not_taken_for_kept_answers(seed):
     assert found.diagnosis.startswith("noise is drawn once a call")
 
 
-def test_a_restart_that_repeats_the_first_call_is_told():
+def test_a_restart_that_repeats_the_first_call_is_told() -> None:
     check = FreshNoise(make_plan(claimed(), 0))
     mechanism = NoisyArgmax(Gaussian(40.0))
     votes = check.plan.streams[check.plan.first(Role.FRESH)].histogram
@@ -78,7 +78,7 @@ def test_a_restart_that_repeats_the_first_call_is_told():
         (("compared",), "that an earlier report opens with"),
     ],
 )
-def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words):
+def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words) -> None:
     """A fixed seed, and saved state, make lives of one process id alike too."""
     check = FreshNoise(make_plan(claimed(), 0))
     rng = np.random.default_rng(0)
@@ -121,7 +121,7 @@ class Restarts(InProcessTarget):
 @pytest.mark.parametrize(
     ("seed", "used", "verdict"), [(7, 0, "fail"), (7, 100, "fail"), (None, 0, "pass")]
 )
-def test_the_gate_restarts_what_can_be_restarted(seed, used, verdict):
+def test_the_gate_restarts_what_can_be_restarted(seed, used, verdict) -> None:
     """A server in use has given its first labels to others: two later lives are compared."""
     report = verify(Restarts(seed, used), claimed(), seed=1)
     assert report.verdict.value == verdict

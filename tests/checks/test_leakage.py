@@ -27,7 +27,7 @@ def run(made, noise="gaussian:40"):
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it():
+def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it() -> None:
     report, leakage = run(claim())
     assert report.verdict is Verdict.PASS
     assert leakage.verdict is Verdict.PASS
@@ -36,7 +36,7 @@ def test_leakage_is_a_pass_with_a_warning_where_no_gate_forbids_it():
     assert any("max_recoverable" in warning for warning in report.warnings)
 
 
-def test_leakage_above_the_gate_fails_and_says_on_which_histogram():
+def test_leakage_above_the_gate_fails_and_says_on_which_histogram() -> None:
     report, leakage = run(claim(max_recoverable=0.6))
     assert report.verdict is Verdict.FAIL
     assert leakage.verdict is Verdict.FAIL
@@ -47,7 +47,7 @@ def test_leakage_above_the_gate_fails_and_says_on_which_histogram():
 
 @pytest.mark.slow("thousands of simulated attacks")
 @pytest.mark.parametrize("beside", [-0.01, 0.01])
-def test_near_the_limit_no_estimate_above_it_passes(beside):
+def test_near_the_limit_no_estimate_above_it_passes(beside) -> None:
     """A hundredth to either side of what is recovered: simulation goes on until it is decided."""
     message = run(claim(max_recoverable=0.99))[1].message
     recovered = float(message.split("recovers ")[1].split(" %")[0]) / 100
@@ -56,26 +56,26 @@ def test_near_the_limit_no_estimate_above_it_passes(beside):
     assert verdict is (Verdict.FAIL if beside < 0 else Verdict.PASS)
 
 
-def test_leakage_below_the_gate_passes():
+def test_leakage_below_the_gate_passes() -> None:
     """Ten labels tell little: most of the votes stay unread."""
     assert run(claim(queries=10, max_recoverable=0.95))[1].verdict is Verdict.PASS
 
 
-def test_caching_leaves_an_attacker_one_label():
+def test_caching_leaves_an_attacker_one_label() -> None:
     assert attacker_queries(claim()) == 286
     assert attacker_queries(claim(caching=True)) == 1
     plain = parse_claim({"mechanism": claim().mechanism.model_dump(mode="json", exclude_none=True)})
     assert attacker_queries(plain) == 10_000
 
 
-def test_a_histogram_that_one_label_lets_guess_is_not_attacked():
+def test_a_histogram_that_one_label_lets_guess_is_not_attacked() -> None:
     """A correct deployment that keeps its answers must not fail for near-unanimous votes."""
     leakage = run(claim(caching=True, queries=1, max_recoverable=0.9, max_queries=400))[1]
     assert leakage.verdict is Verdict.PASS, leakage.message
     assert max(leakage.histogram) <= 0.9 * 250
 
 
-def test_nothing_is_said_of_leakage_when_the_labels_have_another_law():
+def test_nothing_is_said_of_leakage_when_the_labels_have_another_law() -> None:
     """The attacks are simulated under the claim, which is refuted here."""
     report, leakage = run(claim(), noise="gaussian:20")
     assert report.verdict is Verdict.FAIL
@@ -88,7 +88,7 @@ def test_nothing_is_said_of_leakage_when_the_labels_have_another_law():
     "values",
     [(0.0, 1.0), (0.1, 0.99), pytest.param((0.0, 0.5, 1.0), marks=LARGE)],
 )
-def test_the_mean_bet_has_mean_one_at_most(bound, values):
+def test_the_mean_bet_has_mean_one_at_most(bound, values) -> None:
     """Exactly, over all sequences of six values, for every law on them with the bound as mean."""
     grid = np.linspace(0, 1, 6)
     for weights in itertools.product(grid, repeat=len(values) - 1):
@@ -102,13 +102,15 @@ def test_the_mean_bet_has_mean_one_at_most(bound, values):
         assert total <= 1 + 1e-9
 
 
-def test_the_mean_bet_grows_beyond_the_bound():
+def test_the_mean_bet_grows_beyond_the_bound() -> None:
     values = np.random.default_rng(0).beta(30, 2, 200)
     assert log_e_value_above(values, 0.8) > 16
     assert log_e_value_above(values, 0.97) < 0
 
 
-def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided():
+def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_be_decided() -> (
+    None
+):
     """Each fit takes twenty times the steps there: a hundred of them took most of a minute."""
 
     def attacks(teachers, **gate):

@@ -10,7 +10,7 @@ from dpassay.verifiers.planning.planner import make_plan
 
 
 @pytest.mark.parametrize(("noise", "verdict"), [(0.1, "fail"), (40.0, "pass")])
-def test_the_audit_of_the_gate_needs_no_formula(noise, verdict):
+def test_the_audit_of_the_gate_needs_no_formula(noise, verdict) -> None:
     """Labels of two neighbours that give themselves away; the claim's epsilon is 0.5 a query."""
     privacy = {"epsilon": 0.5, "delta": 1e-5, "queries": 1}
     check = PrivacyAudit(make_plan(claimed(privacy=privacy), 0))

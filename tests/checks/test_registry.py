@@ -30,19 +30,19 @@ mechanism = CLAIMS["caching"].mechanism.model_copy(update={"caching": True})
 CLAIMS["caching"] = CLAIMS["caching"].model_copy(update={"mechanism": mechanism})
 
 
-def test_a_new_spec_has_everything_to_decide():
+def test_a_new_spec_has_everything_to_decide() -> None:
     fields = dataclasses.fields(CheckSpec)
     assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
 
 
-def test_ids_are_those_of_the_registry_in_its_order():
+def test_ids_are_those_of_the_registry_in_its_order() -> None:
     assert list(dict.fromkeys(spec.id for spec in registered.specs())) == list(SHARES)
     (opening,) = (spec.id for spec in registered.specs() if spec.phase is Phase.OPENING)
     assert opening == ALWAYS
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_each_id_has_one_check_or_a_reason(name):
+def test_each_id_has_one_check_or_a_reason(name) -> None:
     """Catches a claim for which two checks share a verdict, or for which one is silent."""
     made = CLAIMS[name]
     plan = make_plan(made, 0)
@@ -66,7 +66,7 @@ class Idle(Unseeing):
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.LABELS])
-def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
+def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     """One more spec, and the gate makes it, runs it, and lists its verdict."""
     spec = CheckSpec(
         id="of-this-test",
@@ -88,7 +88,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch):
     assert found.message.endswith("queries were left")
 
 
-def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch):
+def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch) -> None:
     monkeypatch.setattr(
         registered, "CHECKS", (registry.Entry("of-this-test", 0.0, ("abstention",)),)
     )
@@ -96,7 +96,7 @@ def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch):
         registered.specs.__wrapped__()
 
 
-def test_shares_are_read_without_what_checks_load():
+def test_shares_are_read_without_what_checks_load() -> None:
     """pytest reads them at every start where the plugin is installed."""
     code = "import sys, dpassay.verifiers.error_budget; print('numpy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,14 +9,14 @@ from dpassay.verifiers.planning.planner import make_plan
 
 def by_shares(histogram, size):
     """Noise on shares of the votes in 250: right for the claimed total alone."""
-    rng = by_shares.rng
+    rng = by_shares.rng  # type: ignore[attr-defined]
     scaled = 250 * histogram / histogram.sum()
     return (scaled + rng.normal(0, 40, (size, histogram.size))).argmax(1)
 
 
 def favours_the_first(histogram, size):
     """Votes out of nothing for class 0."""
-    rng = favours_the_first.rng
+    rng = favours_the_first.rng  # type: ignore[attr-defined]
     noisy = histogram + rng.normal(0, 40, (size, histogram.size))
     noisy[:, 0] += 150
     return noisy.argmax(1)
@@ -26,7 +26,7 @@ def favours_the_first(histogram, size):
     ("broken", "check"),
     [(by_shares, "shift-invariance"), (favours_the_first, "permutation-equivariance")],
 )
-def test_symmetries_are_judged_without_a_formula(broken, check):
+def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
     """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
     from dpassay.verifiers.checks import Symmetry
 

@@ -9,7 +9,7 @@ from dpassay.verifiers.checks import VoteMonotonicity
 from dpassay.verifiers.planning.planner import make_plan
 
 
-def test_votes_that_lower_their_class_are_told():
+def test_votes_that_lower_their_class_are_told() -> None:
     """Noise that grows with consensus: the leader is rarer once it has gained votes."""
     for growing, refuted in ((True, True), (False, False)):
         check = VoteMonotonicity(make_plan(claimed(), 0))
@@ -26,7 +26,7 @@ def test_votes_that_lower_their_class_are_told():
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(s, marks=pytest.mark.slow("other seeds")) for s in (1, 2, 3))]
 )
-def test_with_hardly_any_noise_a_tie_is_no_clear_winner(seed):
+def test_with_hardly_any_noise_a_tie_is_no_clear_winner(seed) -> None:
     """Votes are all or nothing then: of two leaders that tie, either may be the one that gains."""
     plan = make_plan(claimed("gaussian:0.01"), seed)
     base, raised, _ = plan.twins["vote-monotonicity"]

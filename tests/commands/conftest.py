@@ -8,7 +8,7 @@ from dpassay.verifiers.testing import conformance
 
 
 @pytest.fixture
-def gate(monkeypatch):
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     stand_in = Gate(SPECIAL)
     monkeypatch.setattr(gate_module, "verify", stand_in)  # imported where it is called
     monkeypatch.setattr(conformance, "verify", stand_in)
@@ -16,7 +16,7 @@ def gate(monkeypatch):
 
 
 @pytest.fixture
-def project(pytester):
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
     """A user's project: one test of its own, and a claim."""
     pytester.makeini("[pytest]\naddopts = --strict-markers\nfilterwarnings = error\n")
     pytester.makepyfile(test_mine="def test_mine(): pass")

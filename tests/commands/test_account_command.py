@@ -40,7 +40,7 @@ def charged(text, *arguments, folder):
     return json.loads(done.stdout)
 
 
-def test_json_holds_what_the_contract_says(tmp_path):
+def test_json_holds_what_the_contract_says(tmp_path) -> None:
     found = charged(ROW + "\n", *GNMAX, "--delta", "1e-5", "--repeat", "10", folder=tmp_path)
     assert set(found) == {
         *("epsilon", "delta", "order", "queries", "expected_answered", "analysis", "charging"),
@@ -51,7 +51,7 @@ def test_json_holds_what_the_contract_says(tmp_path):
     assert (found["queries"], found["delta"], found["expected_answered"]) == (10, 1e-5, 10.0)
 
 
-def test_a_published_budget_is_met_from_the_shell(tmp_path):
+def test_a_published_budget_is_met_from_the_shell(tmp_path) -> None:
     """Wang et al. 2022, MNIST sample 1, sigma 40: 2,541 queries cost at most 1.97.
 
     The orders are refined here, so that one more query may just fit.
@@ -71,7 +71,7 @@ def epsilon_of(answers):
     return best_epsilon(lambda orders: answers * orders / 1600, 1e-5).epsilon
 
 
-def test_a_budget_fits_rows_and_not_passes_alone(tmp_path):
+def test_a_budget_fits_rows_and_not_passes_alone(tmp_path) -> None:
     """Data-independent, where each answer costs the same, so that n of them can be counted."""
     options = [*GNMAX, "--delta", "1e-5", "--analysis", "data-independent"]
     others = [f"{k},{250 - k},0,0,0,0,0,0,0,0\n" for k in range(70)]
@@ -89,7 +89,7 @@ def test_a_budget_fits_rows_and_not_passes_alone(tmp_path):
     assert charged(text, *options, folder=tmp_path)["rows_beyond"] is None
 
 
-def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path):
+def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path) -> None:
     options = [*GNMAX, "--delta", "1e-5", "--analysis", "data-independent"]
     budget = epsilon_of(30) + 1e-3
     done = run(f"{ROW}\n" * 71, *options, "--epsilon", str(budget), folder=tmp_path)
@@ -103,7 +103,7 @@ def test_where_no_pass_fits_the_rows_that_do_are_told(tmp_path):
     assert "; the first row alone costs 0." in done.stderr
 
 
-def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path):
+def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path) -> None:
     """n order / sigma^2, converted: the refined order is within rounding of any finer grid."""
     found = charged(
         *(ROW, *GNMAX, "--delta", "1e-5", "--repeat", "1000", "--analysis", "data-independent"),
@@ -112,7 +112,7 @@ def test_data_independent_gnmax_is_the_gaussian_mechanism(tmp_path):
     assert found["epsilon"] == pytest.approx(best_epsilon(lambda a: 1000 * a / 1600, 1e-5).epsilon)
 
 
-def test_headers_labels_and_realised_charging(tmp_path):
+def test_headers_labels_and_realised_charging(tmp_path) -> None:
     """A refused query costs its test alone, an answered one more."""
     options = [*CONFIDENT, "--delta", "1e-5", "--charging", "realised"]
     text = f"{HEADER},label\n{ROW},%d\n"
@@ -124,13 +124,13 @@ def test_headers_labels_and_realised_charging(tmp_path):
     assert refused < answered == pytest.approx(everything)
 
 
-def test_a_spreadsheet_s_byte_order_mark_is_no_vote(tmp_path):
+def test_a_spreadsheet_s_byte_order_mark_is_no_vote(tmp_path) -> None:
     options = [*GNMAX, "--delta", "1e-5"]
     marked = charged(f"\ufeff{ROW}\n{ROW}\n", *options, folder=tmp_path)
     assert marked == charged(f"{ROW}\n{ROW}\n", *options, folder=tmp_path)
 
 
-def test_rows_add_up(tmp_path):
+def test_rows_add_up(tmp_path) -> None:
     """Two different rows, asked in either order, cost the same and more than each."""
     other = "25,25,25,25,25,25,25,25,25,25"
     both = [
@@ -144,7 +144,7 @@ def test_rows_add_up(tmp_path):
     assert both[0] > max(alone)
 
 
-def test_people_are_told_what_a_figure_is_not(tmp_path):
+def test_people_are_told_what_a_figure_is_not(tmp_path) -> None:
     done = run(ROW, *CONFIDENT, "--delta", "1e-5", folder=tmp_path)
     assert done.stdout.startswith("epsilon ")
     assert "no guarantee to publish" in done.stdout
@@ -152,7 +152,7 @@ def test_people_are_told_what_a_figure_is_not(tmp_path):
 
 
 @pytest.mark.parametrize("charging", ["expected", "realised", "all"])
-def test_json_says_whether_the_charging_is_no_guarantee(charging):
+def test_json_says_whether_the_charging_is_no_guarantee(charging) -> None:
     """As the text form does. A note printed always, or never, fails one of the three."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     found = account([Asked((30, 214, 6), 1)], mechanism, 1e-5, charging=charging)
@@ -168,7 +168,7 @@ def from_stdin(data, *arguments):
 
 
 @pytest.mark.slow("processes that load everything; others are")
-def test_standard_input_is_read_as_a_file_is(tmp_path):
+def test_standard_input_is_read_as_a_file_is(tmp_path) -> None:
     """The same figure; a file named '-' is not looked for; faults name the place."""
     text = f"{HEADER},label\r\n{ROW},-1\r\n{ROW},7\r\n"
     arguments = [*CONFIDENT, "--delta", "1e-5", "--charging", "realised", "--json"]
@@ -249,7 +249,7 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats):
         (ROW, [*GNMAX, "--epsilon", "1", "--repeat", "2"], "give one or the other"),
     ],
 )
-def test_bad_input_is_one_line_on_stderr(tmp_path, text, arguments, message):
+def test_bad_input_is_one_line_on_stderr(tmp_path, text, arguments, message) -> None:
     done = run(text, *arguments, "--delta", "1e-5", folder=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
@@ -257,6 +257,6 @@ def test_bad_input_is_one_line_on_stderr(tmp_path, text, arguments, message):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_missing_file_is_one_line(tmp_path):
+def test_a_missing_file_is_one_line(tmp_path) -> None:
     with pytest.raises(ValueError, match="No such file"):
         read_histograms(str(tmp_path / "nowhere.csv"))

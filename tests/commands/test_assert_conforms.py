@@ -23,19 +23,19 @@ def broken(votes, size):
     raise RuntimeError("no model")
 
 
-def test_a_conforming_target_returns_its_report():
+def test_a_conforming_target_returns_its_report() -> None:
     report = assert_conforms(gaussian(4), TABLE)
     assert report.verdict is Verdict.PASS
 
 
-def test_a_violation_is_an_assertion_error_told_in_order():
+def test_a_violation_is_an_assertion_error_told_in_order() -> None:
     with pytest.raises(AssertionError) as caught:
         assert_conforms(gaussian(1), TABLE, seed=5)
     assert in_order(str(caught.value), ORDER)
     assert "seed=5" in str(caught.value)
 
 
-def test_what_is_no_violation_raises_something_else():
+def test_what_is_no_violation_raises_something_else() -> None:
     """A test that expects an AssertionError of a broken target must not be satisfied by these."""
     with pytest.raises(TargetError, match=r"aggregate\(.*\) raised RuntimeError: no model"):
         assert_conforms(broken, TABLE)
@@ -45,7 +45,7 @@ def test_what_is_no_violation_raises_something_else():
 
 
 @pytest.mark.parametrize("form", [TABLE, "claim.toml", Path("claim.toml"), parse_claim(TABLE)])
-def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, gate):
+def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, gate) -> None:
     monkeypatch.chdir(tmp_path)
     Path("claim.toml").write_text(CLAIM)
     gate.special = {}
@@ -54,7 +54,7 @@ def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, g
     assert report.claim == parse_claim(TABLE)
 
 
-def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate):
+def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate) -> None:
     target, claim = tmp_path / "mine.py", tmp_path / "claim.toml"
     target.write_text("def answer(votes, size): return [0] * size")
     claim.write_text(CLAIM)
@@ -64,7 +64,7 @@ def test_a_spec_is_opened_and_named_in_the_command(tmp_path, gate):
     assert gate.runs == [(None, command)]
 
 
-def test_wrong_arguments_are_named():
+def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ClaimError, match="mechanism is missing"):
         assert_conforms(gaussian(4), {})
     with pytest.raises(ValueError, match="3 is neither callable nor has it a method sample"):
@@ -73,7 +73,7 @@ def test_wrong_arguments_are_named():
         assert_conforms(gaussian(4), TABLE, max_queries=0)
 
 
-def test_an_interrupted_run_interrupts_the_test(gate):
+def test_an_interrupted_run_interrupts_the_test(gate) -> None:
     gate.interrupted = True
     with pytest.raises(KeyboardInterrupt):
         assert_conforms(gaussian(4), TABLE)

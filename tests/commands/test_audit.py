@@ -34,7 +34,7 @@ def exact(noise):
 
 
 @pytest.mark.parametrize("p", [0.0, 0.002, 0.3, 0.5, 1.0])
-def test_the_interval_holds_at_all_looks_at_once(p):
+def test_the_interval_holds_at_all_looks_at_once(p) -> None:
     """Null: it ever leaves out p in at most 10 % of runs, limit exceeded once in 1e6."""
     rng, runs, left = np.random.default_rng(0), 300, 0
     for _ in range(runs):
@@ -46,14 +46,14 @@ def test_the_interval_holds_at_all_looks_at_once(p):
     assert left <= binom.ppf(1 - 1e-6, runs, 0.1)
 
 
-def test_the_interval_narrows_and_holds_its_centre():
+def test_the_interval_narrows_and_holds_its_centre() -> None:
     wide, narrow = proportion_interval(30, 100, 0.01), proportion_interval(3000, 10_000, 0.01)
     assert wide[0] < narrow[0] < 0.3 < narrow[1] < wide[1]
     assert narrow[1] - narrow[0] < 0.05
     assert proportion_interval(0, 0, 0.01) == (0.0, 1.0)
 
 
-def test_the_bounds_hold_with_the_stated_confidence():
+def test_the_bounds_hold_with_the_stated_confidence() -> None:
     """Coverage: above the exact divergence in at most 1 % of 200 runs, limit exceeded 1 in 1e6."""
     truth = exact("gaussian:2")
     runs = [audit(target(seed=i), claim(), HERE, THERE, 4000) for i in range(200)]
@@ -61,34 +61,34 @@ def test_the_bounds_hold_with_the_stated_confidence():
     assert above <= binom.ppf(1 - 1e-6, 200, 0.01)
 
 
-def test_the_bounds_come_near_the_truth():
+def test_the_bounds_come_near_the_truth() -> None:
     """Power: two thirds of the exact cost of every order, with 200,000 labels."""
     found = audit(target(), claim(), HERE, THERE, 200_000)
     assert (np.array(found.rdp_lower) > 0.66 * exact("gaussian:2")).all()
     assert found.verdict is Verdict.PASS
 
 
-def test_a_claim_that_labels_refute_fails():
+def test_a_claim_that_labels_refute_fails() -> None:
     """Half the claimed noise: five queries cost more than the claimed epsilon."""
     made = claim(epsilon=6.0)
     assert audit(target("gaussian:2"), made, HERE, THERE, 100_000).verdict is Verdict.PASS
     assert audit(target("gaussian:1"), made, HERE, THERE, 100_000).verdict is Verdict.FAIL
 
 
-def test_a_pair_of_another_total_is_not_the_claim_s():
+def test_a_pair_of_another_total_is_not_the_claim_s() -> None:
     """Fewer votes under the same noise cost as much; what is refuted must be the claim."""
     few = np.array([2, 2, 0]), np.array([1, 3, 0])
     with pytest.raises(ValueError, match=r"\[2, 2, 0\]: 4 votes, but the claim has 10 teachers"):
         audit(target(), claim(), *few, 1000)
 
 
-def test_too_few_labels_say_nothing():
+def test_too_few_labels_say_nothing() -> None:
     found = audit(target("gaussian:60"), claim("gaussian:60"), HERE, THERE, 200)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.epsilon_lower == 0
 
 
-def test_the_copies_of_a_kept_label_are_no_labels():
+def test_the_copies_of_a_kept_label_are_no_labels() -> None:
     """Taken for fresh ones, they would refute a correct caching deployment in half of all runs."""
     made = claim(epsilon=5.0)
     kept = made.model_copy(
@@ -99,7 +99,7 @@ def test_the_copies_of_a_kept_label_are_no_labels():
     assert "\n" not in str(raised.value)
 
 
-def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path):
+def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path) -> None:
     """Half the claimed noise, as above, in a pair that the scope asks 5, 1 or 0 times."""
     path = tmp_path / "answered.csv"
     path.write_text("5,5,0\n")
@@ -120,14 +120,14 @@ def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path):
 
 
 @pytest.mark.parametrize("alpha", [1e-15, 1e-17, 1e-300])
-def test_intervals_hold_at_any_confidence(alpha):
+def test_intervals_hold_at_any_confidence(alpha) -> None:
     """Near the ends no float may be as unlikely as that: the interval then reaches the end."""
     for successes, trials in ((1999, 2000), (1, 2), (0, 1), (1, 1), (1, 2000)):
         low, high = proportion_interval(successes, trials, alpha)
         assert 0.0 <= low <= successes / trials <= high <= 1.0
 
 
-def test_the_command_prints_what_the_contract_says(tmp_path, monkeypatch):
+def test_the_command_prints_what_the_contract_says(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "aggregator.py").write_text(
         "import numpy as np\nrng = np.random.default_rng(0)\n"

@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
     ("options", "redirection", "why"),
     [("", *BROKEN[0]), pytest.param("--json", *BROKEN[1], marks=MORE)],
 )
-def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, folder):
+def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, folder) -> None:
     """A refutation that is on disk is not to read as misuse because a terminal went away."""
     found = run(f"{VERIFY} {options} --report out {redirection}", folder)
     assert found.returncode == 1, found.stderr
@@ -49,7 +49,7 @@ def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, fol
     ("options", "redirection", "why"),
     [("", *BROKEN[1]), pytest.param("--json", *BROKEN[0], marks=MORE)],
 )
-def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, folder):
+def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, folder) -> None:
     """Nobody saw the verdict: a script must not go on as if it had been one."""
     found = run(f"{VERIFY} {options} {redirection}", folder)
     assert found.returncode == 2
@@ -66,7 +66,7 @@ def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, 
     ],
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, folder):
+def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, folder) -> None:
     """Python alone says nothing of a closed stdout, and exits with 120 for a full one."""
     found = run(f"PYTHONUNBUFFERED={unbuffered} {DPASSAY} {words} {redirection}", folder)
     assert found.returncode == 2
@@ -75,5 +75,5 @@ def test_other_commands_say_so_in_a_line(words, redirection, why, unbuffered, fo
 
 @pytest.mark.slow("processes that load everything; others are")
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
-def test_a_broken_stderr_leaves_the_status_of_misuse(redirection, folder):
+def test_a_broken_stderr_leaves_the_status_of_misuse(redirection, folder) -> None:
     assert run(f"{DPASSAY} verify nosuch.py:x {redirection}", folder).returncode == 2

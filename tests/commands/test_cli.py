@@ -11,7 +11,7 @@ from typed import typed
 from dpassay.verifiers.commands.exit_statuses import run_commands
 
 
-def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys):
+def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys) -> None:
     """Python's status for a traceback, 1, would say that the claim is refuted."""
     monkeypatch.setattr(sys, "argv", ["dpassay"])
     broken = click.Command("broken", callback=lambda: 1 / 0)
@@ -36,7 +36,7 @@ def test_a_fault_of_ours_is_no_verdict(monkeypatch, capsys):
         (("serve", "--port", "70000"), "'70000': expected a whole number from 0 to 65,535"),
     ],
 )
-def test_misuse_exits_2_with_one_line(arguments, words):
+def test_misuse_exits_2_with_one_line(arguments, words) -> None:
     found = typed(*arguments)
     assert found.returncode == 2
     assert words in found.stderr
@@ -44,7 +44,7 @@ def test_misuse_exits_2_with_one_line(arguments, words):
     assert found.stdout == ""
 
 
-def test_probabilities_print_the_digits_asked_for():
+def test_probabilities_print_the_digits_asked_for() -> None:
     """sigma = 1, one vote ahead: (1 + erf(1/2))/2, erf(1/2) = 0.52049987781304653768...."""
     found = typed("probabilities", "1,0", "--noise", "gaussian:1", "--digits", "40", "--json")
     report = json.loads(found.stdout)
@@ -56,13 +56,13 @@ def test_probabilities_print_the_digits_asked_for():
     assert plain == ["0", "0.760249938907", "1", "0.239750061093"]
 
 
-def test_probabilities_far_below_the_floats_are_correct_too():
+def test_probabilities_far_below_the_floats_are_correct_too() -> None:
     """Twelve digits of 1e-144764827156319144 need 30 digits of its log: the oracle takes over."""
     votes = ("probabilities", "1000000000,999999999,0", "--noise", "gaussian:1")
     assert typed(*votes).stdout == typed(*votes, "--digits", "12").stdout
 
 
-def test_help_answers_at_once_because_heavy_imports_wait():
+def test_help_answers_at_once_because_heavy_imports_wait() -> None:
     """The rule, not the clock: none of the heavy libraries is loaded for --help."""
     code = (
         "import sys; sys.argv = ['dpassay', '--help']\n"

@@ -36,7 +36,7 @@ def verified(tmp_path, monkeypatch):
     return lambda name, *more: typed("verify", f"{module}:{name}", "--claim", "claim.toml", *more)
 
 
-def test_a_fixed_seed_shows_against_an_earlier_report(verified):
+def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
     """Within the first calls: no restart is needed, and the report may be named by its folder."""
     for name, status in (("seven", 1), ("new", 3)):
         assert verified(name, "--report", name, "--seed", "1").returncode == 3
@@ -73,7 +73,7 @@ def test_a_fixed_seed_shows_against_an_earlier_report(verified):
         (lambda r: r.pop("claim"), "expected the report.json of a dpassay verify"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(change, words, verified, tmp_path, reports):
+def test_what_cannot_be_compared_is_one_line(change, words, verified, tmp_path, reports) -> None:
     made = claimed("gaussian:10", classes=4, teachers=40, **COARSE, max_queries=100)
     report = verify(drawing_with("gaussian:10", seed=1), made, seed=0).as_json()
     change(report)

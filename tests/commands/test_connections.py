@@ -28,7 +28,7 @@ async def serving(claim=None):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         served = QuietServer(settings(app, port, 2))
-        served.capture_signals = contextlib.nullcontext  # pytest keeps its own
+        served.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment] # pytest keeps its own
         running = asyncio.create_task(served.serve([listener]))
         while not served.started:
             await asyncio.sleep(0.01)
@@ -66,7 +66,7 @@ async def closed(writer):
         ("Origin", "http://localhost:{port}", 200),
     ],
 )
-def test_only_this_machine_is_answered(name, value, status):
+def test_only_this_machine_is_answered(name, value, status) -> None:
     """A page whose name was rebound to 127.0.0.1 sends its own name as Host, or as Origin."""
 
     async def asked():
@@ -82,7 +82,7 @@ HEAD = b"POST /aggregate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /aggr", HEAD, HEAD + b"{"])
-def test_a_request_that_never_ends_is_ended(monkeypatch, sent):
+def test_a_request_that_never_ends_is_ended(monkeypatch, sent) -> None:
     """Byte by byte: a time that began anew with each would let a client stay for ever."""
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.5)
 
@@ -106,7 +106,7 @@ def test_a_request_that_never_ends_is_ended(monkeypatch, sent):
     assert other == 200
 
 
-def test_an_answer_that_is_not_taken_is_ended(monkeypatch):
+def test_an_answer_that_is_not_taken_is_ended(monkeypatch) -> None:
     monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
 
     async def deaf():
@@ -125,7 +125,7 @@ def test_an_answer_that_is_not_taken_is_ended(monkeypatch):
     assert asyncio.run(asyncio.wait_for(deaf(), 60)) == 0
 
 
-def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch):
+def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch) -> None:
     """Catches a time that runs from the connection on: a client that keeps it would be cut off."""
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 1.0)
 
@@ -135,15 +135,15 @@ def test_a_second_request_of_a_connection_has_its_own_time(monkeypatch):
             async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
                 first = await client.post(url, json=ASKED)
                 await asyncio.sleep(1.5)
-                (connection,) = client._transport._pool.connections
+                (connection,) = client._transport._pool.connections  # type: ignore[attr-defined]
                 second = await client.post(url, json=ASKED)
-                assert client._transport._pool.connections == [connection]
+                assert client._transport._pool.connections == [connection]  # type: ignore[attr-defined]
                 return first.status_code, second.status_code
 
     assert asyncio.run(kept()) == (200, 200)
 
 
-def test_others_are_answered_while_many_labels_are_drawn():
+def test_others_are_answered_while_many_labels_are_drawn() -> None:
     """Served one by one, they would wait for the last of a million labels."""
 
     async def both():
@@ -165,7 +165,7 @@ def test_others_are_answered_while_many_labels_are_drawn():
     assert first == [1, 1, 1]
 
 
-def test_two_that_are_answered_in_turns_share_one_budget(monkeypatch):
+def test_two_that_are_answered_in_turns_share_one_budget(monkeypatch) -> None:
     """Labels that are promised to one are not there for the other, drawn or not."""
     monkeypatch.setattr(server, "_DRAWS", 3)  # a turn a label
     privacy = {"epsilon": 1.0, "delta": 1e-5, "queries": 3}  # three queries fit, as in test_serve
@@ -178,7 +178,7 @@ def test_two_that_are_answered_in_turns_share_one_budget(monkeypatch):
     assert asyncio.run(both()) == [200, 429]
 
 
-def test_ctrl_c_ends_half_open_connections_without_a_word():
+def test_ctrl_c_ends_half_open_connections_without_a_word() -> None:
     """Each was a traceback of a CancelledError: 438 kB for a few hundred."""
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

@@ -16,7 +16,7 @@ from dpassay.verifiers.commands.interrupts import remembered_interrupts
 CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
 
 
-def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch):
+def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch) -> None:
     """With Python's own handler the run would go on as if nothing had been pressed."""
     told = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
@@ -41,12 +41,12 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_is_raised_at_once_where_it_can_be(number):
+def test_an_interrupt_is_raised_at_once_where_it_can_be(number) -> None:
     with remembered_interrupts(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(number)
 
 
-def test_a_second_interrupt_soon_after_the_first_is_let_pass():
+def test_a_second_interrupt_soon_after_the_first_is_let_pass() -> None:
     """The first ends the run; raised again, the second would lose the report that is written."""
     with remembered_interrupts():
         with pytest.raises(KeyboardInterrupt):
@@ -55,7 +55,7 @@ def test_a_second_interrupt_soon_after_the_first_is_let_pass():
         signal.raise_signal(signal.SIGINT)
 
 
-def test_a_later_interrupt_gets_a_person_out(monkeypatch):
+def test_a_later_interrupt_gets_a_person_out(monkeypatch) -> None:
     """Catches a handler that ignores Ctrl-C for good: a report may go to a disk that hangs."""
     with remembered_interrupts() as interrupts:
         with pytest.raises(KeyboardInterrupt):
@@ -66,7 +66,7 @@ def test_a_later_interrupt_gets_a_person_out(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
 
-def test_a_run_that_missed_the_first_is_interrupted_by_the_next(monkeypatch):
+def test_a_run_that_missed_the_first_is_interrupted_by_the_next(monkeypatch) -> None:
     """Else a call of an hour would go on, whatever is pressed, after one that was lost."""
     with remembered_interrupts():
         with pytest.raises(KeyboardInterrupt):
@@ -76,7 +76,7 @@ def test_a_run_that_missed_the_first_is_interrupted_by_the_next(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
 
-def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too():
+def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too() -> None:
     with remembered_interrupts() as interrupts:
         interrupts.run_is_over()
         signal.raise_signal(signal.SIGINT)
@@ -92,7 +92,7 @@ def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too():
         (0.0, 1, signal.SIGTERM),
     ],
 )
-def test_what_was_found_is_kept(tmp_path, apart, times, number):
+def test_what_was_found_is_kept(tmp_path, apart, times, number) -> None:
     """Ctrl-C as a person in a hurry presses it, or the end that a runner of CI puts to a job.
 
     The report is complete, on stdout and in its folder.

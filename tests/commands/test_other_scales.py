@@ -44,7 +44,7 @@ def found(votes, drawing, attacked):
         (12, "gumbel:6", 100, (4, 4, 4)),
     ],
 )
-def test_the_right_scale_is_rarely_suspected(teachers, noise, queries, votes):
+def test_the_right_scale_is_rarely_suspected(teachers, noise, queries, votes) -> None:
     """Exactly, over all counts: less than 1 in 1,000, where votes are at their bounds most of all.
 
     Catches the 1e-3 quantile of the limit law: where five labels are expected, none come in more.
@@ -73,7 +73,7 @@ def test_too_large_a_scale_is_told_where_classes_are_empty(given):
     assert odds > 50.0
 
 
-def test_other_families_too():
+def test_other_families_too() -> None:
     noise, _ = found(SHARP, mechanism("laplace:20"), mechanism("laplace:40"))
     assert (noise.family, round(noise.scale / 20.0, 1)) == ("laplace", 1.0)
 
@@ -104,7 +104,7 @@ def test_refusals_tell_either_way(given, told):
 @pytest.mark.parametrize(
     "method", ["mle", pytest.param("posterior", marks=pytest.mark.slow("another method"))]
 )
-def test_the_command_warns_whatever_the_method(method):
+def test_the_command_warns_whatever_the_method(method) -> None:
     answers = drawn(SHARP, mechanism("gaussian:40"), mechanism("gaussian:40"))
     counts = ",".join(f"{n:.0f}" for n in answers.counts)
     options = ["--teachers", "250", "--method", method]

@@ -30,7 +30,7 @@ def assay(project, *arguments):
 # -- what is collected ---------------------------------------------------------------------------
 
 
-def test_without_the_options_nothing_is_collected_or_imported(project):
+def test_without_the_options_nothing_is_collected_or_imported(project) -> None:
     run(project).assert_outcomes(passed=1)
     code = (
         "import sys, dpassay.verifiers.pytest_plugin\n"
@@ -41,7 +41,7 @@ def test_without_the_options_nothing_is_collected_or_imported(project):
     assert found.stdout.strip() == "[]"
 
 
-def test_one_item_for_each_check_beside_the_users_own(project, gate):
+def test_one_item_for_each_check_beside_the_users_own(project, gate) -> None:
     found = assay(project, "--collect-only", "-q")
     wanted = [f"dpassay::{name}" for name in SHARES] + ["test_mine.py::test_mine"]
     assert [line for line in found.outlines if "::" in line] == wanted
@@ -52,12 +52,12 @@ def test_one_item_for_each_check_beside_the_users_own(project, gate):
     ("selection", "count"),
     [(["-k", "noise-scale"], 1), (["-m", "dpassay"], len(SHARES)), (["-m", "not dpassay"], 1)],
 )
-def test_items_are_selected_as_any_others(selection, count, project, gate):
+def test_items_are_selected_as_any_others(selection, count, project, gate) -> None:
     found = assay(project, *selection, "--collect-only", "-q")
     assert len([line for line in found.outlines if "::" in line]) == count
 
 
-def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate):
+def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate) -> None:
     """-k of one's own tests must not start a deployment; opening this one would be misuse."""
     found = assay(project, "--dpassay-target", "no_such_module:x", "-k", "test_mine")
     found.assert_outcomes(passed=1, deselected=len(SHARES))
@@ -66,7 +66,7 @@ def test_a_target_that_no_selected_item_needs_is_left_alone(project, gate):
 # -- verdicts ------------------------------------------------------------------------------------
 
 
-def test_verdicts_become_outcomes(project, gate):
+def test_verdicts_become_outcomes(project, gate) -> None:
     """Not applicable is a skip, an error a failure; what those cut short adds no failure."""
     found = assay(project, "-rA")
     passed = len(SHARES) - len(SPECIAL) + 1
@@ -79,7 +79,7 @@ def test_verdicts_become_outcomes(project, gate):
     assert "runtest" not in text
 
 
-def test_a_violation_is_told_in_order(project, gate):
+def test_a_violation_is_told_in_order(project, gate) -> None:
     """A text that puts the command before the cause, or drops one of the four, is caught."""
     found = assay(project, "-k", "class-probabilities")
     text = found.stdout.str()
@@ -88,14 +88,14 @@ def test_a_violation_is_told_in_order(project, gate):
     assert in_order(text, told)
 
 
-def test_what_is_no_violation_is_worded_otherwise(project, gate):
+def test_what_is_no_violation_is_worded_otherwise(project, gate) -> None:
     text = assay(project, "-k", "fresh-noise").stdout.str()
     assert "fresh-noise: the target did not answer a call as it must" in text
     assert "reproduce: assert_conforms(target, claim, seed=7)" in text
     assert "does not do what it claims" not in text
 
 
-def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, gate):
+def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, gate) -> None:
     """A skip of the one check selected would turn CI green although the deployment fails."""
     found = assay(project, "-k", "noise-scale")
     found.assert_outcomes(failed=1, deselected=len(SHARES))
@@ -105,7 +105,7 @@ def test_a_check_cut_short_is_no_pass_where_the_failure_is_not_shown(project, ga
 
 
 @pytest.mark.parametrize("mark", ["xfail", "skip"])
-def test_a_failure_that_is_expected_hides_no_other(project, gate, mark):
+def test_a_failure_that_is_expected_hides_no_other(project, gate, mark) -> None:
     """One known fault accepted, what it cut short was never looked at: that is no pass."""
     project.makeconftest(
         f"""
@@ -122,7 +122,7 @@ def test_a_failure_that_is_expected_hides_no_other(project, gate, mark):
     assert "noise-scale: too little was seen to say" in found.stdout.str()
 
 
-def test_junit_xml_has_each_check(project, gate):
+def test_junit_xml_has_each_check(project, gate) -> None:
     assay(project, "--junitxml=out.xml")
     cases = {
         case.get("name"): case
@@ -139,20 +139,20 @@ def test_junit_xml_has_each_check(project, gate):
 # -- one run -------------------------------------------------------------------------------------
 
 
-def test_all_items_share_one_run(project, gate):
+def test_all_items_share_one_run(project, gate) -> None:
     """A run an item would multiply the false alarms by the number of checks."""
     assay(project, "--dpassay-seed", "7")
     assert gate.runs == [(7, "dpassay verify --claim claim.toml")]
 
 
-def test_the_last_failed_are_run_again_by_name(project, gate):
+def test_the_last_failed_are_run_again_by_name(project, gate) -> None:
     assay(project)
     found = assay(project, "--lf")
     found.assert_outcomes(failed=2)
     assert len(gate.runs) == 2
 
 
-def test_processes_that_share_a_folder_share_a_run(gate, tmp_path):
+def test_processes_that_share_a_folder_share_a_run(gate, tmp_path) -> None:
     runs = [
         shared_run.SharedRun(None, parse_claim(TABLE), "claim.toml", None, tmp_path)
         for _ in range(2)
@@ -162,7 +162,7 @@ def test_processes_that_share_a_folder_share_a_run(gate, tmp_path):
     assert (made, made_again, len(gate.runs)) == (True, False, 1)
 
 
-def test_an_interrupted_run_interrupts_pytest(project, gate):
+def test_an_interrupted_run_interrupts_pytest(project, gate) -> None:
     """The gate keeps what it has when it is interrupted; pytest must stop all the same."""
     gate.interrupted = True
     with pytest.raises(KeyboardInterrupt):  # pytester hands on what ended the inner session
@@ -188,7 +188,7 @@ def test_an_interrupted_run_interrupts_pytest(project, gate):
         (["--dpassay-claim", "claim.toml", "--dpassay-target", "nowhere:y"], "ModuleNotFoundError"),
     ],
 )
-def test_misuse_exits_4_with_one_line(arguments, words, project):
+def test_misuse_exits_4_with_one_line(arguments, words, project) -> None:
     (project.path / "wrong.toml").write_text("")
     found = run(project, *arguments)
     assert found.ret == pytest.ExitCode.USAGE_ERROR
@@ -233,13 +233,13 @@ def answer(votes, size):
 """
 
 
-def test_the_strategies_serve_a_users_module(project):
+def test_the_strategies_serve_a_users_module(project) -> None:
     project.makepyfile(test_mine=STRATEGIES)
     run(project, "-p", "no:cacheprovider").assert_outcomes(passed=3)
 
 
 @pytest.mark.slow("starts workers of its own")
-def test_workers_of_xdist_share_one_run(project):
+def test_workers_of_xdist_share_one_run(project) -> None:
     """Each asked target leaves its process's id: a gate a worker would leave two."""
     pytest.importorskip("xdist")
     (project.path / "mine.py").write_text(TARGET)

@@ -43,7 +43,7 @@ def log(tmp_path):
         pytest.param("gradient-descent", marks=pytest.mark.slow("compiles the published descent")),
     ],
 )
-def test_json_holds_what_the_contract_says(log, method):
+def test_json_holds_what_the_contract_says(log, method) -> None:
     """And the votes are read: the two best attacks within 3 votes, the paper's within 12."""
     done = run(log, *OPTIONS, "--method", method, "--json")
     assert done.returncode == 0, done.stderr
@@ -59,7 +59,7 @@ def test_json_holds_what_the_contract_says(log, method):
     assert away < (12 if method == "gradient-descent" else 4)
 
 
-def test_a_table_is_printed_for_people(log):
+def test_a_table_is_printed_for_people(log) -> None:
     done = run(log, *OPTIONS)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
@@ -70,7 +70,7 @@ def test_a_table_is_printed_for_people(log):
 
 
 @pytest.mark.slow("processes that load everything; others are")
-def test_a_column_of_csv_and_counts_say_the_same(tmp_path, log):
+def test_a_column_of_csv_and_counts_say_the_same(tmp_path, log) -> None:
     table = tmp_path / "labels.csv"
     table.write_text("time,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(GNMAX)))
     counts = ",".join(str(GNMAX.count(k)) for k in range(5))
@@ -87,7 +87,7 @@ def test_a_column_of_csv_and_counts_say_the_same(tmp_path, log):
 
 
 @pytest.mark.slow("processes that load everything; others are")
-def test_refusals_are_read_with_a_threshold_and_left_out_without():
+def test_refusals_are_read_with_a_threshold_and_left_out_without() -> None:
     screened = labels(ConfidentGNMax(Gaussian(40.0), 100.0, Gaussian(50.0)))
     assert -1 in screened
     text = as_lines(screened)
@@ -101,7 +101,7 @@ def test_refusals_are_read_with_a_threshold_and_left_out_without():
 
 
 @pytest.mark.slow("many posterior attacks")
-def test_classes_beyond_those_seen_can_be_named():
+def test_classes_beyond_those_seen_can_be_named() -> None:
     done = run("--classes", "7", *OPTIONS, "--json", stdin="0\n1\n0\n")
     assert len(json.loads(done.stdout)["histogram"]) == 7
 
@@ -164,7 +164,7 @@ def test_classes_beyond_those_seen_can_be_named():
         ),
     ],
 )
-def test_bad_input_is_one_line_on_stderr(arguments, stdin, message):
+def test_bad_input_is_one_line_on_stderr(arguments, stdin, message) -> None:
     done = run(*arguments, stdin=stdin)
     assert done.returncode == 2
     assert message in done.stderr
@@ -172,12 +172,12 @@ def test_bad_input_is_one_line_on_stderr(arguments, stdin, message):
     assert done.stderr.count("\n") == 1
 
 
-def test_blank_lines_and_spaces_are_no_labels():
+def test_blank_lines_and_spaces_are_no_labels() -> None:
     assert read_labels(["", "label", " 3 ", "", "-1", "0"], "log") == [3, -1, 0]
 
 
 @pytest.mark.slow("many posterior attacks")
-def test_labels_that_no_votes_explain_are_pointed_out():
+def test_labels_that_no_votes_explain_are_pointed_out() -> None:
     """Labels near a tie under much less noise than was drawn, and the right noise beside it."""
     right = run(*OPTIONS, stdin=as_lines(GNMAX))
     assert right.stderr == ""

@@ -70,7 +70,7 @@ def verify(url, claim):
 
 
 @pytest.mark.slow("a whole pass over HTTP")
-def test_the_reference_served_passes_its_claim(url, claims):
+def test_the_reference_served_passes_its_claim(url, claims) -> None:
     """With its accountant: the charges that it serves cover the exact cost."""
     found = verify(url, claims / "10.toml")
     report = json.loads(found.stdout)
@@ -80,7 +80,7 @@ def test_the_reference_served_passes_its_claim(url, claims):
 
 
 @pytest.mark.slow("a whole run over HTTP; others are")
-def test_it_fails_the_claim_of_more_noise_and_no_credentials_are_shown(url, claims):
+def test_it_fails_the_claim_of_more_noise_and_no_credentials_are_shown(url, claims) -> None:
     secret = url.replace("http://", "http://user:s3cr3t@")
     found = verify(secret, claims / "20.toml")
     report = json.loads(found.stdout)
@@ -112,7 +112,7 @@ def test_it_fails_the_claim_of_more_noise_and_no_credentials_are_shown(url, clai
         ({"histogram": [1, 2, 3], "size": [[[]]]}, "size [[[]]]: expected a whole number"),
     ],
 )
-def test_wrong_requests_are_one_line(url, content, words):
+def test_wrong_requests_are_one_line(url, content, words) -> None:
     body = content if isinstance(content, bytes) else json.dumps(content)
     reply = httpx.post(f"{url}/aggregate", content=body, trust_env=False)
     assert reply.status_code == 422
@@ -122,7 +122,7 @@ def test_wrong_requests_are_one_line(url, content, words):
 
 
 @pytest.mark.parametrize("orders", [[], [1.0], [2.0, "x"], "2", [float("nan")], [2.0] * 1001])
-def test_wrong_orders_are_refused(url, orders):
+def test_wrong_orders_are_refused(url, orders) -> None:
     body = json.dumps({"histogram": [1, 2, 3], "orders": orders})
     reply = httpx.post(f"{url}/rdp", content=body, trust_env=False)
     assert reply.status_code == 422
@@ -130,13 +130,13 @@ def test_wrong_orders_are_refused(url, orders):
 
 
 @pytest.mark.parametrize("query", ["", "?delta=", "?delta=x", "?delta=0", "?delta=nan"])
-def test_wrong_deltas_are_refused(url, query):
+def test_wrong_deltas_are_refused(url, query) -> None:
     reply = httpx.get(f"{url}/spent{query}", trust_env=False)
     assert reply.status_code == 422
     assert "expected a number between 0 and 1" in reply.json()["error"]
 
 
-def test_long_bodies_and_other_routes_are_refused_in_json(url):
+def test_long_bodies_and_other_routes_are_refused_in_json(url) -> None:
     long = httpx.post(f"{url}/aggregate", content=b" " * 1_000_001, trust_env=False)
     assert long.status_code == 413
     assert "at most 1,000,000 bytes" in long.json()["error"]
@@ -146,7 +146,7 @@ def test_long_bodies_and_other_routes_are_refused_in_json(url):
     assert "error" in other.json()
 
 
-def test_charges_are_those_of_gnmax(url):
+def test_charges_are_those_of_gnmax(url) -> None:
     """Papernot et al. 2018, Proposition 8: order / sigma^2 for one query; sigma = 10."""
     body = {"histogram": [30, 15, 5], "orders": [2.0, 8.0]}
     reply = httpx.post(f"{url}/rdp", json=body, trust_env=False).json()
@@ -157,7 +157,7 @@ def epsilon(costs):
     return to_epsilon(ORDERS, costs, 1e-5).epsilon
 
 
-def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims):
+def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims) -> None:
     """What cannot all be answered is not begun; each label answered is charged, and no other.
 
     At sigma = 10, a query costs order / 100: three fit epsilon 1 at delta 1e-5, four do not.
@@ -186,7 +186,7 @@ def test_a_budget_is_enforced_and_ctrl_c_ends_it_with_status_0(claims):
         assert process.stderr.read() == ""
 
 
-def test_refused_queries_are_served_and_charged_their_test_alone():
+def test_refused_queries_are_served_and_charged_their_test_alone() -> None:
     """Papernot et al. 2018, section 4.1: the test at sigma_1 costs order / (2 sigma_1^2)."""
     mechanism = {"name": "confident-gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
     mechanism |= {"threshold": 1e9, "threshold_noise": "gaussian:20"}
@@ -203,7 +203,7 @@ def test_refused_queries_are_served_and_charged_their_test_alone():
     assert spent["spent"] == pytest.approx(epsilon(7 * ORDERS / (2 * 20**2)))
 
 
-def test_a_port_in_use_is_one_line():
+def test_a_port_in_use_is_one_line() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -213,12 +213,12 @@ def test_a_port_in_use_is_one_line():
             serve_reference(None, port)
 
 
-def test_a_claim_that_cannot_be_read_is_one_line():
+def test_a_claim_that_cannot_be_read_is_one_line() -> None:
     with pytest.raises(ServingError, match=r"^none.toml: No such file or directory$"):
         serve_reference("none.toml", 0)
 
 
-def test_without_the_extra_the_command_to_get_it_is_printed():
+def test_without_the_extra_the_command_to_get_it_is_printed() -> None:
     code = (
         "import sys; sys.modules['uvicorn'] = None; sys.argv = ['dpassay', 'serve']\n"
         "from dpassay.verifiers.cli import main\n"

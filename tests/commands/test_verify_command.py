@@ -40,7 +40,7 @@ def verify(name, claim_file, *more):
 
 
 @pytest.mark.slow("a pass in a process of its own")
-def test_the_right_noise_exits_0(tmp_path):
+def test_the_right_noise_exits_0(tmp_path) -> None:
     """In a process of its own, as a script meets it."""
     (tmp_path / "coarse.toml").write_text(COARSE)
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--json"]
@@ -60,7 +60,7 @@ def test_the_right_noise_exits_0(tmp_path):
     ],
 )
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=AGAIN) for s in (1, 2))])
-def test_too_little_noise_exits_1_soon(name, most, diagnosis, seed, claim_file):
+def test_too_little_noise_exits_1_soon(name, most, diagnosis, seed, claim_file) -> None:
     found = verify(name, claim_file, "--seed", str(seed))
     report = json.loads(found.stdout)
     assert (found.returncode, report["verdict"], report["seed"]) == (1, "fail", seed)
@@ -85,7 +85,7 @@ def test_too_little_noise_exits_1_soon(name, most, diagnosis, seed, claim_file):
         ),
     ],
 )
-def test_broken_targets_exit_2_with_one_line(name, words, claim_file):
+def test_broken_targets_exit_2_with_one_line(name, words, claim_file) -> None:
     found = verify(name, claim_file)
     report = json.loads(found.stdout)
     assert (found.returncode, report["verdict"]) == (2, "error")
@@ -95,13 +95,13 @@ def test_broken_targets_exit_2_with_one_line(name, words, claim_file):
     assert "Traceback" not in found.stderr
 
 
-def test_too_small_a_budget_exits_3(claim_file):
+def test_too_small_a_budget_exits_3(claim_file) -> None:
     found = verify("correct", claim_file, "--max-queries", "500")
     assert found.returncode == 3
     assert json.loads(found.stdout)["queries"] == 500
 
 
-def test_the_json_has_the_shape_of_the_contract(claim_file):
+def test_the_json_has_the_shape_of_the_contract(claim_file) -> None:
     report = json.loads(verify("correct", claim_file, "--max-queries", "300").stdout)
     assert set(report) == {
         "verdict",
@@ -136,7 +136,7 @@ def test_the_json_has_the_shape_of_the_contract(claim_file):
 
 
 @pytest.mark.slow("a pass at the default gate; .ci/run has one")
-def test_the_default_is_for_people_and_passes():
+def test_the_default_is_for_people_and_passes() -> None:
     found = typed("verify", "--seed", "1")
     assert found.returncode == 0
     assert found.stdout.startswith("PASS: ")
@@ -145,7 +145,7 @@ def test_the_default_is_for_people_and_passes():
 
 
 @pytest.mark.slow("whole runs in processes; others are")
-def test_a_terminal_sees_progress(tmp_path):
+def test_a_terminal_sees_progress(tmp_path) -> None:
     """On a real pseudo-terminal: the bar is drawn on it and gone again, the report stays."""
     main, side = pty.openpty()
     (tmp_path / "coarse.toml").write_text(COARSE)
@@ -169,7 +169,7 @@ def test_a_terminal_sees_progress(tmp_path):
 
 @pytest.mark.slow("whole runs in processes; others are")
 @pytest.mark.parametrize(("target", "status"), [("half_noise", 1), ("raises", 2)])
-def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status):
+def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status) -> None:
     """`| head -1` in CI: rich would exit with 1, which means a violation."""
     (tmp_path / "claim.toml").write_text(TOML)
     command = f"dpassay verify {HERE}/aggregators.py:{target} --claim claim.toml --seed 0"
@@ -185,7 +185,7 @@ def test_a_reader_that_goes_leaves_the_status(tmp_path, target, status):
     assert found.stdout.strip() == str(status), found.stderr
 
 
-def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path):
+def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path) -> None:
     privacy = '[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "nosuch.csv"\n'
     (tmp_path / "claim.toml").write_text(TOML + privacy)
     found = typed("verify", "--claim", str(tmp_path / "claim.toml"))
@@ -195,7 +195,7 @@ def test_a_scope_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path)
 
 
 @pytest.mark.parametrize("row", ["150,30,20", "126,125,0,0,0,0,0,0,0,0"])
-def test_a_scope_of_other_histograms_is_refused(row, tmp_path):
+def test_a_scope_of_other_histograms_is_refused(row, tmp_path) -> None:
     """Held to such rows, a claim would pass whatever it says of its own."""
     (tmp_path / "scope.csv").write_text(f"{row}\n")
     privacy = "[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\n"
@@ -208,7 +208,7 @@ def test_a_scope_of_other_histograms_is_refused(row, tmp_path):
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_an_interrupted_run_reports_what_it_has(claim_file, tmp_path):
+def test_an_interrupted_run_reports_what_it_has(claim_file, tmp_path) -> None:
     """Ctrl-C is neither a fail nor a traceback."""
     started = tmp_path / "started"
     (tmp_path / "asleep.py").write_text(
@@ -235,13 +235,13 @@ def test_an_interrupted_run_reports_what_it_has(claim_file, tmp_path):
 
 
 @pytest.mark.slow("as where a reader that goes leaves the status, without a target")
-def test_a_reader_that_leaves_early_is_no_traceback():
+def test_a_reader_that_leaves_early_is_no_traceback() -> None:
     command = f"{sys.executable} -m dpassay.verifiers.cli verify --max-queries 300 | true"
     found = run(["bash", "-c", command])
     assert found.stderr == ""
 
 
-def test_a_failure_is_explained_to_people(claim_file):
+def test_a_failure_is_explained_to_people(claim_file) -> None:
     found = typed("verify", f"{HERE}/aggregators.py:half_noise", "--claim", claim_file)
     assert found.returncode == 1
     for words in (
@@ -252,7 +252,7 @@ def test_a_failure_is_explained_to_people(claim_file):
         assert words in found.stdout
 
 
-def test_a_target_that_cannot_be_loaded_exits_2_with_one_line(claim_file):
+def test_a_target_that_cannot_be_loaded_exits_2_with_one_line(claim_file) -> None:
     found = typed("verify", "no_such_module:x", "--claim", claim_file)
     assert found.returncode == 2
     assert "importing it raised ModuleNotFoundError" in found.stderr
@@ -260,7 +260,7 @@ def test_a_target_that_cannot_be_loaded_exits_2_with_one_line(claim_file):
 
 
 @pytest.mark.slow("whole runs in processes; others are")
-def test_verify_loads_neither_jax_nor_sklearn():
+def test_verify_loads_neither_jax_nor_sklearn() -> None:
     code = (
         "import sys; sys.argv = ['dpassay', 'verify', '--max-queries', '300', '--json']\n"
         "from dpassay.verifiers.cli import main\n"

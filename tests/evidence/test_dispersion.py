@@ -13,7 +13,7 @@ from dpassay.verifiers.evidence import Dispersion
 
 @pytest.mark.parametrize("claimed", [0.5, 0.9])
 @pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.77, 0.9, 0.999])
-def test_dispersion_is_fair_under_any_probability(claimed, true):
+def test_dispersion_is_fair_under_any_probability(claimed, true) -> None:
     """Enumerated: all counts of three calls, of independent labels of any one probability.
 
     Under the claimed one the ratios before the division have expectation 1, so that a law of the
@@ -44,7 +44,7 @@ def supremum(inside, labels):
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0])
-def test_dispersion_sees_counts_that_are_too_even_and_passes_the_right_ones(spread):
+def test_dispersion_sees_counts_that_are_too_even_and_passes_the_right_ones(spread) -> None:
     """Power: a call of 16 whose count is fixed tells about a nat; below 23 by fair ones, always.
 
     Null: fair ones reach 23 with probability e^-23 at most.

@@ -41,7 +41,7 @@ def chance(q, labels):
 @pytest.mark.parametrize("q", NULLS)
 @pytest.mark.parametrize("length", [1, 2, 5])
 @pytest.mark.parametrize("effect", [0.02, 0.3])
-def test_dirichlet_e_value_has_expectation_one(q, length, effect):
+def test_dirichlet_e_value_has_expectation_one(q, length, effect) -> None:
     """Exactly: a mixture of probability laws over the null. Catches a wrong normalisation."""
     log_q = np.log(np.array(q))
     mean = sum(
@@ -57,7 +57,7 @@ def test_dirichlet_e_value_has_expectation_one(q, length, effect):
 
 
 @pytest.mark.parametrize("q", NULLS)
-def test_dirichlet_e_values_form_a_martingale(q):
+def test_dirichlet_e_values_form_a_martingale(q) -> None:
     """Given any past, the next value is the present one in expectation: stopping is free."""
     log_q = np.log(np.array(q))
     rng = np.random.default_rng(0)
@@ -71,18 +71,18 @@ def test_dirichlet_e_values_form_a_martingale(q):
         assert math.isclose(after, now, rel_tol=1e-9)
 
 
-def test_dirichlet_e_value_of_an_impossible_label_is_infinite():
+def test_dirichlet_e_value_of_an_impossible_label_is_infinite() -> None:
     assert dirichlet_log_e_value(np.array([3.0, 1.0]), np.array([0.0, -np.inf]), 0.02) == np.inf
 
 
-def test_dirichlet_e_value_bears_a_certain_outcome():
+def test_dirichlet_e_value_bears_a_certain_outcome() -> None:
     """Its probability, a sum, may round to above 1: catches the root of a negative number."""
     log_q = np.array([1.4e-16, -104.4])
     assert abs(dirichlet_log_e_value(np.array([50.0, 0.0]), log_q, 0.02)) < 1.0
 
 
 @pytest.mark.parametrize("q", NULLS)
-def test_pointed_e_value_has_expectation_one(q):
+def test_pointed_e_value_has_expectation_one(q) -> None:
     """A mixture of likelihood ratios; the weights may not sum to more than 1."""
     rng = np.random.default_rng(1)
     laws = rng.dirichlet(np.ones(len(q)), size=3)
@@ -99,7 +99,7 @@ def test_pointed_e_value_has_expectation_one(q):
 
 
 @pytest.mark.parametrize("claimed", [0, 1, 2])
-def test_scale_e_value_of_each_factor_has_expectation_one(claimed):
+def test_scale_e_value_of_each_factor_has_expectation_one(claimed) -> None:
     """Each factor as the null, against the mixture over all."""
     factors = np.array([0.5, 1.0, 2.0])
     laws = np.array([[0.9, 0.1], [0.7, 0.3], [0.6, 0.4]])
@@ -124,12 +124,12 @@ def same_law_mean(q, pairs):
 
 @pytest.mark.parametrize("q", [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1)])
 @pytest.mark.parametrize("pairs", [1, 3])
-def test_two_sample_e_value_has_expectation_at_most_one(q, pairs):
+def test_two_sample_e_value_has_expectation_at_most_one(q, pairs) -> None:
     """Whatever the common law: the wagers have a b <= 1 with a + b = 2."""
     assert same_law_mean(q, pairs) <= 1.0 + 1e-12
 
 
-def test_the_tempting_two_sample_ratio_is_no_e_value():
+def test_the_tempting_two_sample_ratio_is_no_e_value() -> None:
     """What the test above catches: DM(n1) DM(n2) / DM(n1 + n2) has expectation far above 1."""
 
     def log_marginal(first, total):
@@ -161,7 +161,7 @@ LOOKED_AT = pytest.mark.parametrize(
 
 
 @LOOKED_AT
-def test_optional_stopping_one_sample(runs):
+def test_optional_stopping_one_sample(runs) -> None:
     """Looking after every few labels for as long as one likes keeps P(ever >= 1/alpha) <= alpha."""
     q = np.array([0.7, 0.2, 0.1])
 
@@ -176,7 +176,7 @@ def test_optional_stopping_one_sample(runs):
 
 
 @LOOKED_AT
-def test_optional_stopping_two_samples(runs):
+def test_optional_stopping_two_samples(runs) -> None:
     """The same for two streams; the ratio of marginals would cross in a quarter of the runs."""
     q = np.array([0.9, 0.05, 0.05])
 
@@ -191,7 +191,7 @@ def test_optional_stopping_two_samples(runs):
 
 
 @LOOKED_AT
-def test_optional_stopping_of_the_scale_interval(runs):
+def test_optional_stopping_of_the_scale_interval(runs) -> None:
     """The interval covers the true factor at all looks together with probability 1 - alpha."""
     factors = np.array([0.5, 0.8, 1.0, 1.25, 2.0])
     laws = np.log([[0.95, 0.05], [0.85, 0.15], [0.8, 0.2], [0.75, 0.25], [0.6, 0.4]])
@@ -207,7 +207,7 @@ def test_optional_stopping_of_the_scale_interval(runs):
 
 
 @pytest.mark.parametrize("p", [(0.5, 0.3, 0.2), (0.72, 0.2, 0.08), (0.7, 0.1, 0.2)])
-def test_dirichlet_e_value_grows_under_alternatives(p):
+def test_dirichlet_e_value_grows_under_alternatives(p) -> None:
     """At least at nine tenths of the divergence, less the logarithmic cost of not knowing p."""
     q, n = np.array([0.7, 0.2, 0.1]), 200_000
     divergence = float(np.sum(p * np.log(np.array(p) / q)))
@@ -215,7 +215,7 @@ def test_dirichlet_e_value_grows_under_alternatives(p):
     assert found > 0.9 * n * divergence - 2.0 * math.log(n)
 
 
-def test_two_sample_e_value_grows_under_alternatives():
+def test_two_sample_e_value_grows_under_alternatives() -> None:
     """Both ways round; under equal laws it must not."""
     rng = np.random.default_rng(3)
     p, q = np.array([0.8, 0.15, 0.05]), np.array([0.7, 0.2, 0.1])
@@ -228,7 +228,7 @@ def test_two_sample_e_value_grows_under_alternatives():
     assert equal.log_e_value < 7.0
 
 
-def test_two_sample_evidence_does_not_depend_on_batches():
+def test_two_sample_evidence_does_not_depend_on_batches() -> None:
     """Predictors are made from past pairs one by one, however the pairs arrive."""
     rng = np.random.default_rng(4)
     x, y = rng.integers(0, 4, 300), rng.integers(0, 3, 300)
@@ -239,7 +239,7 @@ def test_two_sample_evidence_does_not_depend_on_batches():
     assert math.isclose(whole.log_e_value, parts.log_e_value, rel_tol=1e-12)
 
 
-def test_scale_interval_closes_on_the_truth():
+def test_scale_interval_closes_on_the_truth() -> None:
     """With many labels the likeliest factor is the true one and the interval is short."""
     factors = np.linspace(0.8, 1.2, 81)
     laws = np.log(np.stack([1.0 - 0.2 * factors, 0.2 * factors], -1))

@@ -78,7 +78,7 @@ def mean(value, q):
 
 @pytest.mark.parametrize("q", NULLS)
 @pytest.mark.parametrize("wager", WAGERS, ids=lambda wager: wager.__name__)
-def test_a_wager_is_fair_under_the_claimed_law(wager, q):
+def test_a_wager_is_fair_under_the_claimed_law(wager, q) -> None:
     """Each is a mixture of likelihood ratios: its expectation is 1, not merely at most 1."""
     log_q = np.log(np.array(q))
     assert math.isclose(mean(lambda labels: wager(labels, log_q), q), 1.0, rel_tol=1e-9)
@@ -88,7 +88,7 @@ def test_a_wager_is_fair_under_the_claimed_law(wager, q):
 @pytest.mark.parametrize(
     "wager", [repetition, dependence, periodic, calls], ids=lambda wager: wager.__name__
 )
-def test_a_corrected_wager_is_fair_under_any_law(wager, true):
+def test_a_corrected_wager_is_fair_under_any_law(wager, true) -> None:
     """Divided by the supremum of the likelihood, it stays below 1 where the claim is wrong too.
 
     Uncorrected, the same wager exceeds 1 under some other law: that is what the division is for.
@@ -104,7 +104,7 @@ def test_a_corrected_wager_is_fair_under_any_law(wager, true):
         assert mean(lambda labels: wager(labels, claimed), true) > 1.0
 
 
-def test_repetition_counts_what_it_says():
+def test_repetition_counts_what_it_says() -> None:
     """Against the plain double loop, in batches and over several segments."""
     rng = np.random.default_rng(0)
     q = np.array([0.6, 0.3, 0.1])
@@ -122,7 +122,7 @@ def test_repetition_counts_what_it_says():
     assert math.isclose(np.exp(log_lag_weights()).sum(), 1.0)
 
 
-def test_repetition_wagers_on_labels_that_avoid_each_other():
+def test_repetition_wagers_on_labels_that_avoid_each_other() -> None:
     """Against the plain double loop: the earlier label's chance times 1 - r, over their sum."""
     q = np.array([0.6, 0.3, 0.1])
     labels = np.random.default_rng(1).choice(3, size=40, p=q)
@@ -139,7 +139,7 @@ def test_repetition_wagers_on_labels_that_avoid_each_other():
 
 
 @pytest.mark.parametrize("votes", [[130] + [15] * 8 + [0], [125, 125]])
-def test_copies_to_see(votes):
+def test_copies_to_see(votes) -> None:
     """Null: detection rate >= 0.99 at the stated probability of a copy; at half of it, rarely."""
     log_q = np.asarray(log_probabilities(votes, Gaussian(40.0)))
     q, labels, wanted = np.exp(log_q), 8000, 40.0

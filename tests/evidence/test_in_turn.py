@@ -20,7 +20,7 @@ CLAIMED = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
 
 @pytest.mark.parametrize("first", LAWS)
 @pytest.mark.parametrize("second", LAWS)
-def test_labels_in_turn_are_fair_under_any_two_laws(first, second):
+def test_labels_in_turn_are_fair_under_any_two_laws(first, second) -> None:
     """Enumerated: three labels of each histogram, independent of each other."""
     total = 0.0
     for labels in product(range(2), repeat=6):
@@ -33,7 +33,7 @@ def test_labels_in_turn_are_fair_under_any_two_laws(first, second):
     assert total <= 1.0 + 1e-9
 
 
-def test_an_answer_that_follows_the_one_before_shows():
+def test_an_answer_that_follows_the_one_before_shows() -> None:
     """Power: the label before plus 3 of 10, as noise shifted by three classes gives it."""
     rng = np.random.default_rng(0)
     even = np.full((2, 10), -np.log(10.0))
@@ -45,7 +45,7 @@ def test_an_answer_that_follows_the_one_before_shows():
 
 
 @pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.9])
-def test_blocks_are_fair_under_any_probability(monkeypatch, true):
+def test_blocks_are_fair_under_any_probability(monkeypatch, true) -> None:
     """Enumerated: all orders of twelve labels, in blocks of eight and of nine and a rest."""
     monkeypatch.setattr(module, "BLOCKS", (8, 9))
     total = 0.0
@@ -59,7 +59,7 @@ def test_blocks_are_fair_under_any_probability(monkeypatch, true):
 
 
 @pytest.mark.parametrize("size", [1024, 4096])
-def test_draws_spread_over_many_calls_show(size):
+def test_draws_spread_over_many_calls_show(size) -> None:
     """Power: a count that is fixed over blocks of this size, in 40,000 labels; fair ones do not.
 
     Null: fair labels reach 16 with probability e^-16 at most.
@@ -74,7 +74,7 @@ def test_draws_spread_over_many_calls_show(size):
         assert not seen or evidence.heaviest[0] in (size, 2 * size)
 
 
-def test_blocks_begin_with_the_first_label(monkeypatch):
+def test_blocks_begin_with_the_first_label(monkeypatch) -> None:
     """Counts of whole blocks, whatever the batches: by hand."""
     seen = []
     monkeypatch.setattr(
@@ -90,7 +90,7 @@ def test_blocks_begin_with_the_first_label(monkeypatch):
 
 @pytest.mark.parametrize("blocks", [(8,), (9,)])
 @pytest.mark.parametrize("true", [0.02, 0.42, 0.5, 0.9])
-def test_no_rule_of_stopping_gains_on_blocks(monkeypatch, blocks, true):
+def test_no_rule_of_stopping_gains_on_blocks(monkeypatch, blocks, true) -> None:
     """The best rule, label by label, by backward induction; 1.09 where open blocks went uncharged.
 
     An average of e-processes is one only if each is, at every label: one that stands still while
@@ -110,7 +110,7 @@ def test_no_rule_of_stopping_gains_on_blocks(monkeypatch, blocks, true):
     assert best(()) <= 1.0 + 1e-9
 
 
-def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypatch):
+def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypatch) -> None:
     """At every look all parts have seen the same labels, and the pairs have the weights they had.
 
     A part that is charged late, or a mean over the pairs asked so far, is no e-process.

@@ -11,7 +11,7 @@ from dpassay.verifiers.evidence.power import rises_to_see
 
 
 @pytest.mark.parametrize("chance", [0.2, 0.9])
-def test_the_one_sided_wager_never_gains_under_its_null(chance):
+def test_the_one_sided_wager_never_gains_under_its_null(chance) -> None:
     """Enumerated: pairs of independent trials, the first no likelier than the second."""
     for pairs in (1, 5, 30):
         apart = 2.0 * chance * (1.0 - chance)
@@ -24,7 +24,7 @@ def test_the_one_sided_wager_never_gains_under_its_null(chance):
         assert total > 0.9
 
 
-def test_rises_to_see():
+def test_rises_to_see() -> None:
     """Null: a fall of 0.02 shows with probability 0.99."""
     chance, effect, wanted = 0.98, 0.02, 19.0
     pairs = rises_to_see(chance, effect, wanted)

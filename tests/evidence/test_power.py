@@ -33,7 +33,7 @@ def least_detectable(q):
 
 
 @pytest.mark.parametrize("votes", HISTOGRAMS)
-def test_queries_to_see(votes):
+def test_queries_to_see(votes) -> None:
     """Null: detection rate >= 0.99; three quarters of the queries do not do."""
     log_q = log_probabilities(votes, Gaussian(40.0))
     n = queries_to_see(log_q, EFFECT, THRESHOLD)
@@ -59,7 +59,7 @@ def test_queries_to_see(votes):
     "votes",
     [pytest.param(HISTOGRAMS[1], marks=pytest.mark.slow("more pairs")), *HISTOGRAMS[2:4]],
 )
-def test_pairs_to_see(votes):
+def test_pairs_to_see(votes) -> None:
     """The same for two streams, one of which follows Q."""
     log_q = log_probabilities(votes, Gaussian(40.0))
     q, n = np.exp(log_q), pairs_to_see(log_q, EFFECT, THRESHOLD)
@@ -76,7 +76,7 @@ def test_pairs_to_see(votes):
         assert found >= binom.ppf(1e-9, runs, 0.99)
 
 
-def test_a_certain_outcome_needs_few_queries():
+def test_a_certain_outcome_needs_few_queries() -> None:
     """Where nearly one label alone is possible, seeing others must still outweigh the priors."""
     rng = np.random.default_rng(7)
     for classes in (2, 10):

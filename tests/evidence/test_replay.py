@@ -3,6 +3,7 @@
 import math
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,10 @@ LAWS = [
 ]
 """A grid over the null: every law of two outcomes, and of three."""
 
-CLAIMED = {2: [(0.5, 0.5), (0.9, 0.1)], 3: [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.08, 0.02)]}
+CLAIMED: dict[int, Any] = {
+    2: [(0.5, 0.5), (0.9, 0.1)],
+    3: [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.08, 0.02)],
+}
 
 
 @cache
@@ -34,7 +38,7 @@ def expectation(value, law, n):
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
-def test_the_expectation_is_at_most_one_given_whatever_came_before(law):
+def test_the_expectation_is_at_most_one_given_whatever_came_before(law) -> None:
     """Exactly, over the whole null, for every past of 1 to 4 labels and 1 to 4 labels after it.
 
     Catches windows that run over the end unnormalised, weights that sum to more than 1, and a
@@ -48,7 +52,7 @@ def test_the_expectation_is_at_most_one_given_whatever_came_before(law):
                 assert found <= 1.0 + 1e-9, (claimed, past)
 
 
-def test_without_the_supremum_it_is_a_ratio_of_laws():
+def test_without_the_supremum_it_is_a_ratio_of_laws() -> None:
     """Under the claim the expectation of the mixture alone is 1: no weight is lost either."""
     claimed = (0.6, 0.3, 0.1)
 
@@ -59,7 +63,7 @@ def test_without_the_supremum_it_is_a_ratio_of_laws():
     assert math.isclose(expectation(mixture, claimed, 4), 1.0, rel_tol=1e-9)
 
 
-def test_windows_are_what_they_say():
+def test_windows_are_what_they_say() -> None:
     """Against the plain double loop."""
     rng = np.random.default_rng(0)
     q = np.array([0.5, 0.3, 0.2])
@@ -76,7 +80,7 @@ def test_windows_are_what_they_say():
 
 
 @pytest.mark.parametrize(("start", "copied"), [(0, 64), (1, 64), (1700, 64), (2480, 16)])
-def test_a_window_is_found_wherever_it_is(start, copied):
+def test_a_window_is_found_wherever_it_is(start, copied) -> None:
     """One call of 16 labels before the end is enough for ten outcomes; 2,496 labels came before."""
     log_q = np.full(10, -np.log(10.0))
     for seed in range(20):
@@ -89,7 +93,7 @@ def test_a_window_is_found_wherever_it_is(start, copied):
         assert replay.window == start
 
 
-def test_new_labels_are_no_evidence():
+def test_new_labels_are_no_evidence() -> None:
     """Even of another law than the claimed one: the noise is half, and nothing is replayed."""
     log_q = np.asarray(NoisyArgmax(Gaussian(40.0)).log_probabilities(np.array([30.0, 15.0, 5.0])))
     mechanism, rng = NoisyArgmax(Gaussian(20.0)), np.random.default_rng(1)

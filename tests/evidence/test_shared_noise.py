@@ -14,7 +14,7 @@ LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 
 @pytest.mark.parametrize("first", LAWS)
 @pytest.mark.parametrize("second", LAWS)
-def test_shared_noise_is_fair_under_any_two_laws(first, second):
+def test_shared_noise_is_fair_under_any_two_laws(first, second) -> None:
     """Enumerated: three pairs of independent labels; whichever of two came later is wagered on."""
     claimed = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
     counts = np.array([[50.0, 10.0], [1.0, 39.0]])
@@ -34,7 +34,7 @@ def shared(claimed, counts, x, y):
     return evidence
 
 
-def test_shared_noise_grows_with_labels_that_share_it():
+def test_shared_noise_grows_with_labels_that_share_it() -> None:
     """Of neighbours: alike but where the vote decides; independent ones of another scale do not."""
     votes = [125, 125, 0, 0], [124, 126, 0, 0]
     claimed = np.stack([log_probabilities(v, Gaussian(40.0)) for v in votes])
@@ -53,7 +53,7 @@ def test_shared_noise_grows_with_labels_that_share_it():
         assert (min(grown) > 100.0) if same else (max(grown) < 10.0)
 
 
-def test_places_are_counted_for_each_key():
+def test_places_are_counted_for_each_key() -> None:
     """A key's labels take the next places; there is nothing to compare where none were kept."""
     places = Places(8)
     assert places.add(250, 3, np.array([1, 2])) == slice(0, 2)

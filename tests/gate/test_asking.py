@@ -36,7 +36,7 @@ def plan():
 
 
 @pytest.mark.parametrize("turn", [0, 1, 9])
-def test_labels_of_turned_classes_are_numbered_back(plan, turn):
+def test_labels_of_turned_classes_are_numbered_back(plan, turn) -> None:
     target, stream = Leader(), plan.first(Role.INFORMATIVE)
     votes = np.array(plan.streams[stream].histogram)
     labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 5, turn))
@@ -46,7 +46,7 @@ def test_labels_of_turned_classes_are_numbered_back(plan, turn):
     assert asked.tolist() == np.roll(votes, turn).tolist()
 
 
-def test_a_batch_is_asked_in_calls_of_its_size(plan):
+def test_a_batch_is_asked_in_calls_of_its_size(plan) -> None:
     target, stream = Leader(), plan.first(Role.NEAR_TIE)
     labels, calls = Asking(InProcessTarget(target), plan, True, 0).labels(Batch(stream, 7, call=3))
     assert [size for _, size in target.asked] == [3, 3, 1]
@@ -54,7 +54,7 @@ def test_a_batch_is_asked_in_calls_of_its_size(plan):
     assert labels.size == 7
 
 
-def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan):
+def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan) -> None:
     """What is compared call by call must not take two calls for one."""
     target, stream = Leader(), plan.first(Role.NEAR_TIE)
     slow = PacedTarget(InProcessTarget(target), 30.0, largest=4)
@@ -63,7 +63,7 @@ def test_the_calls_of_a_slow_target_are_told_as_they_were_made(plan):
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_no_call_of_a_run_is_larger_than_the_claim_allows():
+def test_no_call_of_a_run_is_larger_than_the_claim_allows() -> None:
     sizes = []
 
     def single(histogram, size):
@@ -75,7 +75,7 @@ def test_no_call_of_a_run_is_larger_than_the_claim_allows():
     assert max(sizes) == 3
 
 
-def test_one_query_that_is_left_asks_neither_of_two_in_turn():
+def test_one_query_that_is_left_asks_neither_of_two_in_turn() -> None:
     """Catches an ask for no labels, which is no evidence and no reply either."""
     coarse = parse_claim({"mechanism": GNMAX, "gate": COARSE})
     contract = InputContract(coarse)

@@ -38,7 +38,7 @@ def mechanism(noise="gaussian:40", name="gnmax", classes=3, teachers=10, **rest)
     ],
     ids=lambda claimed: f"{claimed['noise']} {claimed.get('threshold', '')}",
 )
-def test_evidence_stays_finite_and_accuses_nobody(claimed):
+def test_evidence_stays_finite_and_accuses_nobody(claimed) -> None:
     gate = {"max_queries": 1500} | ({"tolerance": 1e-3} if "1e9" in claimed["noise"] else {})
     privacy = {"epsilon": 1e3, "delta": 1e-5, "queries": 1}
     made = parse_claim({"mechanism": claimed, "privacy": privacy, "gate": gate})

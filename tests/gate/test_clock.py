@@ -23,7 +23,7 @@ class Time:
 
     def __init__(self, monkeypatch):
         self.now = 0.0
-        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def target(scale, at=None, call=None):
     return InProcessTarget(aggregate)
 
 
-def test_the_sooner_of_two_ends_counts(moved):
+def test_the_sooner_of_two_ends_counts(moved) -> None:
     assert seconds_left() == float("inf")
     with run_clock(10.0):
         with run_clock(20.0):
@@ -60,7 +60,7 @@ def test_the_sooner_of_two_ends_counts(moved):
     check_clock()
 
 
-def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch):
+def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch) -> None:
     """Every check that was not done names the limit; without one the same target passes."""
     late = Time(monkeypatch)
     report = verify(target(10, 12, lambda: setattr(late, "now", 61.0)), claim(run_timeout=60.0))
@@ -74,7 +74,7 @@ def test_a_run_out_of_time_is_inconclusive_and_says_so(monkeypatch):
     assert by_id["input-contract"].verdict == "pass"
 
 
-def test_a_refutation_found_in_time_stays_a_fail(monkeypatch):
+def test_a_refutation_found_in_time_stays_a_fail(monkeypatch) -> None:
     """The time runs out in the search for the simplest histogram, after the evidence is in."""
     late = Time(monkeypatch)
     doing = []
@@ -90,7 +90,7 @@ def test_a_refutation_found_in_time_stays_a_fail(monkeypatch):
     assert any("used up (looking for the simplest histogram)" in w for w in report.warnings)
 
 
-def test_time_that_runs_out_while_planning_ends_planning(monkeypatch):
+def test_time_that_runs_out_while_planning_ends_planning(monkeypatch) -> None:
     late = Time(monkeypatch)
     told = []
 
@@ -115,7 +115,7 @@ def asleep(histogram, size):
 
 
 @pytest.mark.slow("waits until its time is up")
-def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path):
+def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path) -> None:
     """A call may take 30 s by `timeout`: the run's limit cuts it, and that is no error."""
     (tmp_path / "asleep.py").write_text(SLEEPS)
     (tmp_path / "claim.toml").write_text(
@@ -140,7 +140,7 @@ def test_limits_beyond_use_are_one_line(given):
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_an_integral_is_cut_short_and_a_report_is_not(moved):
+def test_an_integral_is_cut_short_and_a_report_is_not(moved) -> None:
     """A simulated attack on a thousand classes is minutes of integrals without a step between."""
     votes = np.array([30.0, 15.0, 5.0])
     with run_clock(1.0):

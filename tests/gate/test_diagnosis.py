@@ -30,7 +30,7 @@ def judged(name):
 @pytest.mark.parametrize(
     "name", ["root-scale", "square-scale", "clear-lead-shortcut", "none-after-5000", "no-noise"]
 )
-def test_the_fault_that_is_named_is_the_one_that_is_there(name):
+def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     """The first labels that refute fit several; each of these got a wrong name from them alone."""
     entry, report = judged(name)
     failed = [found for found in report.checks if found.verdict is Verdict.FAIL]
@@ -38,14 +38,14 @@ def test_the_fault_that_is_named_is_the_one_that_is_there(name):
 
 
 @pytest.mark.parametrize("name", ["first-of-call-bare", "single-bare-beyond-80"])
-def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name):
+def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name) -> None:
     """Catches a name from all labels: most are from calls without the fault."""
     entry, report = judged(name)
     assert entry.named in result(report, "class-probabilities").diagnosis
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept():
+def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept() -> None:
     """The screening without noise refuses a histogram always or never, as a cache would."""
     entry, report = judged("screens-without-noise")
     assert entry.named in result(report, "class-probabilities").diagnosis
@@ -57,7 +57,7 @@ def test_noise_that_is_missing_is_not_taken_for_noise_that_is_kept():
 
 
 @pytest.mark.parametrize("name", ["frozen-per-histogram", "one-noise-a-call"])
-def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name):
+def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name) -> None:
     """The other way round: what fails for the labels' law refers to fresh-noise."""
     entry, report = judged(name)
     assert entry.named in result(report, "fresh-noise").diagnosis
@@ -66,14 +66,14 @@ def test_noise_that_is_kept_is_not_taken_for_noise_that_is_missing(name):
     assert "(see fresh-noise)" in labels.diagnosis
 
 
-def test_no_fault_is_named_where_none_fits():
+def test_no_fault_is_named_where_none_fits() -> None:
     """Noise on the two largest counts alone: a quarter of the scale is nearest, and far off."""
     _, report = judged("noise-on-top-two")
     assert "no known fault fits" in result(report, "class-probabilities").diagnosis
 
 
 @pytest.mark.parametrize(("general", "explained"), [(0.0, True), (70.0, True), (90.0, False)])
-def test_a_fault_that_says_less_than_laws_of_any_kind_is_not_named(general, explained):
+def test_a_fault_that_says_less_than_laws_of_any_kind_is_not_named(general, explained) -> None:
     """Two histograms with evidence 40 each: their priors cost 2.3 nats, so 75 against 70."""
     evidence = PointedEvidence(np.array([0.5, 0.5]))
     evidence.log_ratios = evidence.recent = np.array([70.0, 20.0])
@@ -82,7 +82,7 @@ def test_a_fault_that_says_less_than_laws_of_any_kind_is_not_named(general, expl
     assert fits.explained is explained
 
 
-def test_of_any_fault_the_evidence_for_all_laws_is_seldom_more():
+def test_of_any_fault_the_evidence_for_all_laws_is_seldom_more() -> None:
     """A fault that is there is refuted with probability e^-7 at most: here in none of 40 runs."""
     plan = make_plan(small_claim(), 0)
     rng = np.random.default_rng(1)
@@ -95,7 +95,7 @@ def test_of_any_fault_the_evidence_for_all_laws_is_seldom_more():
         assert fits.log_any - fits.ratios[at] < SURE, plan.faults[at].wording
 
 
-def test_labels_are_asked_where_the_likeliest_faults_differ():
+def test_labels_are_asked_where_the_likeliest_faults_differ() -> None:
     """Two that fit alike: the first batch is of the stream that tells most, the last tells."""
     plan = make_plan(small_claim(), 0)
     wordings = [fault.wording for fault in plan.faults]
@@ -125,7 +125,7 @@ def test_labels_are_asked_where_the_likeliest_faults_differ():
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_what_a_failure_took_is_kept_apart_from_its_diagnosis():
+def test_what_a_failure_took_is_kept_apart_from_its_diagnosis() -> None:
     claim = small_claim()
     told, ended, finished = (
         verify(drawing(claim, 0.5), claim, seed=0, after_failure=how)
@@ -141,7 +141,7 @@ def test_what_a_failure_took_is_kept_apart_from_its_diagnosis():
 
 
 @pytest.mark.parametrize("after_failure", ["diagnose", "keep-going"])
-def test_a_diagnosis_stays_within_the_budget(after_failure):
+def test_a_diagnosis_stays_within_the_budget(after_failure) -> None:
     """One more call than the budget allows would be a promise broken."""
     found = verify(drawing(small_claim(), 0.5), small_claim(), seed=0).found_after
     claim = small_claim(gate={"max_queries": found + 100})
@@ -150,7 +150,7 @@ def test_a_diagnosis_stays_within_the_budget(after_failure):
     assert report.queries == found + 100
 
 
-def test_the_two_options_exclude_each_other():
+def test_the_two_options_exclude_each_other() -> None:
     asked = CliRunner().invoke(commands, ["verify", "--keep-going", "--stop-at-once"])
     assert asked.exit_code == 2
     assert asked.output.strip() == (
@@ -160,7 +160,7 @@ def test_the_two_options_exclude_each_other():
 
 @pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize("option", ["--keep-going", "--stop-at-once"])
-def test_the_command_that_repeats_a_run_has_its_option(option, tmp_path):
+def test_the_command_that_repeats_a_run_has_its_option(option, tmp_path) -> None:
     """Without it, the run repeated would end elsewhere."""
     claim = tmp_path / "claim.toml"
     claim.write_text(
@@ -182,6 +182,6 @@ def result_of(report, check):
     return next(found for found in report["checks"] if found["id"] == check)
 
 
-def test_a_word_that_is_none_is_refused():
+def test_a_word_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="after_failure = 'never': expected one of diagnose, "):
         assert_conforms(lambda votes, size: [0] * size, small_claim(), after_failure="never")

@@ -28,7 +28,7 @@ def named(made):
 
 @pytest.mark.parametrize("made", CORRECT, ids=named)
 @pytest.mark.slow("passes at the default gate; `verify` alone has one in every run")
-def test_a_correct_deployment_passes(made):
+def test_a_correct_deployment_passes(made) -> None:
     report = verify(drawing_with(str(made.mechanism.noise)), made, seed=1)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
     assert report.queries <= made.gate.max_queries
@@ -37,7 +37,7 @@ def test_a_correct_deployment_passes(made):
 @pytest.mark.slow("whole runs; others are")
 @pytest.mark.parametrize("factor", [0.5, 0.9, 1.1, 2.0])
 @pytest.mark.parametrize("made", CORRECT[:3], ids=named)
-def test_a_wrong_scale_fails_and_is_named(made, factor):
+def test_a_wrong_scale_fails_and_is_named(made, factor) -> None:
     """Power: every one of them, well within the budget, with the right scale in the diagnosis."""
     drawn = made.mechanism.noise.times(factor)
     report = verify(drawing_with(str(drawn)), made, seed=2)
@@ -52,21 +52,21 @@ def test_a_wrong_scale_fails_and_is_named(made, factor):
 
 def no_noise_when_sure(histogram, size):
     """A shortcut above nine tenths of consensus."""
-    rng = no_noise_when_sure.rng
+    rng = no_noise_when_sure.rng  # type: ignore[attr-defined]
     if histogram.max() > 0.9 * histogram.sum():
         return np.full(size, histogram.argmax())
     return (histogram + rng.normal(0, 40, (size, histogram.size))).argmax(1)
 
 
-def test_a_fault_on_few_inputs_is_not_drowned():
+def test_a_fault_on_few_inputs_is_not_drowned() -> None:
     """Only near-unanimous histograms are wrong, and only where noise could have shown."""
-    no_noise_when_sure.rng = np.random.default_rng(6)
+    no_noise_when_sure.rng = np.random.default_rng(6)  # type: ignore[attr-defined]
     made = claimed("gaussian:100")
     report = verify(InProcessTarget(no_noise_when_sure), made, seed=6)
     assert report.verdict is Verdict.FAIL
 
 
-def test_the_simplest_histogram_has_evidence_of_its_own():
+def test_the_simplest_histogram_has_evidence_of_its_own() -> None:
     """It is asked as often as shows the fault with probability 0.95."""
     runs = [verify(drawing_with("gaussian:20", seed), claimed(), seed=7) for seed in range(6)]
     each = [result(report, "class-probabilities") for report in runs]
@@ -76,13 +76,13 @@ def test_the_simplest_histogram_has_evidence_of_its_own():
 
 
 @pytest.mark.slow("a pass at the default gate")
-def test_two_classes_tell_the_scale_within_the_budget():
+def test_two_classes_tell_the_scale_within_the_budget() -> None:
     """The leftover budget goes where the labels tell most, not to the unanimous histogram."""
     report = verify(drawing_with("gaussian:40"), claimed(classes=2), seed=1)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
 
 
-def test_too_small_a_budget_is_inconclusive_and_says_by_how_much():
+def test_too_small_a_budget_is_inconclusive_and_says_by_how_much() -> None:
     report = verify(drawing_with("gaussian:40"), claimed(max_queries=3000), seed=1)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.verdict.exit_status == 3
@@ -90,7 +90,7 @@ def test_too_small_a_budget_is_inconclusive_and_says_by_how_much():
     assert "more queries would have been needed" in result(report, "noise-scale").message
 
 
-def test_a_spent_budget_is_inconclusive_never_fail():
+def test_a_spent_budget_is_inconclusive_never_fail() -> None:
     inner, left = drawing_with("gaussian:20"), [150]
 
     def limited(histogram, size):
@@ -104,7 +104,7 @@ def test_a_spent_budget_is_inconclusive_never_fail():
     assert "budget was exhausted" in result(report, "class-probabilities").message
 
 
-def test_an_error_in_mid_run_keeps_what_was_found():
+def test_an_error_in_mid_run_keeps_what_was_found() -> None:
     inner, calls = drawing_with("gaussian:40"), [0]
 
     def failing(histogram, size):
@@ -119,7 +119,7 @@ def test_an_error_in_mid_run_keeps_what_was_found():
     assert result(report, "class-probabilities").queries > 0
 
 
-def test_every_check_of_the_contract_is_listed():
+def test_every_check_of_the_contract_is_listed() -> None:
     report = verify(drawing_with("gaussian:40"), claimed(max_queries=300), seed=0)
     contract = (
         "class-probabilities shift-invariance permutation-equivariance vote-monotonicity "
@@ -131,21 +131,21 @@ def test_every_check_of_the_contract_is_listed():
         assert found.message
 
 
-def test_runs_repeat_from_their_seed():
+def test_runs_repeat_from_their_seed() -> None:
     first, second = (
         verify(drawing_with("gaussian:36", 1), claimed(**COARSE), seed=8) for _ in range(2)
     )
     assert [c.as_json() for c in first.checks] == [c.as_json() for c in second.checks]
 
 
-def test_the_worst_verdict_is_the_runs():
+def test_the_worst_verdict_is_the_runs() -> None:
     assert worst([Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.ERROR, Verdict.FAIL]) is Verdict.FAIL
     assert worst([Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.ERROR]) is Verdict.ERROR
     assert worst([Verdict.PASS, Verdict.NOT_APPLICABLE]) is Verdict.PASS
     assert worst([Verdict.NOT_APPLICABLE]) is Verdict.INCONCLUSIVE
 
 
-def test_evidence_without_bounds_is_still_json():
+def test_evidence_without_bounds_is_still_json() -> None:
     found = CheckResult("x", Verdict.FAIL, "m", log_e_value=math.inf, log_threshold=math.inf)
     assert found.as_json()["log10_e_value"] == 1e308
 
@@ -156,7 +156,7 @@ RUNS = 16
 
 @pytest.mark.slow("error rates over many runs")
 @pytest.mark.parametrize("false_alarm", [1e-6, 0.05])
-def test_correct_deployments_rarely_fail(false_alarm):
+def test_correct_deployments_rarely_fail(false_alarm) -> None:
     """Null: P(fail) <= false_alarm over a run's checks and looks. Limit exceeded 1 in 1e9."""
     made = claimed(max_queries=5000, false_alarm=false_alarm)
     failed = sum(

@@ -9,7 +9,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_totals_that_are_refused_make_the_shift_not_applicable():
+def test_totals_that_are_refused_make_the_shift_not_applicable() -> None:
     inner = drawing_with("gaussian:40")
 
     def fixed(histogram, size):
@@ -24,7 +24,7 @@ def test_totals_that_are_refused_make_the_shift_not_applicable():
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
+def test_a_target_that_refuses_telling_histograms_ends_all_the_same() -> None:
     """The informative anchor has an empty class; the scale is then read off the other anchors."""
     inner = drawing_with("gaussian:40")
 
@@ -46,7 +46,7 @@ def test_a_target_that_refuses_telling_histograms_ends_all_the_same():
     assert report.verdict is Verdict.ERROR  # of the same histogram, more labels than it serves
 
 
-def test_what_was_answered_may_not_be_refused_later():
+def test_what_was_answered_may_not_be_refused_later() -> None:
     """A deployment that breaks with a ValueError would be taken for one that serves less."""
     inner, left = drawing_with("gaussian:40"), [5000]
 

@@ -34,7 +34,7 @@ def keeping(seed):
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_a_run_without_a_restart_says_what_it_did_not_see():
+def test_a_run_without_a_restart_says_what_it_did_not_see() -> None:
     report = verify(InProcessTarget(gaussian(None)), claim(), seed=0)
     assert report.verdict is Verdict.PASS
     assert report.unseen.startswith("the target was not restarted: a seed fixed at its start would")
@@ -57,7 +57,7 @@ class Restartable(InProcessTarget):
         raise NotOffered("not in this test")
 
 
-def test_no_pass_while_a_restart_is_owed():
+def test_no_pass_while_a_restart_is_owed() -> None:
     """All labels but those of the restart: catches a pass that left the restart out."""
     whole = verify(Restartable(gaussian(None)), claim(), seed=0)
     assert whole.verdict is Verdict.PASS
@@ -69,20 +69,20 @@ def test_no_pass_while_a_restart_is_owed():
         assert "more queries would have been needed" in found.message
 
 
-def test_the_reference_is_made_anew_without_a_warning():
+def test_the_reference_is_made_anew_without_a_warning() -> None:
     report = verify(reference_target(claim()), claim(restart="/nonexistent"), seed=0)
     assert report.verdict is Verdict.PASS
     assert report.unseen is None
     assert "after a restart the labels were new" in result(report, "fresh-noise").message
 
 
-def test_a_refuted_run_has_nothing_to_add():
+def test_a_refuted_run_has_nothing_to_add() -> None:
     report = verify(InProcessTarget(lambda votes, size: [0] * size), claim(), seed=0)
     assert report.verdict is Verdict.FAIL
     assert report.unseen is None
 
 
-def test_kept_answers_are_asked_again_after_a_restart():
+def test_kept_answers_are_asked_again_after_a_restart() -> None:
     """In memory they are drawn anew: the earliest and the latest are asked."""
     made = claim(caching=True)
 
@@ -107,7 +107,7 @@ def test_kept_answers_are_asked_again_after_a_restart():
     assert "keep them on disk" in lost.diagnosis
 
 
-def test_an_object_may_have_its_server_restarted():
+def test_an_object_may_have_its_server_restarted() -> None:
     mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
     restart = f"{sys.executable} -c 'exit(5)'"
     table = {"mechanism": mechanism, "gate": COARSE | {"restart": restart}}

@@ -63,7 +63,7 @@ def whole():
         ("vote-monotonicity", small_claim("confident-gnmax"), None),
     ],
 )
-def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole):
+def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole) -> None:
     """What it needs is asked for, and little else: catches streams forgotten or asked in vain."""
     report = run(claim, select([check]))
     found = verdicts(report)
@@ -74,7 +74,7 @@ def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole):
     assert share is None or report.queries <= share * whole
 
 
-def test_kept_answers_are_asked_again_alone():
+def test_kept_answers_are_asked_again_alone() -> None:
     """Of a caching deployment: a few hundred histograms, and those of them again."""
     claim = small_claim()
     claim = claim.model_copy(
@@ -93,7 +93,7 @@ def test_kept_answers_are_asked_again_alone():
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
 
 
-def test_a_fault_of_what_is_left_out_is_not_reported():
+def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     """Half the noise shows in labels and scale; the symmetries hold all the same."""
     report = run(small_claim(), select(skip=["class-probabilities", "noise-scale"]), scale=0.5)
     assert report.verdict is Verdict.PASS
@@ -103,7 +103,7 @@ def test_a_fault_of_what_is_left_out_is_not_reported():
     assert run(small_claim(), select(["noise-scale"]), scale=0.5).verdict is Verdict.FAIL
 
 
-def test_what_a_check_finds_needs_no_other():
+def test_what_a_check_finds_needs_no_other() -> None:
     """Reused noise without the checks of the labels' law."""
     claim = small_claim()
     mechanism = claim.mechanism.mechanism()
@@ -116,7 +116,7 @@ def test_what_a_check_finds_needs_no_other():
     assert report.figures.histograms == ()
 
 
-def test_nothing_is_restarted_for_a_check_that_is_left_out():
+def test_nothing_is_restarted_for_a_check_that_is_left_out() -> None:
     """Nor is it a warning that it was not."""
 
     class Restartable(InProcessTarget):
@@ -132,7 +132,7 @@ def test_nothing_is_restarted_for_a_check_that_is_left_out():
     assert not any("restarted" in warning for warning in report.warnings)
 
 
-def test_thresholds_do_not_depend_on_what_is_left_out():
+def test_thresholds_do_not_depend_on_what_is_left_out() -> None:
     """The share of the error budget stays: catches shares given to the rest."""
     report = run(small_claim(), select(["noise-scale"]))
     found = result(report, "noise-scale")
@@ -140,7 +140,7 @@ def test_thresholds_do_not_depend_on_what_is_left_out():
     assert found.log_threshold == pytest.approx(wanted)
 
 
-def test_a_choice_that_applies_to_nothing_is_told():
+def test_a_choice_that_applies_to_nothing_is_told() -> None:
     report = run(small_claim(), select(["abstention", "accountant-soundness"]))
     assert report.queries < 100
     assert report.verdict is Verdict.INCONCLUSIVE  # the form of the replies alone is no pass
@@ -162,20 +162,20 @@ def test_a_choice_that_applies_to_nothing_is_told():
         (["noise-scale"], ["fresh-noise"], "--check and --skip: give one or the other"),
     ],
 )
-def test_bad_choices_are_one_line(check, skip, words):
+def test_bad_choices_are_one_line(check, skip, words) -> None:
     with pytest.raises(ValueError, match=r"^--") as error:
         select(check, skip)
     assert str(error.value).startswith(words)
     assert "\n" not in str(error.value)
 
 
-def test_choosing_all_is_choosing_nothing():
+def test_choosing_all_is_choosing_nothing() -> None:
     assert select(list(SHARES)).left_out == {} == select().left_out
     assert Selection().warning is None
 
 
 @pytest.mark.slow("whole runs in processes; others are")
-def test_own_histograms_are_typed_or_read(tmp_path):
+def test_own_histograms_are_typed_or_read(tmp_path) -> None:
     """Each once, and a column of labels is no class."""
     path = tmp_path / "own.csv"
     path.write_text("a,b,c,d,label\n20,10,6,4,1\n40,0,0,0,0\n")
@@ -205,7 +205,7 @@ def test_own_histograms_are_typed_or_read(tmp_path):
         ([], None, "nowhere.csv: No such file"),
     ],
 )
-def test_bad_histograms_are_one_line(typed_ones, text, words, tmp_path, monkeypatch):
+def test_bad_histograms_are_one_line(typed_ones, text, words, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     if text is not None:
         (tmp_path / "own.csv").write_text(text)
@@ -216,7 +216,7 @@ def test_bad_histograms_are_one_line(typed_ones, text, words, tmp_path, monkeypa
     assert "\n" not in str(error.value)
 
 
-def test_there_is_a_limit_to_own_histograms(tmp_path):
+def test_there_is_a_limit_to_own_histograms(tmp_path) -> None:
     claim = small_claim(gate={}).mechanism.model_copy(update={"classes": 2, "teachers": 2000})
     rows = tmp_path / "own.csv"
     rows.write_text("".join(f"{k},{2000 - k}\n" for k in range(1001)))
@@ -226,14 +226,14 @@ def test_there_is_a_limit_to_own_histograms(tmp_path):
     assert len(own_histograms([], str(rows), claim)) == 1000
 
 
-def test_own_histograms_count_in_what_is_still_to_ask():
+def test_own_histograms_count_in_what_is_still_to_ask() -> None:
     """They come before the last anchors, so a budget that ends before them must hold them too."""
     more = [make_plan(small_claim(), 0, own=own) for own in ((), (OWN, (40, 0, 0, 0)))]
     short = [ClassProbabilities(plan).shortfall() for plan in more]
     assert short[1] == short[0] + 200
 
 
-def test_the_command_takes_them_all(tmp_path):
+def test_the_command_takes_them_all(tmp_path) -> None:
     """And says them again in `reproduce`, so that the run can be repeated."""
     (tmp_path / "claim.toml").write_text(CLAIM)
     (tmp_path / "own.csv").write_text("40,0,0,0\n")

@@ -92,7 +92,7 @@ def run(entry, seed):
 
 
 @pytest.mark.parametrize(("entry", "seed"), runs(BROKEN))
-def test_a_broken_aggregator_is_reported(entry, seed):
+def test_a_broken_aggregator_is_reported(entry, seed) -> None:
     """By a check that its fault concerns: an accusation for another reason is no detection."""
     report = run(entry, seed)
     reported = {found.id for found in report.checks if found.verdict.value == entry.verdict}
@@ -101,13 +101,13 @@ def test_a_broken_aggregator_is_reported(entry, seed):
 
 
 @pytest.mark.parametrize(("entry", "seed"), runs(CORRECT))
-def test_a_correct_aggregator_is_not_accused(entry, seed):
+def test_a_correct_aggregator_is_not_accused(entry, seed) -> None:
     """However it draws: a check that takes its way of drawing for a fault shows here."""
     report = run(entry, seed)
     assert report.verdict.value == entry.verdict, [found.message for found in report.checks]
 
 
-def test_every_entry_is_told_apart_and_expects_a_known_check():
+def test_every_entry_is_told_apart_and_expects_a_known_check() -> None:
     assert len({entry.id for entry in ZOO}) == len(ZOO)
     assert len(BROKEN) >= 45
     assert len(CORRECT) >= 14
@@ -117,7 +117,7 @@ def test_every_entry_is_told_apart_and_expects_a_known_check():
         assert bool(entry.checks) is (entry in BROKEN), entry.id
 
 
-def test_what_is_not_left_for_later_has_every_class_of_fault_check_and_mechanism():
+def test_what_is_not_left_for_later_has_every_class_of_fault_check_and_mechanism() -> None:
     now = [entry for entry in ZOO if entry.id not in WHY]
     assert {entry.id for entry in ZOO} >= set(WHY)
     assert {entry.fault for entry in now} == {entry.fault for entry in ZOO}
@@ -128,7 +128,7 @@ def test_what_is_not_left_for_later_has_every_class_of_fault_check_and_mechanism
     }
 
 
-def test_every_make_begins_afresh():
+def test_every_make_begins_afresh() -> None:
     """Nothing is left over from a run before: catches state kept in a module or a class.
 
     Processes of their own keep neither, and most are seeded by the system.
@@ -155,7 +155,7 @@ DISCRETE = {
 
 @pytest.mark.parametrize("name", DISCRETE)
 @pytest.mark.parametrize("votes", [(125, 124, 1), (150, 100, 0), (84, 83, 83), (220, 20, 10)])
-def test_integer_noise_with_random_ties_has_nearly_the_claimed_law(name, votes):
+def test_integer_noise_with_random_ties_has_nearly_the_claimed_law(name, votes) -> None:
     """Why it may stand among the correct ones: a thousandth of what a pass rules out.
 
     Ties settled by uniform priorities are exact: given that of the winner, t, another class stays

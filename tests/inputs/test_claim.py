@@ -10,7 +10,7 @@ from dpassay.verifiers.strategies import claims
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 
 
-def test_defaults_are_those_of_the_contract():
+def test_defaults_are_those_of_the_contract() -> None:
     gate = parse_claim({"mechanism": MECHANISM}).gate
     assert gate.model_dump() == {
         "false_alarm": 1e-6,
@@ -26,7 +26,7 @@ def test_defaults_are_those_of_the_contract():
     }
 
 
-def test_a_claim_describes_its_mechanism():
+def test_a_claim_describes_its_mechanism() -> None:
     assert parse_claim({"mechanism": MECHANISM}).mechanism.mechanism() == NoisyArgmax(Gaussian(40))
     screened = MECHANISM | {
         "name": "confident-gnmax",
@@ -65,7 +65,7 @@ def test_claims_survive_their_public_form(claim):
         ({"threshold": 5.0}, r"threshold = 5.0: only confident-gnmax takes it"),
     ],
 )
-def test_wrong_mechanisms_are_named_in_one_line(change, words):
+def test_wrong_mechanisms_are_named_in_one_line(change, words) -> None:
     with pytest.raises(ClaimError, match=words) as raised:
         parse_claim({"mechanism": MECHANISM | change})
     assert "\n" not in str(raised.value)
@@ -101,13 +101,13 @@ def test_wrong_mechanisms_are_named_in_one_line(change, words):
         ),
     ],
 )
-def test_wrong_tables_are_named_in_one_line(table, words):
+def test_wrong_tables_are_named_in_one_line(table, words) -> None:
     with pytest.raises(ClaimError, match=words) as raised:
         parse_claim(table)
     assert "\n" not in str(raised.value)
 
 
-def test_files_that_are_no_claims_are_named(tmp_path):
+def test_files_that_are_no_claims_are_named(tmp_path) -> None:
     missing = tmp_path / "none.toml"
     with pytest.raises(ClaimError, match=r"none.toml: No such file"):
         read_claim(missing)

@@ -94,7 +94,7 @@ def test_any_bytes_are_a_claim_or_a_line(tmp_path, content):
     assert result_or_one_line(ClaimError, read_claim, path) is None
 
 
-def test_a_claim_of_more_than_a_megabyte_is_refused_unread(tmp_path):
+def test_a_claim_of_more_than_a_megabyte_is_refused_unread(tmp_path) -> None:
     path = tmp_path / "claim.toml"
     text = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n#'
     path.write_text(text.ljust(CLAIM_BYTES, "x"))

@@ -28,13 +28,13 @@ def impatient(monkeypatch):
     monkeypatch.setattr(reading, "_WRITER_SECONDS", 0.2)
 
 
-def test_a_device_is_refused_unread():
+def test_a_device_is_refused_unread() -> None:
     """/dev/zero would fill the memory, and nothing would ever be said."""
     with pytest.raises(ReadingError, match=r"^it is a device: expected a file$"):
         read_bytes("/dev/zero")
 
 
-def test_a_file_is_read_up_to_the_limit_and_no_further(tmp_path):
+def test_a_file_is_read_up_to_the_limit_and_no_further(tmp_path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
     assert read_bytes(str(path), 100) == b"x" * 100
@@ -42,13 +42,13 @@ def test_a_file_is_read_up_to_the_limit_and_no_further(tmp_path):
         read_bytes(str(path), 99)
 
 
-def test_a_pipe_that_nobody_writes_is_given_up(pipe, impatient):
+def test_a_pipe_that_nobody_writes_is_given_up(pipe, impatient) -> None:
     """Opened as files are, it would block for ever."""
     with pytest.raises(ReadingError, match=r"nobody opened for writing within 0\.2 s"):
         read_bytes(pipe)
 
 
-def test_a_pipe_is_read_to_its_end_however_late_its_writer_speaks(pipe, monkeypatch):
+def test_a_pipe_is_read_to_its_end_however_late_its_writer_speaks(pipe, monkeypatch) -> None:
     """Only the absence of a writer is judged: one that thinks for longer is waited for."""
     monkeypatch.setattr(reading, "_WRITER_SECONDS", 2.0)
     spoken = threading.Event()
@@ -69,7 +69,7 @@ def test_a_pipe_is_read_to_its_end_however_late_its_writer_speaks(pipe, monkeypa
         writer.join()
 
 
-def test_what_is_read_more_than_once_is_a_regular_file(pipe, tmp_path):
+def test_what_is_read_more_than_once_is_a_regular_file(pipe, tmp_path) -> None:
     """A second reading of a pipe would find nothing: the claim would be held to no histogram."""
     privacy = f'[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "{pipe}"\n'
     (tmp_path / "claim.toml").write_text(MECHANISM + privacy)
@@ -79,7 +79,7 @@ def test_what_is_read_more_than_once_is_a_regular_file(pipe, tmp_path):
         read_claim(tmp_path / "claim.toml")
 
 
-def test_devices_in_every_place_of_a_file_are_one_line(tmp_path):
+def test_devices_in_every_place_of_a_file_are_one_line(tmp_path) -> None:
     privacy = '[privacy]\nepsilon = 2.0\ndelta = 1e-5\nqueries = 10\nscope = "/dev/zero"\n'
     (tmp_path / "claim.toml").write_text(MECHANISM + privacy)
     for words in (
@@ -94,7 +94,7 @@ def test_devices_in_every_place_of_a_file_are_one_line(tmp_path):
         assert len(found.stderr.splitlines()) == 1
 
 
-def test_a_process_substitution_is_read():
+def test_a_process_substitution_is_read() -> None:
     """`<(...)` is a pipe without a name, whose writer may take its time or be done already."""
     command = f"{sys.executable} -m dpassay.verifiers.cli account <(sleep 0.3; echo 12,7,6) "
     found = subprocess.run(
@@ -116,7 +116,7 @@ def test_a_process_substitution_is_read():
         ("privacy.epsilon", "above 0 to 10000"),
     ],
 )
-def test_numbers_beyond_use_name_what_is_allowed(tmp_path, key, allowed):
+def test_numbers_beyond_use_name_what_is_allowed(tmp_path, key, allowed) -> None:
     """A timeout of 1e308 s overflowed in the first call."""
     table, name = key.split(".")
     privacy = "[privacy]\ndelta = 1e-5\nqueries = 10\n" if table == "privacy" else "[gate]\n"

@@ -32,14 +32,14 @@ def plan(request):
 
 
 @pytest.mark.slow("laws of every fault on every stream")
-def test_every_law_sums_to_one(plan):
+def test_every_law_sums_to_one(plan) -> None:
     laws = np.exp(plan.fault_log_ratios + plan.log_q[:, None, :])
     assert np.allclose(np.nansum(laws, -1), 1.0, atol=1e-9)
     assert np.allclose(np.exp(plan.log_q).sum(-1), 1.0, atol=1e-12)
 
 
 @pytest.mark.slow("laws of every factor on every stream")
-def test_every_factor_of_the_scale_is_a_law(plan):
+def test_every_factor_of_the_scale_is_a_law(plan) -> None:
     for stream in range(plan.deep):
         laws = plan.scale_log_laws(stream)
         assert np.allclose(np.exp(laws).sum(-1), 1.0, atol=1e-11)
@@ -47,7 +47,7 @@ def test_every_factor_of_the_scale_is_a_law(plan):
         assert np.allclose(laws[at], plan.log_q[stream], atol=1e-9)
 
 
-def test_evidence_grows_under_each_fault_and_names_it(plan):
+def test_evidence_grows_under_each_fault_and_names_it(plan) -> None:
     """Labels of each fault's own law on the planned streams refute, and no other fits better.
 
     Catches a law that is the claim's own, and two faults of one law in the list. 8 nats are what
@@ -71,7 +71,7 @@ def test_evidence_grows_under_each_fault_and_names_it(plan):
         assert evidence.log_ratios[at] >= evidence.log_ratios.max() - 8.0, fault.wording
 
 
-def test_faults_of_a_class_follow_it_to_another_number(plan):
+def test_faults_of_a_class_follow_it_to_another_number(plan) -> None:
     """On turned classes each fault has the law that it has on the turned histogram itself.
 
     Catches numbers turned the wrong way: a class that is favoured would then seem another one.
@@ -91,7 +91,7 @@ def test_faults_of_a_class_follow_it_to_another_number(plan):
         assert np.allclose(found[same], expected[same], atol=1e-6)
 
 
-def test_favoured_classes_have_nearly_their_law(plan):
+def test_favoured_classes_have_nearly_their_law(plan) -> None:
     """First order in the votes will do: within a tenth of the change, in total variation."""
     stream = plan.first(Role.NEAR_TIE)
     votes = np.array(plan.streams[stream].histogram, dtype=np.float64)
@@ -109,7 +109,7 @@ def test_favoured_classes_have_nearly_their_law(plan):
             assert np.abs(law - exact).sum() < 0.1 * change
 
 
-def test_of_classes_without_noise_the_first_of_the_best_wins():
+def test_of_classes_without_noise_the_first_of_the_best_wins() -> None:
     """Six empty ones: the noisy leader has to stay below 0, and then the first of them is released.
 
     Catches a race in which classes of one count share its cell and hardly ever win.

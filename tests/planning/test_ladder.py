@@ -18,7 +18,7 @@ CLAIMS = [
 
 
 @pytest.mark.parametrize("mechanism", CLAIMS, ids=lambda m: f"{m['noise']}-{m['classes']}")
-def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
+def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism) -> None:
     """By probabilities of the whole ladder of winners, one by one."""
     claim = claimed(**mechanism).mechanism
     rungs = ladder(claim)
@@ -37,11 +37,11 @@ def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism):
         assert np.exp(log_probabilities(fewer.astype(float), claim.noise))[0] < chance
 
 
-def test_no_winner_is_clear_where_noise_is_large():
+def test_no_winner_is_clear_where_noise_is_large() -> None:
     assert ladder(claimed("gaussian:100").mechanism) == ()
 
 
-def test_a_winner_without_noise_shows_after_the_planned_labels():
+def test_a_winner_without_noise_shows_after_the_planned_labels() -> None:
     """All labels are the winner's: the wager on that fault then has what refutes, and no sooner.
 
     Catches labels too few by the leak of the claimed law, or by a weight that is not paid.
@@ -59,7 +59,7 @@ def test_a_winner_without_noise_shows_after_the_planned_labels():
                 assert n * gained >= wanted > (n - 2) * gained
 
 
-def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget():
+def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget() -> None:
     rungs = [
         sum(stream.role is Role.LADDER for stream in make_plan(made, 0).streams)
         for made in (claimed(), claimed(smallest_effect=0.1), claimed(max_queries=175_000))

@@ -17,7 +17,7 @@ def plan(other_totals=True, **mechanism):
     return make_plan(claim, 0, other_totals, ((200, 50, *[0] * 8),))
 
 
-def test_a_new_role_has_everything_to_decide():
+def test_a_new_role_has_everything_to_decide() -> None:
     """Catches a default, by which a new role would become an anchor unseen."""
     fields = dataclasses.fields(Traits)
     assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
@@ -25,14 +25,14 @@ def test_a_new_role_has_everything_to_decide():
 
 
 @pytest.mark.parametrize("other_totals", [True, False])
-def test_the_anchors_counted_are_those_planned(other_totals):
+def test_the_anchors_counted_are_those_planned(other_totals) -> None:
     made = plan(other_totals)
     planned = [stream.role for stream in made.streams if stream.is_anchor]
     assert sorted(role.kind for role in planned) == sorted(r.kind for r in anchors(other_totals))
     assert len(planned) == (9 if other_totals else 7)
 
 
-def test_neighbours_are_two_streams_of_one_role():
+def test_neighbours_are_two_streams_of_one_role() -> None:
     made = plan()
     assert [pair.role for pair in made.pairs] == [Role.PAIR, Role.EVEN]
     for pair in made.pairs:
@@ -40,7 +40,7 @@ def test_neighbours_are_two_streams_of_one_role():
     assert plan(caching=True).pairs == ()
 
 
-def test_streams_that_tell_the_scale_come_first():
+def test_streams_that_tell_the_scale_come_first() -> None:
     claim, votes = plan().claim, tuple(range(10))
     streams = (Stream(Role.EXPLORER, votes, 1), Stream(Role.PROBE, votes, 1))
     with pytest.raises(ValueError, match="come before"):

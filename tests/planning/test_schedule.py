@@ -35,7 +35,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_each_stream_is_asked_as_often_as_planned(name):
+def test_each_stream_is_asked_as_often_as_planned(name) -> None:
     """Catches a part kept for the end and forgotten, or asked twice."""
     made, asked, turned = plan(**PLANS[name]), Counter(), Counter()
     for batch in sweeps(made):
@@ -51,7 +51,7 @@ def test_each_stream_is_asked_as_often_as_planned(name):
         assert turned[i] == stream.turned, stream.kind
 
 
-def test_every_class_contends_under_some_numbering():
+def test_every_class_contends_under_some_numbering() -> None:
     """Half of an anchor is asked under other numbers, each of them; not those that are compared."""
     made = plan()
     for role in (Role.INFORMATIVE, Role.NEAR_TIE, Role.SMALLER_TOTAL, Role.LADDER):
@@ -63,7 +63,7 @@ def test_every_class_contends_under_some_numbering():
     assert all(stream.turned == 0 for stream in plan(GNMAX | {"caching": True}).streams)
 
 
-def test_calls_of_every_kind_are_made():
+def test_calls_of_every_kind_are_made() -> None:
     """Production asks for one label at a time: what it asks must have been looked at."""
     made = plan()
     batches = list(sweeps(made))
@@ -81,7 +81,7 @@ def test_calls_of_every_kind_are_made():
     assert all(any(sizes[n] for n in few) for few in ((2, 3), (4, 5, 6), (8, 9), range(10, 16)))
 
 
-def test_two_neighbours_are_asked_in_turn():
+def test_two_neighbours_are_asked_in_turn() -> None:
     """An answer kept for the request after the next would not show otherwise."""
     made = plan()
     roles = {made.streams[b.stream].role for b in sweeps(made) if b.other is not None}
@@ -92,7 +92,7 @@ def test_two_neighbours_are_asked_in_turn():
             assert np.abs(one - other).sum() == 2
 
 
-def test_the_end_of_a_run_tells_the_noise_scale():
+def test_the_end_of_a_run_tells_the_noise_scale() -> None:
     """A clear winner alone would not: the last tenth has a quarter of the telling anchors."""
     made = plan()
     batches = list(sweeps(made))

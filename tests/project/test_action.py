@@ -113,7 +113,7 @@ def commands(step):
     return obeyed
 
 
-def test_inputs_are_declared_and_never_pasted_into_a_script():
+def test_inputs_are_declared_and_never_pasted_into_a_script() -> None:
     inputs = ACTION.split("\ninputs:")[1].split("\noutputs:")[0]
     declared = set(re.findall(r"^  (\w[\w-]*):$", inputs, re.MULTILINE))
     used = set(re.findall(r"inputs\.([\w-]+)", ACTION))
@@ -124,21 +124,21 @@ def test_inputs_are_declared_and_never_pasted_into_a_script():
         assert step.run is None or "${{" not in step.run
 
 
-def test_the_python_that_is_there_is_kept_unless_another_is_asked_for():
+def test_the_python_that_is_there_is_kept_unless_another_is_asked_for() -> None:
     """setup-python would hide what the steps before installed."""
     (setup,) = (step for step in STEPS if step.uses and "setup-python" in step.uses)
     assert setup.condition == "inputs.python-version != ''"
     assert DEFAULTS["python-version"] == '""'
 
 
-def test_the_jobs_of_a_matrix_can_name_their_artifacts():
+def test_the_jobs_of_a_matrix_can_name_their_artifacts() -> None:
     (upload,) = (step for step in STEPS if step.uses and "upload-artifact" in step.uses)
     assert upload.given["name"] == "${{ inputs.artifact-name }}"
     assert upload.condition.startswith("always()")
 
 
 @pytest.mark.slow("installs and runs as a job would; another is")
-def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path):
+def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path) -> None:
     """Hostile names of files stay names, in the shell, in Markdown and in what the runner obeys."""
     (tmp_path / "a|b %0A<b>.py").write_text(TARGETS)
     folder = "report; touch broken"
@@ -169,7 +169,7 @@ def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path):
     assert "| fail | class-probabilities |" in unescape(table[2])
 
 
-def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path):
+def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path) -> None:
     (tmp_path / "raises.py").write_text(TARGETS)
     done = runner(target="raises.py:raises", claim="claim.toml")
     assert (tmp_path / "installed").read_text().splitlines() == ["--quiet", str(ROOT)]
@@ -185,7 +185,7 @@ def test_what_a_target_says_is_neither_markdown_nor_a_command(runner, tmp_path):
 
 
 @pytest.mark.slow("installs and runs as a job would; another is")
-def test_without_a_report_the_summary_says_so_and_an_older_one_is_gone(runner, tmp_path):
+def test_without_a_report_the_summary_says_so_and_an_older_one_is_gone(runner, tmp_path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "report.json").write_text("{}")
     done = runner(target="nowhere.py:attr", claim="absent.toml", report="old")

@@ -62,21 +62,21 @@ def names(requirements):
     return {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
 
 
-def test_the_table_names_every_dependency_and_no_other():
+def test_the_table_names_every_dependency_and_no_other() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     rows = re.findall(r"^\| ([\w-]+) \| [\d.]+ \|", TABLE, re.MULTILINE)
     assert set(rows) == names(project["dependencies"])
     assert len(rows) == len(set(rows))
 
 
-def test_what_to_install_without_jax_is_all_the_rest():
+def test_what_to_install_without_jax_is_all_the_rest() -> None:
     (line,) = re.findall(r"^pip install (numpy .*)$", TABLE, re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(line.split()) == names(project["dependencies"]) - {"jax", "dp-accounting"}
 
 
 @pytest.mark.slow("processes that load everything; others are")
-def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path):
+def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path) -> None:
     (tmp_path / "claim.toml").write_text(CLAIM)
     files = ("--claim", str(tmp_path / "claim.toml"), "--report", str(tmp_path / "report"))
     found = without_them("verify", *files, "--json")
@@ -89,7 +89,7 @@ def test_verify_gives_its_verdict_and_its_page_says_what_is_missing(tmp_path):
 
 
 @pytest.mark.slow("processes that load everything; others are")
-def test_the_command_that_needs_jax_says_so_in_one_line():
+def test_the_command_that_needs_jax_says_so_in_one_line() -> None:
     asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
     found = without_them("reconstruct", *asked, "--method", "gradient-descent")
     assert found.returncode == 2
@@ -99,6 +99,6 @@ def test_the_command_that_needs_jax_says_so_in_one_line():
 
 @pytest.mark.slow("processes that load everything; others are")
 @pytest.mark.parametrize("method", ["mle", "posterior"])
-def test_the_other_methods_need_none(method):
+def test_the_other_methods_need_none(method) -> None:
     asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
     assert without_them("reconstruct", *asked, "--method", method).returncode == 0

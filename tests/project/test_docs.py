@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TABLES = {"mechanism": MechanismClaim, "privacy": PrivacyClaim, "gate": Gate}
+TABLES: dict[str, Any] = {"mechanism": MechanismClaim, "privacy": PrivacyClaim, "gate": Gate}
 SAMPLE = {
     "mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
 }
@@ -58,11 +59,11 @@ def dead_links(page, markdown):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_resolve(page):
+def test_links_resolve(page) -> None:
     assert dead_links(page, page.read_text()) == []
 
 
-def test_dead_links_are_found():
+def test_dead_links_are_found() -> None:
     """A missing file, a missing heading here and elsewhere; what is in a code block is no link."""
     page = ROOT / "docs" / "checks.md"
     wrong = "[a](nowhere.md) [b](#nowhere) [c](zoo.md#nowhere)\n```\n[d](nowhere.md)\n```\n"
@@ -70,26 +71,26 @@ def test_dead_links_are_found():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_claims_parse(page):
+def test_claims_parse(page) -> None:
     """A fragment stands for the same with a [mechanism]; a mistyped key or value raises."""
     for claim in blocks(page.read_text(), "toml"):
         parse_claim(SAMPLE | tomllib.loads(claim))
 
 
-def test_there_is_a_section_for_each_check():
+def test_there_is_a_section_for_each_check() -> None:
     sections = re.findall(r"^## (.*)$", text("checks.md"), re.MULTILINE)
     assert sections == ["What all checks share", *SHARES]
 
 
 @pytest.mark.parametrize("check", SHARES)
-def test_a_section_says_all_there_is_to_say(check):
+def test_a_section_says_all_there_is_to_say(check) -> None:
     section = text("checks.md").split(f"\n## {check}\n")[1].partition("\n## ")[0]
     said = ("Tests", "Null hypothesis", "Evidence", "Share", "What a pass excludes")
     for part in (*said, "Typical causes", "Cannot see"):
         assert section.count(f"**{part}.**") == 1, part
 
 
-def test_shares_are_as_stated():
+def test_shares_are_as_stated() -> None:
     """In the table and in the section of each check; a share changed in the code is noticed."""
     for check, share in SHARES.items():
         shown = "0" if share == 0 else f"1/{round(1 / share)}"
@@ -99,7 +100,7 @@ def test_shares_are_as_stated():
         assert re.search(rf"\*\*Share\.\*\* {shown}[.,]", section), check
 
 
-def test_every_check_has_its_place_among_the_verdicts():
+def test_every_check_has_its_place_among_the_verdicts() -> None:
     rows = re.findall(r"^\| \[([\w-]+)\]\(checks\.md#\1\) \|", text("how-to.md"), re.MULTILINE)
     assert sorted(rows) == sorted(SHARES)
 
@@ -110,14 +111,14 @@ def documented_keys():
     return dict(re.findall(row, text("how-to.md"), re.MULTILINE))
 
 
-def test_all_keys_of_the_claim_are_documented():
+def test_all_keys_of_the_claim_are_documented() -> None:
     expected = [f"{table}.{key}" for table, model in TABLES.items() for key in model.model_fields]
     assert list(documented_keys()) == expected
     assert set(TABLES) == set(Claim.model_fields)
 
 
 @pytest.mark.parametrize(("key", "shown"), documented_keys().items())
-def test_defaults_are_as_documented(key, shown):
+def test_defaults_are_as_documented(key, shown) -> None:
     table, name = key.split(".")
     field = TABLES[table].model_fields[name]
     if field.is_required():
@@ -134,7 +135,7 @@ def tutorials_aggregator(*mended):
     for line in lines[: len(mended)]:
         name = line.split(" = ")[0]
         source = re.sub(rf"^{name} = .*$", line.strip(), source, flags=re.MULTILINE)
-    space = {}
+    space: dict[str, Any] = {}
     exec(source, space)
     assert [space["sigma"] == 40, space["rng"].bit_generator.seed_seq.entropy != 0] == [
         "sigma" in mended,
@@ -143,7 +144,7 @@ def tutorials_aggregator(*mended):
     return space["aggregate"]
 
 
-def test_the_tutorials_fault_is_found_and_named():
+def test_the_tutorials_fault_is_found_and_named() -> None:
     claim = parse_claim(tomllib.loads(blocks(text("tutorial.md"), "toml")[0]))
     report = verify(InProcessTarget(tutorials_aggregator()), claim, seed=7)
     assert report.verdict == Verdict.FAIL
@@ -152,7 +153,7 @@ def test_the_tutorials_fault_is_found_and_named():
 
 
 @pytest.mark.slow("whole runs; others are")
-def test_the_tutorials_aggregator_is_mended_line_by_line():
+def test_the_tutorials_aggregator_is_mended_line_by_line() -> None:
     """The mended one runs under the claim until its small budget ends, and is not accused."""
     tutorials_aggregator("sigma")
     claim = parse_claim(tomllib.loads(blocks(text("tutorial.md"), "toml")[0]))
@@ -161,7 +162,7 @@ def test_the_tutorials_aggregator_is_mended_line_by_line():
     assert report.verdict == Verdict.INCONCLUSIVE
 
 
-def test_the_explanations_snippets_print_what_they_say(capsys):
+def test_the_explanations_snippets_print_what_they_say(capsys) -> None:
     """Those without a simulation of attacks; the first one's figures are its own seed's."""
     page = text("explanation.md")
     for snippet in blocks(page, "python")[:2]:
@@ -171,13 +172,13 @@ def test_the_explanations_snippets_print_what_they_say(capsys):
     assert f"# {second}" in page
 
 
-def test_the_budget_recipe_charges_what_it_says(tmp_path, monkeypatch):
+def test_the_budget_recipe_charges_what_it_says(tmp_path, monkeypatch) -> None:
     """It stops when its budget is spent, its account survives a restart, its charge is right."""
     from dpassay.reference import BudgetExhausted
 
     monkeypatch.chdir(tmp_path)
     source = next(b for b in blocks(text("how-to.md"), "python") if "class Limited" in b)
-    space = {"__name__": "deployment"}
+    space: dict[str, Any] = {"__name__": "deployment"}
     exec(source, space)
     limited = space["Limited"]("ledger.jsonl")
     votes = np.array([125, 125])

@@ -55,14 +55,14 @@ def imported(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_go_down(path):
+def test_imports_go_down(path) -> None:
     mine = room(path.relative_to(ROOT).with_suffix("").parts)
     for module in imported(path):
         theirs = room(module)
         assert theirs == mine or FLOOR[theirs] < FLOOR[mine], f"{mine} imports {'.'.join(module)}"
 
 
-def test_every_room_has_a_floor_and_stands_in_the_map():
+def test_every_room_has_a_floor_and_stands_in_the_map() -> None:
     """A new folder or file at the top must be placed, and told of."""
     rooms = {room(path.relative_to(ROOT).with_suffix("").parts) for path in FILES}
     assert rooms == set(FLOOR)

@@ -57,7 +57,7 @@ FIVE_LINES = block("", "dpassay verify aggregator.py").strip()
 
 
 @pytest.mark.slow("a pass at the default gate; `verify` alone has one in every run")
-def test_your_own_aggregator_in_five_lines(tmp_path, process):
+def test_your_own_aggregator_in_five_lines(tmp_path, process) -> None:
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
     (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]"))
     found = process(FIVE_LINES)
@@ -65,14 +65,14 @@ def test_your_own_aggregator_in_five_lines(tmp_path, process):
     assert found.stdout.startswith("PASS")
 
 
-def test_the_gate_has_the_keys_shown(tmp_path, process):
+def test_the_gate_has_the_keys_shown(tmp_path, process) -> None:
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
     (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]") + block("toml", "[gate]"))
     found = process(FIVE_LINES + " --json --max-queries 300")
     assert found.returncode == 3, found.stderr
 
 
-def test_a_verdict_looks_as_shown(tmp_path, shell):
+def test_a_verdict_looks_as_shown(tmp_path, shell) -> None:
     """Every line of the sample that does not depend on chance is printed for half the noise."""
     source = block("python", "def aggregate").replace("normal(0, 40", "normal(0, 20")
     # which lines there are may depend on chance, and this one ends before a restart shows a seed
@@ -88,19 +88,19 @@ def test_a_verdict_looks_as_shown(tmp_path, shell):
             assert stable in shown, line
 
 
-def test_exact_probabilities(shell):
+def test_exact_probabilities(shell) -> None:
     command = re.search(r"`(dpassay probabilities \d[^`]*)`", (ROOT / HOW_TO).read_text()).group(1)
     found = shell(command)
     assert found.returncode == 0
     assert [len(line.split("  0.")[1]) for line in found.stdout.splitlines()] == [30] * 4
 
 
-def test_the_python_lines_run():
+def test_the_python_lines_run() -> None:
     exec(compile(block("python", "exact_probabilities", HOW_TO), HOW_TO, "exec"), {})
 
 
 @pytest.mark.slow("searches the best scale")
-def test_votes_are_read_as_shown(tmp_path, shell):
+def test_votes_are_read_as_shown(tmp_path, shell) -> None:
     lines = block("", "dpassay reconstruct", ATTACK).strip().splitlines()
     counts, log = (line.partition("#")[0] for line in lines)
     found = shell(counts)
@@ -112,7 +112,7 @@ def test_votes_are_read_as_shown(tmp_path, shell):
 
 
 @pytest.mark.slow("searches the best scale")
-def test_the_turning_point_is_where_the_text_says():
+def test_the_turning_point_is_where_the_text_says() -> None:
     """10,000 answers about 250 teachers of high consensus: sigma 90, to within 15."""
     from dpassay.attacks import best_scale
     from dpassay.reference import Gaussian
@@ -121,7 +121,7 @@ def test_the_turning_point_is_where_the_text_says():
     assert abs(best_scale(votes, Gaussian(40.0), 10_000, (20.0, 600.0)) - 90) < 15
 
 
-def test_answers_are_charged_as_shown(tmp_path, shell):
+def test_answers_are_charged_as_shown(tmp_path, shell) -> None:
     (tmp_path / "histograms.csv").write_text("200,30,20\n125,120,5\n")
     for line in block("", "dpassay account", ACCOUNTING).strip().splitlines():
         found = shell(line)
@@ -130,7 +130,7 @@ def test_answers_are_charged_as_shown(tmp_path, shell):
 
 
 @pytest.mark.slow("a pass at the default gate, and an audit of 200,000 labels")
-def test_a_privacy_claim_is_judged_as_shown(tmp_path, shell):
+def test_a_privacy_claim_is_judged_as_shown(tmp_path, shell) -> None:
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
     claim = block("toml", "[mechanism]") + block("toml", "[privacy]", ACCOUNTING)
     (tmp_path / "claim.toml").write_text(claim)

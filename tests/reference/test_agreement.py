@@ -89,7 +89,7 @@ def test_blocks_of_equal_votes_agree_with_mpmath(votes, family, scale):
         ([600, 300, 299, 298, 0], 30.0),
     ],
 )
-def test_float64_agrees_with_mpmath_at_extremes(family, votes, scale):
+def test_float64_agrees_with_mpmath_at_extremes(family, votes, scale) -> None:
     """Far tails, large counts, scales from 1e-3 to 1e6 of the gaps, ties, plateaus."""
     exact = exact_probabilities(votes, family(scale), 20)
     seen = above(exact, "1e-300")
@@ -98,7 +98,7 @@ def test_float64_agrees_with_mpmath_at_extremes(family, votes, scale):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_logs_stay_right_far_below_the_smallest_float(family):
+def test_logs_stay_right_far_below_the_smallest_float(family) -> None:
     """At a thousand scales behind, the log-probability is what is left of the probability."""
     votes = [1000, 998, 500, 0]
     exact = exact_probabilities(votes, family(1.0), 20)
@@ -107,7 +107,7 @@ def test_logs_stay_right_far_below_the_smallest_float(family):
         assert abs(float(mp.log(q)) / log - 1.0) < 1e-13
 
 
-def test_the_published_histograms_agree_with_mpmath(published_data):
+def test_the_published_histograms_agree_with_mpmath(published_data) -> None:
     """The 30 histograms that Wang et al. 2022 attack, at their four noise scales."""
     with (published_data / "wang2022_histograms.csv").open() as table:
         votes = np.loadtxt(table, delimiter=",", skiprows=1, usecols=range(3, 13), dtype=int)
@@ -132,7 +132,7 @@ def test_mpmath_lies_in_the_balls(case):
             assert ball.rel_accuracy_bits() > 66  # 20 digits
 
 
-def test_the_balls_hold_float64_probabilities_to_rounding():
+def test_the_balls_hold_float64_probabilities_to_rounding() -> None:
     """Enclosures against float64 directly, mpmath left out."""
     votes = [12, 7, 6, 30, 4, 161, 0, 10, 19, 1]
     logs = log_probabilities(votes, Gaussian(40.0))
@@ -140,7 +140,7 @@ def test_the_balls_hold_float64_probabilities_to_rounding():
         assert abs(float(np.exp(log)) / float(ball) - 1.0) < LIMIT
 
 
-def test_fifty_digits_are_stable_in_their_digits():
+def test_fifty_digits_are_stable_in_their_digits() -> None:
     """The digits asked for do not change when more are asked for."""
     votes = [12, 7, 6, 30, 4, 161, 0, 10, 19, 1]
     for family in FAMILIES:
@@ -159,7 +159,7 @@ JAX_CASES = [
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_jax_agrees_with_numpy(family):
+def test_jax_agrees_with_numpy(family) -> None:
     """One kernel serves both; the static grids and the far classes are JAX's own."""
     for votes, scale in JAX_CASES:
         found = log_probabilities(jnp.asarray(votes, dtype=float), family(scale))
@@ -177,7 +177,7 @@ def test_jax_agrees_with_numpy(family):
 
 @pytest.mark.slow("compiles second derivatives")
 @pytest.mark.parametrize("family", FAMILIES)
-def test_jax_jits_vmaps_and_differentiates_twice(family):
+def test_jax_jits_vmaps_and_differentiates_twice(family) -> None:
     """First derivatives against the analytic Jacobian, second ones against its differences."""
     noise = family(20.0)
 
@@ -196,7 +196,7 @@ def test_jax_jits_vmaps_and_differentiates_twice(family):
             assert np.allclose(hessian[:, :, label], rise / 2e-4, rtol=1e-6, atol=1e-9)
 
 
-def test_jax_in_32_bit_mode_is_refused():
+def test_jax_in_32_bit_mode_is_refused() -> None:
     """Silent float32 would cost nine digits."""
     with jax.enable_x64(False), pytest.raises(ValueError, match="jax_enable_x64"):
         log_probabilities(jnp.asarray([1.0, 2.0]), parse_noise("gaussian:1"))

@@ -4,6 +4,7 @@ Found this way: `query_cost` charged Interactive-GNMax as Confident-GNMax, 880 t
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ class Unheard:
 class Conformance:
     """What costs and accountants share: which mechanisms are known, and the exact cost."""
 
-    known = PLAIN + CONFIDENT + INTERACTIVE
+    known: tuple[Any, ...] = PLAIN + CONFIDENT + INTERACTIVE
     one_sided = False  # a data-dependent bound at H covers D(Q(H) || Q(H')) alone
     examples = 60
     guarantee = True  # False for an estimate, which need not cover the exact cost
@@ -95,7 +96,7 @@ class Conformance:
         tried = given(votes=some, mechanism=st.sampled_from(self.known))(check)
         settings(max_examples=self.examples)(tried)()
 
-    def test_a_mechanism_it_does_not_know_is_refused_by_name(self):
+    def test_a_mechanism_it_does_not_know_is_refused_by_name(self) -> None:
         for mechanism in (Unheard(), *set(PLAIN + CONFIDENT + INTERACTIVE) - set(self.known)):
             with pytest.raises(UnknownMechanismError, match=type(mechanism).__name__):
                 self.charge(np.array([20, 10, 5, 5]), mechanism)
@@ -104,21 +105,21 @@ class Conformance:
 class CostConformance(Conformance):
     """Inherit, and give `charge`: the Rényi cost (n,) of one query at ORDERS."""
 
-    def test_a_query_costs_nothing_only_where_the_exact_cost_underflows(self):
+    def test_a_query_costs_nothing_only_where_the_exact_cost_underflows(self) -> None:
         def check(votes, mechanism):
             costs_something = self.exact(votes, mechanism) > UNDERFLOW
             assert (self.charge(votes, mechanism)[costs_something] > 0).all()
 
         self.holds(check)
 
-    def test_a_higher_order_costs_no_less(self):
+    def test_a_higher_order_costs_no_less(self) -> None:
         def check(votes, mechanism):
             cost = self.charge(votes, mechanism)
             assert (np.diff(cost) >= -SLACK * cost[1:]).all()
 
         self.holds(check)
 
-    def test_the_exact_cost_is_covered(self):
+    def test_the_exact_cost_is_covered(self) -> None:
         def check(votes, mechanism):
             cost = self.charge(votes, mechanism)
             assert (self.exact(votes, mechanism) <= cost * (1 + SLACK) + UNDERFLOW).all()
@@ -180,7 +181,7 @@ class AccountantConformance(Conformance):
     def charge(self, votes, mechanism):
         return self.epsilon(votes, mechanism, 1)
 
-    def test_only_no_query_is_free_and_more_cost_more(self):
+    def test_only_no_query_is_free_and_more_cost_more(self) -> None:
         def check(votes, mechanism):
             none, one, four = (self.epsilon(votes, mechanism, n) for n in (0, 1, 4))
             assert none == 0.0
@@ -190,7 +191,7 @@ class AccountantConformance(Conformance):
 
         self.holds(check)
 
-    def test_costs_of_queries_add_up(self):
+    def test_costs_of_queries_add_up(self) -> None:
         """At every order: epsilon is then at most what the sum converts to at any of them."""
 
         def check(votes, mechanism):
@@ -201,7 +202,7 @@ class AccountantConformance(Conformance):
 
         self.holds(check)
 
-    def test_the_exact_cost_of_many_is_covered(self):
+    def test_the_exact_cost_of_many_is_covered(self) -> None:
         def check(votes, mechanism):
             for queries in (1, 7):
                 exact = self.exact_epsilon(votes, mechanism, queries)
@@ -239,7 +240,7 @@ class TestLedger(AccountantConformance):
         return ledger.spent
 
 
-def test_a_query_that_the_teachers_do_not_answer_costs_its_screen_alone():
+def test_a_query_that_the_teachers_do_not_answer_costs_its_screen_alone() -> None:
     """Of a student's confirmed label too: the teachers gave none."""
     for mechanism in CONFIDENT + INTERACTIVE:
         refused, answered, every = (
@@ -252,7 +253,7 @@ def test_a_query_that_the_teachers_do_not_answer_costs_its_screen_alone():
         np.testing.assert_allclose(answered, every, rtol=1e-12)
 
 
-def test_interactive_gnmax_costs_what_its_own_analysis_says():
+def test_interactive_gnmax_costs_what_its_own_analysis_says() -> None:
     votes, mechanism = np.array([150, 60, 40, 0]), INTERACTIVE[0]
     for analysis in ("data-independent", "data-dependent"):
         np.testing.assert_array_equal(
@@ -267,7 +268,7 @@ def test_interactive_gnmax_costs_what_its_own_analysis_says():
 
 
 @pytest.mark.parametrize("mechanism", PLAIN + CONFIDENT + INTERACTIVE)
-def test_the_certified_law_encloses_the_law(mechanism):
+def test_the_certified_law_encloses_the_law(mechanism) -> None:
     votes = [20, 14, 5, 1]
     law = np.exp(mechanism.log_probabilities(np.array(votes, float)))
     enclosed = enclosed_law(votes, mechanism)
@@ -275,7 +276,7 @@ def test_the_certified_law_encloses_the_law(mechanism):
     np.testing.assert_allclose([float(ball.mid()) for ball in enclosed], law, rtol=1e-9, atol=1e-15)
 
 
-def test_the_share_of_answers_is_that_of_the_teachers_labels():
+def test_the_share_of_answers_is_that_of_the_teachers_labels() -> None:
     votes = np.array([20, 14, 5, 1])
     assert answered_share(votes, PLAIN[0]) == 1.0
     for mechanism in (CONFIDENT[0], INTERACTIVE[1]):  # the student confirms nothing below 0.9
@@ -287,7 +288,7 @@ def test_the_share_of_answers_is_that_of_the_teachers_labels():
         enclosed_law(votes.tolist(), Unheard())
 
 
-def test_every_cost_names_its_neighbours():
+def test_every_cost_names_its_neighbours() -> None:
     """Those of records drawn at random are data sets with one more or less; all others replace."""
     replace = (query_cost, worst_neighbours, worst_pair, confident_cost, interactive_cost)
     assert {adjacency_of(cost) for cost in replace} == {Adjacency.REPLACE_ONE}

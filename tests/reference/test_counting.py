@@ -49,20 +49,20 @@ def exact_delta(p, q, times, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [800.0, 900.0])
-def test_tails_that_underflow_are_not_taken_for_nothing(epsilon):
+def test_tails_that_underflow_are_not_taken_for_nothing(epsilon) -> None:
     """The far tail is below 1e-308 from epsilon 709 on: as nothing, delta would be near one."""
     found = best_count(0.75, 0.25, 1800, epsilon)[1]
     assert found == pytest.approx(exact_delta(0.75, 0.25, 1800, epsilon), rel=1e-6)
 
 
-def test_large_epsilons_are_not_refuted_by_underflow():
+def test_large_epsilons_are_not_refuted_by_underflow() -> None:
     """At epsilon 1000 the true delta of 10,000 coins of 0.6 and 0.4 is 8.0e-7."""
     assert best_count(0.6, 0.4, 10_000, 1000.0)[1] == pytest.approx(8.0e-7, rel=0.01)
     assert not _refutes(0.6, 0.4, claim(epsilon=1000.0).privacy, 10_000)
     assert _refutes(0.6, 0.4, claim(epsilon=900.0).privacy, 10_000)
 
 
-def test_a_claim_of_a_million_million_queries_is_refuted():
+def test_a_claim_of_a_million_million_queries_is_refuted() -> None:
     """An array of the counts would not fit in memory."""
     check = PrivacyClaimCheck(claim("gaussian:4000", epsilon=3.0, queries=10**12))
     check.run()
@@ -71,7 +71,7 @@ def test_a_claim_of_a_million_million_queries_is_refuted():
 
 
 @pytest.mark.parametrize(("p", "q", "least"), [("0.7", "0.3", 10**8 * 5), ("0.7", "0.3", 5)])
-def test_certified_tails_start_from_the_side_with_few_terms(p, q, least):
+def test_certified_tails_start_from_the_side_with_few_terms(p, q, least) -> None:
     """Summed from the first count, half of these terms would take an hour."""
     low = delta_lower(arb(p), arb(q), 10**9, least, 1.0)
     assert low == pytest.approx(1.0 if least > 5 else 0.0, abs=1e-12)
@@ -90,7 +90,7 @@ def test_certified_tails_start_from_the_side_with_few_terms(p, q, least):
         (0.6, 0.4, 50, 0.5),
     ],
 )
-def test_the_costliest_count_has_delta_at_its_epsilon(p, q, times, delta):
+def test_the_costliest_count_has_delta_at_its_epsilon(p, q, times, delta) -> None:
     """The hockey stick in 40 digits: delta at that epsilon, and less than delta just beyond it."""
     least, epsilon = costliest_count(p, q, times, delta)
     assert exact_delta(p, q, times, epsilon * (1 - 1e-7)) > delta
@@ -100,7 +100,7 @@ def test_the_costliest_count_has_delta_at_its_epsilon(p, q, times, delta):
     assert exact_delta(p, q, times, certified) >= delta
 
 
-def test_events_rarer_than_delta_prove_nothing():
+def test_events_rarer_than_delta_prove_nothing() -> None:
     assert costliest_count(1e-6, 1e-7, 3, 1e-5)[1] == 0.0
     assert epsilon_lower(arb(1e-6), arb(1e-7), 3, 1, 1e-5) == 0.0
     assert costliest_count(0.4, 0.4, 100, 1e-5)[1] == 0.0

@@ -40,7 +40,7 @@ def test_divergences_are_those_of_the_definition(histogram, data):
     """In 40 digits, from mpmath's probabilities: cancellation at near laws would show."""
     other = data.draw(st.sampled_from(list(neighbours(histogram))))
     noise = Gaussian(10.0)
-    found = renyi_divergence(*(laws(h, NoisyArgmax(noise)) for h in (histogram, other)), ORDERS)
+    found = renyi_divergence(*(laws(h, NoisyArgmax(noise)) for h in (histogram, other)), ORDERS)  # type: ignore[call-arg]
     p, q = (exact_probabilities(h.tolist(), noise, 30) for h in (histogram, other))
     with mp.workdps(40):
         ratios = [mp.log(mpf(x) / mpf(y)) for x, y in zip(p, q, strict=True)]
@@ -78,7 +78,7 @@ def test_the_hockey_stick_is_the_best_test(histogram, other, epsilon):
     assert hockey_stick(np.log(p), np.log(q), epsilon)[0] == pytest.approx(best, abs=1e-12)
 
 
-def test_outcomes_that_never_come():
+def test_outcomes_that_never_come() -> None:
     never = np.array([0.0, -np.inf])
     half = np.log([0.5, 0.5])
     np.testing.assert_allclose(renyi_divergence(never, half, [1.0, 2.0, np.inf]), np.log(2))
@@ -131,7 +131,7 @@ def exact_epsilon(p, q, times, delta):
     ("pair", "sigma", "times"),
     [(([125, 125], [124, 126]), 40.0, 200), (([160, 90], [159, 91]), 20.0, 500)],
 )
-def test_the_bracket_holds_the_exact_cost(pair, sigma, times):
+def test_the_bracket_holds_the_exact_cost(pair, sigma, times) -> None:
     """Against the binomial law, one pair symmetric and one not: one direction alone is too low."""
     log_p, log_q = (laws(h, NoisyArgmax(Gaussian(sigma))) for h in pair)
     found = epsilon_bracket([Repeated(log_p, log_q, times)], 1e-5)
@@ -140,7 +140,7 @@ def test_the_bracket_holds_the_exact_cost(pair, sigma, times):
     assert found.high - found.low < 0.03 * exact
 
 
-def test_the_published_bracket_is_met():
+def test_the_published_bracket_is_met() -> None:
     """1,000 repeats of a tie at sigma 40, delta 1e-5: between 3.825 and 3.835 (design notes)."""
     found = epsilon_bracket([Repeated(laws([125, 125]), laws([124, 126]), 1000)], 1e-5)
     assert found.low <= 3.835
@@ -148,7 +148,7 @@ def test_the_published_bracket_is_met():
     assert found.high - found.low < 0.05
 
 
-def test_mixed_queries_compose_in_any_order_and_add():
+def test_mixed_queries_compose_in_any_order_and_add() -> None:
     one = Repeated(laws([125, 125]), laws([124, 126]), 30)
     two = Repeated(laws([160, 90]), laws([159, 91]), 50)
     both = epsilon_bracket([one, two], 1e-5)
@@ -175,7 +175,7 @@ def test_no_conversion_of_the_exact_cost_is_below_the_bracket(histogram, times):
 
 
 @pytest.mark.parametrize("family", [Gaussian, Laplace, Gumbel, Exponential])
-def test_certified_divergences_lie_just_below_the_exact(family):
+def test_certified_divergences_lie_just_below_the_exact(family) -> None:
     mechanism = NoisyArgmax(family(10.0))
     pair = ([20, 12, 8], [19, 13, 8])
     p, q = (enclosed_law(h, mechanism) for h in pair)
@@ -186,14 +186,14 @@ def test_certified_divergences_lie_just_below_the_exact(family):
         assert low == pytest.approx(exact, rel=1e-7)
 
 
-def test_certified_refusals_are_enclosed():
+def test_certified_refusals_are_enclosed() -> None:
     mechanism = ConfidentGNMax(Gaussian(10.0), 22.0, Gaussian(8.0))
     law = np.exp(laws([20, 12, 8], mechanism))
     for ball, value in zip(enclosed_law([20, 12, 8], mechanism), law, strict=True):
         assert float(ball) == pytest.approx(value, rel=1e-12)
 
 
-def test_rare_answers_are_enclosed_away_from_zero():
+def test_rare_answers_are_enclosed_away_from_zero() -> None:
     """P(answered) is 1.05e-21: one minus the refusal's ball, at 53 bits, would hold zero."""
     mechanism = ConfidentGNMax(Gaussian(5.0), 100.0, Gaussian(10.0))
     law = enclosed_law([5, 5], mechanism)
@@ -204,7 +204,7 @@ def test_rare_answers_are_enclosed_away_from_zero():
             assert abs(mpf(str(ball.mid().str(30, radius=False))) / value - 1) < 1e-24
 
 
-def test_balls_around_nothing_finite_prove_nothing():
+def test_balls_around_nothing_finite_prove_nothing() -> None:
     """A ball that holds zero has no logarithm: its divergence is nan, its lower bound none."""
     unknown, half = arb(0, 1), arb("0.5")
     assert renyi_lower([unknown, half], [half, half], 2.0) == -np.inf
@@ -214,7 +214,7 @@ def test_balls_around_nothing_finite_prove_nothing():
 @pytest.mark.parametrize(
     ("times", "least", "epsilon"), [(20, 15, 0.1), (1000, 560, 0.5), (1, 1, 0.0)]
 )
-def test_certified_deltas_lie_just_below_the_binomial(times, least, epsilon):
+def test_certified_deltas_lie_just_below_the_binomial(times, least, epsilon) -> None:
     p, q = arb("0.55"), arb("0.5")
     exact = binom.sf(least - 1, times, 0.55) - np.exp(epsilon) * binom.sf(least - 1, times, 0.5)
     low = delta_lower(p, q, times, least, epsilon)
@@ -259,7 +259,7 @@ def climb(mechanism, classes, teachers, order, seed):
     ],
     ids=str,
 )
-def test_no_climb_gets_above_the_worst_pair(noise, teachers, order):
+def test_no_climb_gets_above_the_worst_pair(noise, teachers, order) -> None:
     """The structured search against an unstructured one; without its near ties it would lose."""
     mechanism = NoisyArgmax(noise)
     found = worst_pair(mechanism, 5, teachers, order)
@@ -271,7 +271,7 @@ def test_no_climb_gets_above_the_worst_pair(noise, teachers, order):
 
 
 @pytest.mark.slow("a search at every order")
-def test_the_worst_pair_has_the_known_shares_of_the_bound():
+def test_the_worst_pair_has_the_known_shares_of_the_bound() -> None:
     """2/pi of order / sigma^2 at low orders, then more; known from the design's measurements."""
     for sigma, order, share in (
         (40, 8, 2 / np.pi),

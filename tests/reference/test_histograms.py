@@ -11,7 +11,7 @@ from dpassay.verifiers.strategies import neighbours as neighbouring_pairs
 
 
 @pytest.mark.parametrize("votes", [[1, 2], [3.0, 0.0], np.array([1, 2], dtype=np.uint8)])
-def test_whole_numbers_of_any_type_are_accepted(votes):
+def test_whole_numbers_of_any_type_are_accepted(votes) -> None:
     found = as_histogram(votes)
     assert found.dtype == np.int64
     assert found.tolist() == [int(v) for v in votes]
@@ -32,12 +32,12 @@ def test_whole_numbers_of_any_type_are_accepted(votes):
         ([1e17, 1], r"at most 2\^53"),
     ],
 )
-def test_errors_show_the_offending_value(votes, words):
+def test_errors_show_the_offending_value(votes, words) -> None:
     with pytest.raises(ValueError, match=words):
         as_histogram(votes)
 
 
-def test_histograms_are_read_from_text():
+def test_histograms_are_read_from_text() -> None:
     assert parse_histogram("12,7, 6,30").tolist() == [12, 7, 6, 30]
     for text, words in (
         ("12,x", "'x' is not a whole number"),
@@ -72,7 +72,7 @@ def test_consensus_is_the_leaders_share(histogram):
     assert consensus(histogram) == histogram.max() / histogram.sum()
 
 
-def test_consensus_without_votes_is_nothing():
+def test_consensus_without_votes_is_nothing() -> None:
     assert consensus([0, 0]) == 0.0
 
 
@@ -95,6 +95,6 @@ def test_labels_and_one_hot_votes_tally_alike(labels):
         (7, r"shape \(\)"),
     ],
 )
-def test_votes_that_cannot_be_tallied_are_named(votes, words):
+def test_votes_that_cannot_be_tallied_are_named(votes, words) -> None:
     with pytest.raises(ValueError, match=words):
         tally(votes, 4)

@@ -67,7 +67,7 @@ def test_the_screen_is_covered_for_a_maximum_that_moves_by_one(histogram, mechan
     assert (cost <= plain * (1 + 1e-12)).all()
 
 
-def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian():
+def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian() -> None:
     """Charged for half a vote, a quarter of the cost, the exact divergence would not be covered."""
     mechanism = InteractiveGNMax(Gaussian(9.0), 60.0, Gaussian(30.0), (0.5, 0.5), 0.0, 0.9)
     there, here = (np.stack(log_screen(h, mechanism), -1) for h in ([61, 39], [60, 40]))
@@ -75,7 +75,7 @@ def test_the_screen_of_a_maximum_is_nearly_as_costly_as_its_gaussian():
     assert exact > 0.25 * threshold_data_independent(30.0, ORDERS)[0]
 
 
-def test_a_charge_without_the_answer_is_caught():
+def test_a_charge_without_the_answer_is_caught() -> None:
     """Below the exact divergence: answers cost, and by far the most where the screen is noisy."""
     mechanism = InteractiveGNMax(Gaussian(4.0), -50.0, Gaussian(100.0), (0.4, 0.3, 0.3), 10.0, 0.9)
     histogram = np.array([20, 20, 20])
@@ -150,7 +150,7 @@ def test_realised_charging_of_confident_gnmax_is_a_filter(
     assert (excess(here, there, charges) <= SLACK).all()
 
 
-def test_the_filter_catches_answers_and_refusals_charged_too_little():
+def test_the_filter_catches_answers_and_refusals_charged_too_little() -> None:
     """Answers charged the test alone fail where most are answered; free refusals elsewhere."""
     for threshold, answer_share, test_share in [(10.0, 0.0, 1.0), (40.0, 1.0, 0.0)]:
         mechanism = ConfidentGNMax(Gaussian(6.0), threshold, Gaussian(6.0))
@@ -163,7 +163,7 @@ def test_the_filter_catches_answers_and_refusals_charged_too_little():
         assert excess(here, there, wrong).max() > 1e-3
 
 
-def test_expected_charging_lies_between():
+def test_expected_charging_lies_between() -> None:
     mechanism = InteractiveGNMax(Gaussian(9.0), 10.0, Gaussian(12.0), (0.6, 0.2, 0.2), 40.0, 0.5)
     votes = np.array([[30, 8, 2], [10, 25, 5]])
     realised = [

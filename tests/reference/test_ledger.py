@@ -35,7 +35,7 @@ def epsilon(queries, cost=ORDERS / 1600):
     return to_epsilon(ORDERS, queries * cost, 1e-5).epsilon
 
 
-def test_spent_is_the_data_independent_cost(path):
+def test_spent_is_the_data_independent_cost(path) -> None:
     ledger = open_ledger(path)
     assert ledger.spent == 0
     ledger.charge()
@@ -43,13 +43,13 @@ def test_spent_is_the_data_independent_cost(path):
     assert ledger.spent == pytest.approx(epsilon(10), rel=1e-12)
 
 
-def test_refused_queries_cost_their_test_alone(path):
+def test_refused_queries_cost_their_test_alone(path) -> None:
     ledger = open_ledger(path, CONFIDENT)
     ledger.charge(answered=0, refused=50)
     assert ledger.spent == pytest.approx(epsilon(50, ORDERS / (2 * 150.0**2)), rel=1e-12)
 
 
-def test_the_budget_is_never_exceeded_and_used_to_the_last(path):
+def test_the_budget_is_never_exceeded_and_used_to_the_last(path) -> None:
     ledger = open_ledger(path, budget=2.0)
     fits = ledger.remaining()
     assert epsilon(fits) <= 2.0 < epsilon(fits + 1)
@@ -64,7 +64,7 @@ def test_the_budget_is_never_exceeded_and_used_to_the_last(path):
     assert path.read_bytes() == before
 
 
-def test_exhaustion_tells_no_outcome(path):
+def test_exhaustion_tells_no_outcome(path) -> None:
     """Where a refusal would fit and an answer would not, raising for answers alone would tell
     which it was: of draws without number, at no charge."""
     mechanism = ConfidentGNMax(Gaussian(1.0), 250.0, Gaussian(20.0))
@@ -82,12 +82,12 @@ def test_exhaustion_tells_no_outcome(path):
     assert ledger.remaining() == 0
 
 
-def test_a_restart_forgets_nothing(path):
+def test_a_restart_forgets_nothing(path) -> None:
     open_ledger(path).charge(7)
     assert open_ledger(path).spent == pytest.approx(epsilon(7))
 
 
-def test_what_a_crash_tore_is_charged(path):
+def test_what_a_crash_tore_is_charged(path) -> None:
     """The last line half-written, then more charges: nothing is lost, nothing runs together."""
     open_ledger(path).charge(7)
     with path.open("ab") as file:
@@ -98,7 +98,7 @@ def test_what_a_crash_tore_is_charged(path):
     assert open_ledger(path).spent == pytest.approx(epsilon(10))
 
 
-def test_a_new_file_is_kept_in_its_folder(path, monkeypatch):
+def test_a_new_file_is_kept_in_its_folder(path, monkeypatch) -> None:
     """The folder is synced once, when the file is made; without it a crash may lose the file."""
     synced, fsync = [], os.fsync
 
@@ -113,7 +113,7 @@ def test_a_new_file_is_kept_in_its_folder(path, monkeypatch):
     assert synced == [file, folder, file]
 
 
-def test_threads_and_ledgers_share_a_file(path):
+def test_threads_and_ledgers_share_a_file(path) -> None:
     ledgers = [open_ledger(path) for _ in range(3)]
 
     def spend(ledger):
@@ -143,7 +143,7 @@ except BudgetExhausted:
 """
 
 
-def test_processes_together_do_not_overspend(path):
+def test_processes_together_do_not_overspend(path) -> None:
     """Three at once get as many answers in all as one alone would."""
     alone = open_ledger(path, budget=0.5).remaining()
     command = [sys.executable, "-c", SPEND, str(path)]
@@ -153,7 +153,7 @@ def test_processes_together_do_not_overspend(path):
     assert open_ledger(path, budget=0.5).spent <= 0.5
 
 
-def test_the_file_is_append_only(path):
+def test_the_file_is_append_only(path) -> None:
     ledger = open_ledger(path)
     seen = path.read_bytes()
     for _ in range(5):
@@ -177,12 +177,12 @@ INTERACTIVE = InteractiveGNMax(Gaussian(1.0), 1.0, Gaussian(1.0), (0.5, 0.5), 1.
         (lambda path: open_ledger(path).charge(0, 1), "refuses no query"),
     ],
 )
-def test_what_it_does_not_know_is_refused(path, make, message):
+def test_what_it_does_not_know_is_refused(path, make, message) -> None:
     with pytest.raises(ValueError, match=message):
         make(path)
 
 
-def test_a_file_of_something_else_is_refused_and_left_alone(path):
+def test_a_file_of_something_else_is_refused_and_left_alone(path) -> None:
     open_ledger(path).charge()
     with pytest.raises(ValueError, match="a ledger of"):
         open_ledger(path, NoisyArgmax(Gaussian(80.0)))

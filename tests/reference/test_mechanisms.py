@@ -1,6 +1,7 @@
 """Mechanisms draw what their probabilities say."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from dpassay.reference import (
 )
 
 HISTOGRAM = np.array([100, 90, 60, 0])
-MECHANISMS = [
+MECHANISMS: list[Any] = [
     NoisyArgmax(Gaussian(40.0)),
     NoisyArgmax(Laplace(30.0)),
     NoisyArgmax(Gumbel(40.0)),
@@ -36,7 +37,7 @@ DRAWS = 200_000
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
-def test_samples_follow_the_probabilities(mechanism):
+def test_samples_follow_the_probabilities(mechanism) -> None:
     """Chi-square at 1e-9. Power: the neighbouring histogram two votes away is rejected."""
     assert isinstance(mechanism, Mechanism)
     labels = mechanism.sample(HISTOGRAM, DRAWS, np.random.default_rng(1))
@@ -50,7 +51,7 @@ def test_samples_follow_the_probabilities(mechanism):
     assert chisquare(counts[seen], other[seen] * DRAWS).pvalue < 1e-9
 
 
-def test_confident_gnmax_refuses_with_the_exact_probability():
+def test_confident_gnmax_refuses_with_the_exact_probability() -> None:
     """P(refusal) = Phi((T - max H)/sigma_1); answers are independent of it (Algorithm 1)."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     logs = mechanism.log_probabilities(HISTOGRAM)
@@ -64,7 +65,7 @@ def test_confident_gnmax_refuses_with_the_exact_probability():
     assert math.isclose(logs[REFUSAL], float(mp.log(refusal)), rel_tol=1e-12)
 
 
-def test_a_shared_noise_would_be_noticed():
+def test_a_shared_noise_would_be_noticed() -> None:
     """Confident-GNMax that reuses the screening noise for the votes has another law."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 120.0, Gaussian(40.0))
     rng = np.random.default_rng(2)
@@ -75,7 +76,7 @@ def test_a_shared_noise_would_be_noticed():
     assert chisquare(np.bincount(labels % 5, minlength=5), q * DRAWS).pvalue < 1e-9
 
 
-def test_interactive_gnmax_confirms_or_refuses_by_confidence():
+def test_interactive_gnmax_confirms_or_refuses_by_confidence() -> None:
     sure, unsure = MECHANISMS[-2:]
     assert sure.confirmed == 1
     assert unsure.confirmed == REFUSAL
@@ -84,22 +85,22 @@ def test_interactive_gnmax_confirms_or_refuses_by_confidence():
 
 
 @pytest.mark.parametrize("prediction", [(0.5, 0.6), (-0.1, 1.1), ()])
-def test_predictions_that_are_no_distribution_are_refused(prediction):
+def test_predictions_that_are_no_distribution_are_refused(prediction) -> None:
     with pytest.raises(ValueError, match="sum to 1"):
         InteractiveGNMax(Gaussian(1.0), 1.0, Gaussian(1.0), prediction, 10.0, 0.5)
 
 
-def test_a_prediction_of_other_classes_is_refused():
+def test_a_prediction_of_other_classes_is_refused() -> None:
     with pytest.raises(ValueError, match="expected 4 classes"):
         MECHANISMS[-1].log_probabilities(np.array([1, 2, 3]))
 
 
-def test_invalid_histograms_are_refused():
+def test_invalid_histograms_are_refused() -> None:
     with pytest.raises(ValueError, match="-1 votes for class 1"):
         NoisyArgmax(Gaussian(1.0)).sample([3, -1], 5)
 
 
-def test_the_default_generator_is_secure_and_fresh():
+def test_the_default_generator_is_secure_and_fresh() -> None:
     """ChaCha20, never the same key twice: two streams agree in a bit no more than by chance."""
     first, second = (secure_generator() for _ in range(2))
     assert type(first.bit_generator).__name__ == "ChaCha"
@@ -108,13 +109,13 @@ def test_the_default_generator_is_secure_and_fresh():
     assert not np.array_equal(mechanism.sample(HISTOGRAM, 500), mechanism.sample(HISTOGRAM, 500))
 
 
-def test_seeds_repeat_for_tests():
+def test_seeds_repeat_for_tests() -> None:
     mechanism = NoisyArgmax(Gaussian(40.0))
     first, second = (mechanism.sample(HISTOGRAM, 50, np.random.default_rng(9)) for _ in range(2))
     assert np.array_equal(first, second)
 
 
-def test_the_embedded_ensemble_is_what_its_script_trains():
+def test_the_embedded_ensemble_is_what_its_script_trains() -> None:
     """250 votes a row; retrained with scikit-learn, the same table to the vote."""
     table = digit_histograms()
     assert table.shape == (360, 10)

@@ -40,7 +40,7 @@ def enumerated(gamma, total, classes):
 
 
 @pytest.mark.parametrize(("gamma", "total", "classes"), [(0.3, 14, 3), (0.7, 14, 3), (1.0, 7, 4)])
-def test_the_bound_covers_every_neighbour_at_every_distance(gamma, total, classes):
+def test_the_bound_covers_every_neighbour_at_every_distance(gamma, total, classes) -> None:
     """All histograms, in all orders of their counts; the bound stays below Theorem 2's cost.
 
     Catches counts taken as they come rather than sorted, as in public code, whose guard compares
@@ -57,7 +57,7 @@ def test_the_bound_covers_every_neighbour_at_every_distance(gamma, total, classe
         assert (bound <= lnmax_data_independent(gamma, ORDERS)).all()
 
 
-def test_unsorted_counts_cost_what_sorted_ones_do():
+def test_unsorted_counts_cost_what_sorted_ones_do() -> None:
     """With the leader last, a guard on the first two counts would report no sensitivity."""
     gamma, histogram = 0.3, np.array([3, 4, 43])
     costs = [lnmax_data_dependent(n, gamma, ORDERS) for n in neighbours(histogram)]
@@ -68,7 +68,7 @@ def test_unsorted_counts_cost_what_sorted_ones_do():
     np.testing.assert_array_equal(found, lnmax_local_sensitivity([43, 4, 3], gamma, ORDERS))
 
 
-def test_near_a_consensus_the_bound_is_worth_having():
+def test_near_a_consensus_the_bound_is_worth_having() -> None:
     """Far below the whole cost: a constant would be sound too, and useless."""
     found = lnmax_local_sensitivity([240, 6, 4], 0.1, ORDERS)
     assert (found[0] < 1e-3 * lnmax_data_independent(0.1, ORDERS)).all()
@@ -80,14 +80,14 @@ def test_a_moved_vote_changes_log_q_by_at_most_two_gamma(histogram, gamma):
     assert np.abs(moved - log_q_lemma_4(histogram, gamma)).max() <= 2 * gamma * (1 + 1e-9)
 
 
-def test_half_of_it_would_not_do():
+def test_half_of_it_would_not_do() -> None:
     """Gaps change by two votes when one goes from the leader to the runner-up."""
     change = log_q_lemma_4([49, 1], 1.0) - log_q_lemma_4([50, 0], 1.0)
     assert 1.9 < change <= 2.0
 
 
 @pytest.mark.parametrize("beta", [0.01, 0.3])
-def test_smooth_sensitivity_is_smooth(beta):
+def test_smooth_sensitivity_is_smooth(beta) -> None:
     """One vote further away costs a factor e^-beta (Nissim et al. 2007, Definition 2.1)."""
     values = {
         h: smooth_sensitivity(lnmax_local_sensitivity(h, 0.3, ORDERS), beta)
@@ -99,7 +99,7 @@ def test_smooth_sensitivity_is_smooth(beta):
             assert (value <= math.exp(beta) * other * (1 + 1e-12)).all()
 
 
-def test_a_total_is_released_with_noise_for_all_its_queries():
+def test_a_total_is_released_with_noise_for_all_its_queries() -> None:
     """One teacher moves a vote in each of two queries: the noise must cover both changes at once.
 
     Noise for the larger of both, rather than their sum, fails.
@@ -118,7 +118,7 @@ def test_a_total_is_released_with_noise_for_all_its_queries():
     change = max(abs(total(np.array(pair)) - total(asked)) for pair in pairs)
     assert spread >= change > 0
     alone = [smooth_sensitivity(lnmax_local_sensitivity(h, gamma, [order]), beta) for h in asked]
-    assert max(alone)[0] < spread <= sum(alone)[0] * (1 + 1e-9)
+    assert max(alone)[0] < spread <= sum(alone)[0] * (1 + 1e-9)  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_a_total_is_released_with_noise_for_all_its_queries():
         ),
     ],
 )
-def test_misuse_is_named(call, message):
+def test_misuse_is_named(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()

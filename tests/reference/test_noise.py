@@ -24,7 +24,7 @@ def test_the_text_form_prints_and_parses_back(family, scale):
     assert parse_noise(str(noise)) == noise
 
 
-def test_whole_scales_print_as_people_write_them():
+def test_whole_scales_print_as_people_write_them() -> None:
     assert str(Gaussian(40)) == "gaussian:40"
     assert parse_noise(" laplace:0.5 ") == Laplace(0.5)
 
@@ -36,26 +36,26 @@ def test_whole_scales_print_as_people_write_them():
         *("gaussian:9e-4", "laplace:1.1e9", "gumbel:1e-300"),  # squares would leave the floats
     ],
 )
-def test_text_that_names_no_noise_is_refused(text):
+def test_text_that_names_no_noise_is_refused(text) -> None:
     with pytest.raises(ValueError, match=r"expected FAMILY:SCALE"):
         parse_noise(text)
 
 
 @pytest.mark.parametrize("scale", [0, -1.0, math.inf, math.nan, "4", True])
-def test_scales_that_are_none_are_refused(scale):
+def test_scales_that_are_none_are_refused(scale) -> None:
     with pytest.raises(ValueError, match="noise scale"):
         Gaussian(scale)
 
 
-def test_noise_is_a_frozen_value():
-    assert Gaussian(2.0) == Gaussian(2.0) != Laplace(2.0)
+def test_noise_is_a_frozen_value() -> None:
+    assert Gaussian(2.0) == Gaussian(2.0) != Laplace(2.0)  # type: ignore[comparison-overlap]
     assert len({Gaussian(2.0), Gaussian(2.0)}) == 1
     with pytest.raises(AttributeError):
-        Gaussian(2.0).scale = 3.0
+        Gaussian(2.0).scale = 3.0  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("family", SCIPY)
-def test_density_cdf_and_hazard(family):
+def test_density_cdf_and_hazard(family) -> None:
     law = SCIPY[family]
     u = np.linspace(-6.0, 12.0, 181)
     if family is Exponential:
@@ -67,7 +67,7 @@ def test_density_cdf_and_hazard(family):
 
 
 @pytest.mark.parametrize("family", SCIPY)
-def test_samples_have_the_cdf(family):
+def test_samples_have_the_cdf(family) -> None:
     """Kolmogorov-Smirnov at 1e-9; a scale off by one twentieth is rejected."""
     draws = family(3.0).sample(np.random.default_rng(0), (200_000,))
     law = SCIPY[family]

@@ -135,7 +135,7 @@ def test_two_classes_have_closed_forms(gap, scale):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("classes", [2, 3, 10, 101, 1000])
-def test_equal_votes_give_equal_chances(family, classes):
+def test_equal_votes_give_equal_chances(family, classes) -> None:
     """By symmetry; the largest c is where steps and node counts are strained most."""
     found = log_probabilities(np.full(classes, 7), family(3.0))
     assert relative(found, -math.log(classes)) < 2e-12
@@ -182,7 +182,7 @@ def test_exponential_noise_is_permute_and_flip(histogram, scale):
     assert np.allclose(found[normal], expected[normal], rtol=1e-12, atol=0)
 
 
-def test_a_batch_is_its_rows():
+def test_a_batch_is_its_rows() -> None:
     """One call for many histograms gives what many calls give, far classes among them."""
     rows = np.array([[250, 0, 0], [100, 90, 60], [10**9, 0, 10**9 - 3], [5, 5, 5]])
     for family in FAMILIES:
@@ -201,12 +201,12 @@ def test_a_batch_is_its_rows():
         ([1.0, -math.inf], "holds -inf"),
     ],
 )
-def test_invalid_histograms_are_named(votes, words):
+def test_invalid_histograms_are_named(votes, words) -> None:
     with pytest.raises(ValueError, match=words):
         log_probabilities(votes, Gaussian(1.0))
 
 
-def test_wang_2022_theorem_1_by_independent_integration():
+def test_wang_2022_theorem_1_by_independent_integration() -> None:
     """Theorem 1 as printed, with scipy's adaptive quadrature and ndtr products."""
     from scipy.integrate import quad
 

@@ -62,7 +62,7 @@ def released_cost(published_data, row):
     return confident_cost(votes, mechanism, RELEASED_ORDERS), delta, answered
 
 
-def test_all_120_published_costs_are_met(published_data):
+def test_all_120_published_costs_are_met(published_data) -> None:
     """To rounding: union-bound q, Balle's conversion, the released orders, expected charging."""
     table = rows(published_data, "wang2022_reference_accounting.csv")
     assert len(table) == 120
@@ -74,7 +74,7 @@ def test_all_120_published_costs_are_met(published_data):
         assert queries * answered == pytest.approx(float(row["expected_answered"]), rel=1e-9)
 
 
-def test_all_30_published_budgets_are_met(published_data):
+def test_all_30_published_budgets_are_met(published_data) -> None:
     """The number of queries is the last that fits: one more does not."""
     table = rows(published_data, "wang2022_reference_budget.csv")
     assert len(table) == 30
@@ -94,7 +94,7 @@ def test_all_30_published_budgets_are_met(published_data):
         assert spent[0] <= budget < spent[1]
 
 
-def test_the_exact_q_never_costs_more_than_the_union_bound(published_data):
+def test_the_exact_q_never_costs_more_than_the_union_bound(published_data) -> None:
     """And sometimes less: the published figures are upper bounds."""
     differs = 0
     for row in rows(published_data, "wang2022_reference_accounting.csv")[::7]:
@@ -119,7 +119,7 @@ def test_the_exact_q_never_costs_more_than_the_union_bound(published_data):
     assert differs
 
 
-def test_strong_composition_is_as_the_paper_says():
+def test_strong_composition_is_as_the_paper_says() -> None:
     """Papernot et al. 2017, section 3.2: 26.6 and 5.8 (printed as 26 and 5.80)."""
     assert strong_composition(0.05, 1000, 1e-6) == pytest.approx(26.6, abs=0.05)
     assert strong_composition(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
@@ -134,7 +134,7 @@ def library_costs(event, orders):
 COMMON = np.array([1.5, 2.0, 3.0, 8.0, 32.0, 200.0])
 
 
-def test_costs_agree_with_dp_accounting():
+def test_costs_agree_with_dp_accounting() -> None:
     """GNMax as a Gaussian mechanism of sensitivity sqrt 2, LNMax as two Laplace ones, sampling."""
     np.testing.assert_allclose(
         gnmax_data_independent(40.0, COMMON),
@@ -152,7 +152,7 @@ def test_costs_agree_with_dp_accounting():
     assert (knn_data_independent(4.0, 0.1, COMMON) < knn_data_independent(4.0, 1.0, COMMON)).all()
 
 
-def test_a_record_among_the_nearest_displaces_another():
+def test_a_record_among_the_nearest_displaces_another() -> None:
     """Eleven neighbours, votes [6, 5] with the record and [5, 6] without: sensitivity sqrt 2.
 
     At sensitivity 1 the charge, 0.0025, would be below what the argmax alone costs.
@@ -184,7 +184,7 @@ def test_gnmax_data_dependent_covers_every_neighbour_at_its_side(histogram, sigm
     assert (union <= plain * (1 + 1e-12)).all()
 
 
-def test_a_data_dependent_cost_is_one_sided():
+def test_a_data_dependent_cost_is_one_sided() -> None:
     """Why it is never compared across: the reverse divergence exceeds the cost at H."""
     histogram, sigma = np.array([240, 6, 4]), 20.0
     mechanism = NoisyArgmax(Gaussian(sigma))
@@ -260,7 +260,7 @@ def test_costs_rise_with_the_order(histogram, sigma):
         assert (np.diff(cost) >= -1e-12 * cost[1:]).all()
 
 
-def test_charging_all_is_never_less_than_expected():
+def test_charging_all_is_never_less_than_expected() -> None:
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     votes = np.array([[200, 30, 20], [90, 80, 80]])
     expected = confident_cost(votes, mechanism, COMMON)
@@ -278,6 +278,6 @@ def test_charging_all_is_never_less_than_expected():
         (lambda: knn_data_independent(4.0, 0.0, [2.0]), "sampling 0: expected a probability"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
+def test_bad_arguments_are_named(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()

@@ -22,21 +22,21 @@ from dpassay.reference.accounting.smooth_sensitivity import (
 )
 
 
-def test_gnmax_going_left_as_published():
+def test_gnmax_going_left_as_published() -> None:
     """Figures of tensorflow/privacy research/pate_2018, smooth_sensitivity_test."""
     found = gnmax_local_sensitivity([1000, 500, 300, 200, 0], Gaussian(250.0), [10.0])[:, 0]
     expected = [0.0] * 298 + [2.77693450548e-7, 2.10853979548e-6] + [2.73113623988e-6] * 1700
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
-def test_gnmax_going_right_as_published():
+def test_gnmax_going_right_as_published() -> None:
     """Same source. From distance 3 on it starts q0 lower than where the theorem stops to help."""
     found = gnmax_local_sensitivity([10, 0, 0], Gaussian(0.5), [1.5])[:, 0]
     np.testing.assert_allclose(found[:3], [3.13503646e-17, 1.6017828e-08, 5.90681786e-03], 1e-8)
     assert (found[3:] <= 5.99981308).all()
 
 
-def test_threshold_as_published():
+def test_threshold_as_published() -> None:
     """Same source, thresholds above and below; its value at the last in-range distance included."""
     low_to_high = [
         1.48454129e-04, 1.47826870e-02, 3.94153241e-02, 6.45775697e-02, 9.01543266e-02,
@@ -49,7 +49,7 @@ def test_threshold_as_published():
     np.testing.assert_allclose(found[18:20], [1.68302106e-01, 1.93127860e-01], rtol=1e-7)
 
 
-def test_conditions_as_published():
+def test_conditions_as_published() -> None:
     """Same source: sigma 20 breaks C6 at order 25, sigma 30 does not."""
     assert conditions_hold(Gaussian(20.0), 10, 25.0) == (True, False)
     assert conditions_hold(Gaussian(30.0), 10, 25.0) == (True, True)
@@ -78,7 +78,7 @@ def at_distance(local, histogram, distance):
 
 
 @pytest.mark.parametrize(("sigma", "order"), [(2, 1.5), (3, 1.5), (3, 3), (5, 1.5), (5, 3)])
-def test_gnmax_bound_covers_enumeration(sigma, order):
+def test_gnmax_bound_covers_enumeration(sigma, order) -> None:
     """Every histogram of 20 votes and 3 classes: no histogram d away changes its cost by more."""
     noise = Gaussian(sigma)
     assert conditions_hold(noise, 3, order) == (True, True)  # else the bound claims nothing
@@ -96,7 +96,7 @@ def test_gnmax_bound_covers_enumeration(sigma, order):
 
 
 @pytest.mark.parametrize("threshold", [5, 11])
-def test_threshold_bound_covers_enumeration(threshold):
+def test_threshold_bound_covers_enumeration(threshold) -> None:
     mechanism = ConfidentGNMax(Gaussian(40.0), threshold, Gaussian(1.5))
     orders = [4.0]
     local = enumerated(lambda h: threshold_data_dependent(h, mechanism, orders)[0], 12, 3)
@@ -127,7 +127,7 @@ def test_release_cost_covers_the_gaussians(beta, scale, place, ratio):
     assert cost == pytest.approx(worst, rel=1e-7, abs=1e-10)
 
 
-def test_the_published_release_cost_is_too_small():
+def test_the_published_release_cost_is_too_small() -> None:
     """The divergence integrated by mpmath exceeds Theorem 23's value at beta = 0.49 / order."""
     order, scale = mpmath.mpf(20), mpmath.mpf(12)
     beta = mpmath.mpf("0.49") / order
@@ -152,7 +152,7 @@ def test_the_published_release_cost_is_too_small():
 
 
 @pytest.mark.slow("every neighbour of many histograms")
-def test_smooth_sensitivity_is_smooth():
+def test_smooth_sensitivity_is_smooth() -> None:
     """One vote further away costs a factor e^-beta (Nissim et al. 2007, Definition 2.1)."""
     noise, orders = Gaussian(4.0), [3.0, 8.0]
     values = {
@@ -164,7 +164,7 @@ def test_smooth_sensitivity_is_smooth():
             assert (value <= math.exp(0.05) * values[tuple(neighbour.tolist())] * (1 + 1e-9)).all()
 
 
-def test_release_has_the_stated_spread():
+def test_release_has_the_stated_spread() -> None:
     rng = np.random.default_rng(5)
     draws = np.array([release(2.0, 0.5, 3.0, rng) for _ in range(20_000)])
     assert abs(draws.mean() - 2.0) < 6 * 1.5 / math.sqrt(draws.size)  # false alarm 2e-9
@@ -179,6 +179,6 @@ def test_release_has_the_stated_spread():
         (lambda: smooth_sensitivity([[1.0]], 0.0), "beta 0.0: expected"),
     ],
 )
-def test_misuse_is_named(call, message):
+def test_misuse_is_named(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()

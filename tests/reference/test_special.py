@@ -29,13 +29,13 @@ def worst(values, order):
     )
 
 
-def test_numpy_values():
+def test_numpy_values() -> None:
     assert worst(log_ndtr(POINTS), 0) < 2e-14
     assert worst(normal_hazard(POINTS), 1) < 2e-14
 
 
 @pytest.mark.slow("JAX compiles derivatives")
-def test_jax_value_and_first_two_derivatives():
+def test_jax_value_and_first_two_derivatives() -> None:
     """jax.scipy.special.log_ndtr fails this: 4e-9 in value and slope, 1.6e-6 in the second."""
     x = jnp.asarray(POINTS)
     assert worst(log_ndtr(x), 0) < 2e-14
@@ -44,7 +44,7 @@ def test_jax_value_and_first_two_derivatives():
     assert worst(jax.vmap(jax.grad(jax.grad(log_ndtr)))(x), 2) < 2e-12
 
 
-def test_far_tails_stay_finite():
+def test_far_tails_stay_finite() -> None:
     x = np.array([-1e6, -1e3, 1e3])
     for found in (log_ndtr(x), np.asarray(log_ndtr(jnp.asarray(x)))):
         assert np.isfinite(found).all()

@@ -48,7 +48,7 @@ def assert_found(mechanism, classes, teachers, orders=ORDERS):
     ],
     ids=str,
 )
-def test_no_pair_of_few_votes_is_costlier(mechanism):
+def test_no_pair_of_few_votes_is_costlier(mechanism) -> None:
     for classes, teachers in ((2, 12), (3, 1), (3, 10), (4, 9), (5, 8)):
         assert_found(mechanism, classes, teachers)
 
@@ -63,7 +63,7 @@ def test_no_pair_of_few_votes_is_costlier(mechanism):
     ],
     ids=str,
 )
-def test_ties_of_three_are_found(mechanism, classes, teachers, order, divergence):
+def test_ties_of_three_are_found(mechanism, classes, teachers, order, divergence) -> None:
     """Pairs such as [9, 10, 11] and [10, 10, 10], which no two-sided search comes by."""
     assert_found(mechanism, classes, teachers, (order,))
     found = worst_pair(mechanism, classes, teachers, order)

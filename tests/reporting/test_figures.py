@@ -22,7 +22,7 @@ from dpassay.verifiers.reporting.page import page
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])
-def test_a_trace_ends_where_the_public_json_stands(reports, kind):
+def test_a_trace_ends_where_the_public_json_stands(reports, kind) -> None:
     """Catches a trace recorded before the labels are observed, in other units, or cut short."""
     report = reports[kind]
     seen = [check for check in report.checks if check.log_e_value is not None and check.queries]
@@ -51,7 +51,7 @@ def test_thinning_keeps_both_ends_and_the_order(points, most):
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "refusing"])
-def test_labels_are_compared_with_the_claimed_law(reports, kind):
+def test_labels_are_compared_with_the_claimed_law(reports, kind) -> None:
     """Expected probabilities are those of the claim, refusals last; catches a shifted label."""
     report = reports[kind]
     mechanism = report.claim.mechanism.mechanism()
@@ -66,7 +66,7 @@ def test_labels_are_compared_with_the_claimed_law(reports, kind):
             assert label.low <= label.observed <= label.high
 
 
-def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports):
+def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports) -> None:
     report = reports["fail"]
     first = report.figures.histograms[0]
     assert first.histogram == result(report, "class-probabilities").histogram
@@ -78,7 +78,7 @@ def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports):
     assert len(anchors) >= 5
 
 
-def test_of_many_labels_the_most_deviating_are_shown():
+def test_of_many_labels_the_most_deviating_are_shown() -> None:
     mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 32, "teachers": 250}
     plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
     check = ClassProbabilities(plan)
@@ -90,7 +90,7 @@ def test_of_many_labels_the_most_deviating_are_shown():
     assert [label.label for label in asked.labels] == sorted(label.label for label in asked.labels)
 
 
-def test_the_scale_is_the_one_in_the_message(reports):
+def test_the_scale_is_the_one_in_the_message(reports) -> None:
     """Catches factors of the claimed scale shown as scales."""
     report = reports["pass"]
     _, low, high = report.figures.scale.points[-1]
@@ -100,7 +100,7 @@ def test_the_scale_is_the_one_in_the_message(reports):
     assert not low < reports["fail"].figures.scale.claimed < high
 
 
-def test_when_no_scale_is_left_the_figure_says_so():
+def test_when_no_scale_is_left_the_figure_says_so() -> None:
     """Labels that no scale explains: the leader always on one histogram, never on another."""
     mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 4, "teachers": 250}
     plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
@@ -116,7 +116,7 @@ def test_when_no_scale_is_left_the_figure_says_so():
     assert "the empty interval" in check.violation().message
 
 
-def test_the_reading_is_what_the_message_says_of_it(reports):
+def test_the_reading_is_what_the_message_says_of_it(reports) -> None:
     """The votes read from the target's labels misplace the share that the check reports."""
     report = reports["pass"]
     found = report.figures.leakage
@@ -128,7 +128,7 @@ def test_the_reading_is_what_the_message_says_of_it(reports):
     assert reports["fail"].figures.leakage is None
 
 
-def test_the_cost_is_that_of_the_pair_that_refutes(reports):
+def test_the_cost_is_that_of_the_pair_that_refutes(reports) -> None:
     report = reports["costly"]
     cost = report.figures.privacy
     check = result(report, "privacy-claim")
@@ -139,11 +139,11 @@ def test_the_cost_is_that_of_the_pair_that_refutes(reports):
     assert math.isclose(sum(cost.here), sum(cost.there))
     law = report.claim.mechanism.mechanism().log_probabilities
     pair = [law(np.array(votes, dtype=float)) for votes in (cost.here, cost.there)]
-    assert epsilon_bracket([Repeated(*pair, cost.times)], cost.delta).low > cost.epsilon
+    assert epsilon_bracket([Repeated(*pair, cost.times)], cost.delta).low > cost.epsilon  # type: ignore[call-arg]
     assert reports["pass"].figures.privacy is None
 
 
-def test_an_interrupted_run_keeps_its_figures(reports):
+def test_an_interrupted_run_keeps_its_figures(reports) -> None:
     report = reports["interrupted"]
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.figures.trace("class-probabilities").points[-1][0] > 0
@@ -154,7 +154,7 @@ def figures(report, check):
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "inconclusive", "refusing"])
-def test_the_json_has_what_the_page_draws(reports, kind):
+def test_the_json_has_what_the_page_draws(reports, kind) -> None:
     """Counts, expectations and curves: catches shares in place of counts, and a lost refusal."""
     report = reports[kind]
     drawn = report.figures
@@ -173,7 +173,7 @@ def test_the_json_has_what_the_page_draws(reports, kind):
     assert figures(report, "input-contract") is None
 
 
-def test_a_scale_without_bounds_is_null_in_json(reports):
+def test_a_scale_without_bounds_is_null_in_json(reports) -> None:
     """Early on no scale is too large, and JSON has no infinity."""
     points = figures(reports["far"], "noise-scale")["scale"]["points"]
     drawn = reports["far"].figures.scale.points
@@ -183,7 +183,7 @@ def test_a_scale_without_bounds_is_null_in_json(reports):
     ]
 
 
-def test_what_leaks_and_costs_is_in_the_json_too(reports):
+def test_what_leaks_and_costs_is_in_the_json_too(reports) -> None:
     """The bracket of the exact cost is the page's own."""
     found = figures(reports["pass"], "histogram-leakage")["leakage"]
     assert found["reading"] == reports["pass"].figures.leakage.reading
@@ -195,7 +195,7 @@ def test_what_leaks_and_costs_is_in_the_json_too(reports):
     assert f"{low:.4g} to {high:.4g}" in shown
 
 
-def test_a_report_names_its_target_and_its_times():
+def test_a_report_names_its_target_and_its_times() -> None:
     claim = small_claim(gate={"max_queries": 100})
     before = datetime.now(UTC)
     report = verify(drawing(claim), claim, seed=0, name="a.py:b")

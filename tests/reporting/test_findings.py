@@ -29,7 +29,7 @@ from dpassay.verifiers.reporting.page import page
         ([500, 500, 1], [500.5, 500.5, 0], 2),  # what the claim forbids
     ],
 )
-def test_the_label_quoted_is_the_one_that_tells_most(counts, expected, telling):
+def test_the_label_quoted_is_the_one_that_tells_most(counts, expected, telling) -> None:
     """Catches the largest absolute difference, and n log(n / expected), blind to what is rare."""
     with np.errstate(divide="ignore"):
         log_q = np.log(np.array(expected) / np.sum(expected))
@@ -44,13 +44,13 @@ def test_the_label_quoted_is_the_one_that_tells_most(counts, expected, telling):
         ([700, 100, 2, 3], [790, 10, 2, 3], [1]),  # one alone tells nearly all
     ],
 )
-def test_rare_labels_that_tell_together_are_quoted_together(counts, expected, telling):
+def test_rare_labels_that_tell_together_are_quoted_together(counts, expected, telling) -> None:
     """Catches "label 2 came 0 times, 2.7 expected", where eight such labels refute the claim."""
     log_q = np.log(np.array(expected) / np.sum(expected))
     assert telling_outcomes(np.array(counts, dtype=float), log_q).tolist() == telling
 
 
-def test_labels_quoted_together_are_named_by_the_fewer():
+def test_labels_quoted_together_are_named_by_the_fewer() -> None:
     plan = make_plan(small_claim(), 0)
     check = ClassProbabilities(plan)
     assert check._named(np.array([2])) == "label 2"
@@ -58,7 +58,7 @@ def test_labels_quoted_together_are_named_by_the_fewer():
     assert check._named(np.array([1, 2, 3])) == "labels other than 0"
 
 
-def test_its_counts_and_what_was_expected_are_told():
+def test_its_counts_and_what_was_expected_are_told() -> None:
     """A rare label that comes ten times too often, with the likely ones a little off."""
     plan = make_plan(small_claim(), 0)
     at = next(i for i, s in enumerate(plan.streams) if s.kind == "high-consensus")
@@ -87,10 +87,10 @@ def test_its_counts_and_what_was_expected_are_told():
         ((0.0, 0.8), "scale at most 8 "),
     ],
 )
-def test_the_interval_is_seen_to_leave_out_the_claim(ends, words):
+def test_the_interval_is_seen_to_leave_out_the_claim(ends, words) -> None:
     """Its ends are refuted, so it leaves out a claim that is one: `between 10 and 17` does not."""
     check = NoiseScale(make_plan(small_claim(), 0))
-    check.evidence.interval = lambda _: ends
+    check.evidence.interval = lambda _: ends  # type: ignore[method-assign, assignment]
     message = check.violation().message
     assert message.startswith(words)
     assert message.endswith("leaves out the claimed gaussian:10")
@@ -105,7 +105,7 @@ def test_digits_show_on_which_side_an_end_is(claimed, factor):
     assert float(told_apart(end, claimed)) == pytest.approx(end, rel=5e-4)
 
 
-def test_the_page_says_it_as_the_message_does(reports):
+def test_the_page_says_it_as_the_message_does(reports) -> None:
     points = ((100, 0.0, math.inf), (200, 10.0, 17.16))
     trace = ScaleTrace("gaussian:10", 10.0, "1 - 1e-4", points)
     report = replace(reports["fail"], figures=Figures(scale=trace))
@@ -114,7 +114,7 @@ def test_the_page_says_it_as_the_message_does(reports):
 
 
 @pytest.mark.parametrize("most", [1000, 200_000])
-def test_a_scale_that_no_label_tells_is_not_asked_more_for(most):
+def test_a_scale_that_no_label_tells_is_not_asked_more_for(most) -> None:
     """Where the noise is everything no number of queries helps, so none is named."""
     claim = small_claim(gate={"smallest_effect": 0.2, "max_queries": most})
     noise = claim.mechanism.noise.times(1e6)

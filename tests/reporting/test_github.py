@@ -19,7 +19,7 @@ def with_message(report, text):
     return report | {"checks": checks, "warnings": [text], "target": text}
 
 
-def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive):
+def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive) -> None:
     open_checks = [c for c in inconclusive["checks"] if c["verdict"] == "inconclusive"]
     made = annotations(inconclusive)
     assert open_checks
@@ -27,13 +27,13 @@ def test_an_inconclusive_check_is_a_warning_and_never_an_error(inconclusive):
     assert all(line.startswith("::warning title=dpassay%3A ") for line in made)
 
 
-def test_a_pass_needs_no_annotation(reports):
+def test_a_pass_needs_no_annotation(reports) -> None:
     report = reports["pass"].as_json()
     assert annotations(report) == []
     assert summary(report).startswith("### dpassay: pass\n")
 
 
-def test_what_a_failure_cut_short_has_no_annotation(reports):
+def test_what_a_failure_cut_short_has_no_annotation(reports) -> None:
     """One fault, one annotation: the cut-short checks of a fail are inconclusive too."""
     report = reports["fail"].as_json()
     failed = [check["id"] for check in report["checks"] if check["verdict"] == "fail"]
@@ -42,7 +42,7 @@ def test_what_a_failure_cut_short_has_no_annotation(reports):
     assert all(line.startswith("::error ") for line in annotations(report))
 
 
-def test_every_check_is_one_row_worst_first(reports):
+def test_every_check_is_one_row_worst_first(reports) -> None:
     report = reports["fail"].as_json()
     rows = [line for line in summary(report).splitlines() if line.startswith("|")][2:]
     assert len(rows) == len(report["checks"])
@@ -50,7 +50,7 @@ def test_every_check_is_one_row_worst_first(reports):
     assert {unescape(row.split(" | ")[1]) for row in rows} == {c["id"] for c in report["checks"]}
 
 
-def test_hostile_text_stays_in_its_cell_and_in_its_line(inconclusive):
+def test_hostile_text_stays_in_its_cell_and_in_its_line(inconclusive) -> None:
     report = with_message(inconclusive, HOSTILE)
     text = summary(report)
     rows = [line for line in text.splitlines() if line.startswith("|")]
@@ -64,12 +64,12 @@ def test_hostile_text_stays_in_its_cell_and_in_its_line(inconclusive):
         assert "100%25 <img" in line
 
 
-def test_a_long_message_does_not_cost_the_summary(inconclusive):
+def test_a_long_message_does_not_cost_the_summary(inconclusive) -> None:
     """GitHub drops a summary beyond 1 MiB."""
     assert len(summary(with_message(inconclusive, "|" * 10**6))) < 2**20
 
 
-def test_the_command_takes_one_folder(capsys):
+def test_the_command_takes_one_folder(capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main([])
     assert ended.value.code == 2

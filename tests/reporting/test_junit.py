@@ -32,7 +32,7 @@ def parsed(report, target="aggregator.py:aggregate", claim_file="claims/votes.to
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive"])
-def test_each_check_is_a_case_with_its_outcome(reports, kind):
+def test_each_check_is_a_case_with_its_outcome(reports, kind) -> None:
     """Catches an inconclusive check shown green, and a not-applicable one shown red.
 
     So is one that was only cut short by the failure of another, which is red already.
@@ -54,7 +54,7 @@ def test_each_check_is_a_case_with_its_outcome(reports, kind):
         assert any(case.find("error") is not None for case in cases)
 
 
-def test_a_failure_says_how_to_act(reports):
+def test_a_failure_says_how_to_act(reports) -> None:
     case = parsed(reports["fail"]).find("./testsuite/testcase[failure]")
     for words in (
         "likely cause: labels fit gaussian:5",
@@ -65,7 +65,7 @@ def test_a_failure_says_how_to_act(reports):
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive"])
-def test_the_suite_counts_its_cases(reports, kind):
+def test_the_suite_counts_its_cases(reports, kind) -> None:
     suite = parsed(reports[kind]).find("testsuite")
     found = Counter(child.tag for case in suite for child in case)
     assert {name: int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")} == {
@@ -78,7 +78,7 @@ def test_the_suite_counts_its_cases(reports, kind):
     assert suite.get("timestamp") == "2026-03-04T05:06:07"
 
 
-def test_cases_of_two_deployments_are_told_apart(reports):
+def test_cases_of_two_deployments_are_told_apart(reports) -> None:
     """GitLab keeps only the first of two cases that share classname and name."""
     one, other = (parsed(reports["pass"], target) for target in ("a.py:x", "http://host:80"))
     names = [root.find("./testsuite/testcase").get("classname") for root in (one, other)]

@@ -54,7 +54,7 @@ KINDS = ["pass", "fail", "error", "inconclusive", "interrupted", "refusing", "co
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_the_report_says_is_on_the_page(reports, kind):
+def test_what_the_report_says_is_on_the_page(reports, kind) -> None:
     report = reports[kind]
     read = Read(page(report, "a.py:b", WHEN))
     assert read.text.index(report.verdict.value.upper()) < read.text.index("Checks")
@@ -70,7 +70,7 @@ def test_what_the_report_says_is_on_the_page(reports, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_page_is_sound_and_can_be_read_aloud(reports, kind):
+def test_the_page_is_sound_and_can_be_read_aloud(reports, kind) -> None:
     """Names for charts, captions and scopes for tables, headings in order, no broken link."""
     read = Read(page(reports[kind], "a.py:b", WHEN))
     ids = [attributes["id"] for _, attributes in read.tags if "id" in attributes]
@@ -93,7 +93,7 @@ def test_the_page_is_sound_and_can_be_read_aloud(reports, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_on_the_page_comes_from_elsewhere(reports, kind):
+def test_nothing_on_the_page_comes_from_elsewhere(reports, kind) -> None:
     """No script, handler, style attribute or address; and a policy that would stop them."""
     read = Read(page(reports[kind], "a.py:b", WHEN))
     tags = {tag for tag, _ in read.tags}
@@ -130,7 +130,7 @@ def hostile_reports(reports):
     return replace(reports["fail"], figures=None)
 
 
-def test_the_cost_of_the_pair_stands_beside_the_claim(reports):
+def test_the_cost_of_the_pair_stands_beside_the_claim(reports) -> None:
     """0.5 is claimed for 100 queries of a pair that costs more: both numbers are on the page."""
     text = Read(page(reports["costly"], "a.py:b", WHEN)).text
     low, high = re.search(r"epsilon at delta 1e-05\s*0\.5\s*([\d.]+) to ([\d.]+)", text).groups()
@@ -154,7 +154,7 @@ def test_ticks_are_few_round_and_on_the_axis(low, length, logarithmic):
     assert places == sorted(places)
 
 
-def test_evidence_beyond_all_bounds_is_drawn_at_the_top():
+def test_evidence_beyond_all_bounds_is_drawn_at_the_top() -> None:
     """A label that the claim forbids gives an infinite e-value; its chart is finite."""
     chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, ((32, 1.0), (64, 1e308))))
     places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
@@ -171,12 +171,12 @@ def test_evidence_beyond_all_bounds_is_drawn_at_the_top():
     ],
     ids=["flat", "late", "early", "steep"],
 )
-def test_the_name_of_the_refuting_line_is_clear_of_the_evidence(points):
+def test_the_name_of_the_refuting_line_is_clear_of_the_evidence(points) -> None:
     """Within the axes, and the evidence goes neither through it nor under it."""
     chart = evidence_chart(EvidenceTrace("noise-scale", 6.9, points))
     assert TOP - 20 < chart.name <= HEIGHT - BOTTOM
     places = [tuple(map(float, point.split(","))) for point in chart.line.split()]
     start = chart.x.end - 130 if chart.early else chart.x.start
     across = np.linspace(start, start + 130, 50)
-    heights = np.interp(across, *zip(*places, strict=True))
+    heights = np.interp(across, *zip(*places, strict=True))  # type: ignore[call-overload]
     assert not ((chart.name - 12 < heights) & (heights < chart.name + 2)).any()

@@ -194,7 +194,7 @@ KINDS = ["pass", "fail", "far", "error", "refusing", "costly", "hostile", "many"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_renders_alone_and_without_complaint(chromium, pages, kind):
+def test_it_renders_alone_and_without_complaint(chromium, pages, kind) -> None:
     """Catches scripts, images and fonts: the policy would have the console complain."""
     chromium.open(pages[kind])
     assert chromium.complaints == []
@@ -205,7 +205,7 @@ def test_it_renders_alone_and_without_complaint(chromium, pages, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("width", [320, 400, 1000])
-def test_no_width_needs_scrolling_sideways(chromium, pages, kind, width):
+def test_no_width_needs_scrolling_sideways(chromium, pages, kind, width) -> None:
     """What is wider than a phone scrolls by itself, and by keyboard too."""
     chromium.open(pages[kind], width=width)
     assert chromium.value("document.documentElement.scrollWidth") <= width
@@ -215,7 +215,7 @@ def test_no_width_needs_scrolling_sideways(chromium, pages, kind, width):
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "costly"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(chromium, pages, kind, scheme):
+def test_text_stands_out(chromium, pages, kind, scheme) -> None:
     """WCAG 2.2, 1.4.3 (AA): a contrast of 4.5 to 1, in both colour schemes."""
     chromium.open(pages[kind], scheme=scheme)
     found = chromium.value(LEAST_CONTRAST)
@@ -225,7 +225,7 @@ def test_text_stands_out(chromium, pages, kind, scheme):
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
 
 
-def test_paper_is_white_whatever_the_scheme(chromium, pages):
+def test_paper_is_white_whatever_the_scheme(chromium, pages) -> None:
     """Catches dark colours on paper, where backgrounds are not printed and pale text vanishes."""
     chromium.open(pages["fail"], scheme="dark")
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
@@ -237,7 +237,7 @@ def test_paper_is_white_whatever_the_scheme(chromium, pages):
     assert least >= 4.5
 
 
-def test_the_first_key_offers_to_skip_to_the_checks(chromium, pages):
+def test_the_first_key_offers_to_skip_to_the_checks(chromium, pages) -> None:
     chromium.open(pages["fail"])
     for kind in ("keyDown", "keyUp"):
         chromium.call(
@@ -247,7 +247,7 @@ def test_the_first_key_offers_to_skip_to_the_checks(chromium, pages):
     assert chromium.value("document.activeElement.getBoundingClientRect().left") > 0
 
 
-def test_these_tests_see_what_they_look_for(chromium, tmp_path):
+def test_these_tests_see_what_they_look_for(chromium, tmp_path) -> None:
     """A page with every fault: a script, a picture, pale text, width, a broken link."""
     wrong = tmp_path / "wrong.html"
     policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'

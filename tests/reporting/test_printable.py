@@ -22,7 +22,7 @@ def test_one_line_of_text_that_can_be_written(text):
 
 
 @pytest.mark.parametrize("text", ["Grüße, 投票", "👩\u200d🔬 <b> ]]> &amp; \\x1b", "a b\u00a0c"])
-def test_ordinary_text_stays_as_it_is(text):
+def test_ordinary_text_stays_as_it_is(text) -> None:
     assert printable(text) == text
 
 
@@ -37,5 +37,5 @@ def test_ordinary_text_stays_as_it_is(text):
         ("\uffff", "\\uffff"),
     ],
 )
-def test_what_steers_is_escaped(text, shown):
+def test_what_steers_is_escaped(text, shown) -> None:
     assert printable(text) == shown

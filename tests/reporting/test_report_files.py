@@ -29,7 +29,7 @@ def is_whole(path):
     return True
 
 
-def test_the_command_line_writes_what_it_prints(claim_file, tmp_path):
+def test_the_command_line_writes_what_it_prints(claim_file, tmp_path) -> None:
     where = tmp_path / "made" / "anew"
     target = f"{HERE}/aggregators.py:half_noise"
     found = typed("verify", "--json", "--claim", claim_file, target, "--report", str(where))
@@ -42,14 +42,14 @@ def test_the_command_line_writes_what_it_prints(claim_file, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "interrupted"])
-def test_every_kind_of_run_leaves_whole_files(reports, kind, tmp_path):
+def test_every_kind_of_run_leaves_whole_files(reports, kind, tmp_path) -> None:
     """An interrupted run too; the same folder is written over."""
     for _ in range(2):
         assert folder(tmp_path / "r").write(reports[kind]) is None
         assert is_whole(tmp_path / "r")
 
 
-def test_others_may_read_them(reports, tmp_path):
+def test_others_may_read_them(reports, tmp_path) -> None:
     """Catches the mode 0600 of temporary files, which CI's collectors cannot read."""
     before = os.umask(0o022)
     try:
@@ -59,7 +59,7 @@ def test_others_may_read_them(reports, tmp_path):
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in FILES} == {0o644}
 
 
-def test_a_link_in_place_of_a_file_is_replaced_not_followed(reports, tmp_path):
+def test_a_link_in_place_of_a_file_is_replaced_not_followed(reports, tmp_path) -> None:
     other = tmp_path / "precious"
     other.write_text("keep me")
     where = tmp_path / "r"
@@ -88,7 +88,7 @@ def test_a_link_in_place_of_a_file_is_replaced_not_followed(reports, tmp_path):
         ("nul\0", "null byte"),
     ],
 )
-def test_a_folder_that_cannot_be_written_is_told_before_the_run(place, words, tmp_path):
+def test_a_folder_that_cannot_be_written_is_told_before_the_run(place, words, tmp_path) -> None:
     if place.startswith("/proc") and not Path("/proc/self").is_dir():
         pytest.skip("no /proc here")
     (tmp_path / "file").write_text("")
@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_run(place, words, tm
     assert "\n" not in str(error.value)
 
 
-def test_misuse_asks_nothing_of_the_target(claim_file, tmp_path):
+def test_misuse_asks_nothing_of_the_target(claim_file, tmp_path) -> None:
     """The target would leave a mark if it were even imported."""
     marks = tmp_path / "marks.py"
     marks.write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()\nsample = print\n")
@@ -127,7 +127,7 @@ def filling(monkeypatch, after):
     monkeypatch.setattr(os, "fsync", fsync)
 
 
-def test_a_disk_that_fills_up_leaves_old_and_whole_files(reports, tmp_path, monkeypatch):
+def test_a_disk_that_fills_up_leaves_old_and_whole_files(reports, tmp_path, monkeypatch) -> None:
     """The first file is new, the others those of the run before; nothing half-written remains."""
     folder(tmp_path).write(reports["pass"])
     made = folder(tmp_path)
@@ -142,7 +142,7 @@ def test_a_disk_that_fills_up_leaves_old_and_whole_files(reports, tmp_path, monk
     assert is_whole(tmp_path)
 
 
-def test_an_interrupt_while_writing_leaves_whole_files(reports, tmp_path, monkeypatch):
+def test_an_interrupt_while_writing_leaves_whole_files(reports, tmp_path, monkeypatch) -> None:
     folder(tmp_path).write(reports["pass"])
 
     def interrupted(*_):
@@ -156,7 +156,7 @@ def test_an_interrupt_while_writing_leaves_whole_files(reports, tmp_path, monkey
 
 
 @pytest.mark.parametrize(("kind", "status"), [("fail", 1), ("pass", 2), ("inconclusive", 2)])
-def test_a_full_disk_never_hides_a_violation(reports, kind, status, tmp_path, monkeypatch):
+def test_a_full_disk_never_hides_a_violation(reports, kind, status, tmp_path, monkeypatch) -> None:
     """Exit 2 says that the report is missing, but a violation is a violation; stdout has it all."""
     monkeypatch.setattr("dpassay.verifiers.gate.verify", lambda *_, **__: reports[kind])
     filling(monkeypatch, after=2)

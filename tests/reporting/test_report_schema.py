@@ -20,19 +20,19 @@ def failed(reports):
     return json.loads(json.dumps(reports["fail"].as_json()))
 
 
-def test_it_is_a_schema():
+def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
 @pytest.mark.parametrize(
     "kind", ["pass", "fail", "far", "error", "inconclusive", "interrupted", "refusing", "costly"]
 )
-def test_real_reports_are_valid(reports, kind):
+def test_real_reports_are_valid(reports, kind) -> None:
     """And JSON: no NaN and no infinity, which an interval without an upper end would give."""
     assert complaints(json.loads(json.dumps(reports[kind].as_json(), allow_nan=False))) == []
 
 
-def test_every_key_of_a_report_is_required(failed):
+def test_every_key_of_a_report_is_required(failed) -> None:
     """Catches a key that the schema has forgotten, or does not demand."""
     assert set(SCHEMA["required"]) == set(failed)
     assert set(SCHEMA["$defs"]["check"]["required"]) == set(failed["checks"][0])
@@ -54,7 +54,7 @@ def test_every_key_of_a_report_is_required(failed):
         ("costly", "privacy-claim", ("cost",), "cost"),
     ],
 )
-def test_every_key_of_a_figure_is_required(reports, kind, check, way, name):
+def test_every_key_of_a_figure_is_required(reports, kind, check, way, name) -> None:
     """Catches a figure that the schema has forgotten, or does not demand."""
     public = json.loads(json.dumps(reports[kind].as_json()))
     held = next(found for found in public["checks"] if found["id"] == check)["figures"]
@@ -69,7 +69,7 @@ def test_every_key_of_a_figure_is_required(reports, kind, check, way, name):
     assert not complaints(public)
 
 
-def test_later_versions_may_add_keys_and_checks(failed):
+def test_later_versions_may_add_keys_and_checks(failed) -> None:
     failed["extra"] = 1
     failed["checks"][0]["extra"] = {"a": 1}
     failed["checks"][0]["id"] = "quite-new"
@@ -119,7 +119,7 @@ def test_later_versions_may_add_keys_and_checks(failed):
         (("checks", 2, "figures", "scale", "claimed"), None),
     ],
 )
-def test_wrong_reports_are_refused(failed, place, wrong):
+def test_wrong_reports_are_refused(failed, place, wrong) -> None:
     *way, last = place
     held = failed
     for key in way:

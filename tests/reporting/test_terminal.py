@@ -32,7 +32,7 @@ def shown(report, monkeypatch, screen, columns=80, **environment):
     return screen.getvalue()
 
 
-def test_markup_and_escapes_of_a_target_are_text(reports, monkeypatch):
+def test_markup_and_escapes_of_a_target_are_text(reports, monkeypatch) -> None:
     """Catches console markup read from a message, and escapes that reach the terminal."""
     hostile = "[red]not red[/red] [/] \x1b[31mnor this\x1b]0;title\x07 \r\nPASS: fine"
     checks = (
@@ -50,7 +50,7 @@ def test_markup_and_escapes_of_a_target_are_text(reports, monkeypatch):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", coloured)
 
 
-def test_colours_are_for_terminals_that_want_them(reports, monkeypatch):
+def test_colours_are_for_terminals_that_want_them(reports, monkeypatch) -> None:
     """https://no-color.org: with NO_COLOR set, no colour; bold is none."""
     plain = shown(reports["fail"], monkeypatch, io.StringIO())
     assert "\x1b" not in plain
@@ -62,7 +62,7 @@ def test_colours_are_for_terminals_that_want_them(reports, monkeypatch):
     assert codes <= {"", "0", "1", "2"}
 
 
-def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch):
+def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch) -> None:
     """Once, and above; other warnings stay below."""
     report = replace(reports["pass"], unseen="not seen", warnings=("not seen", "another"))
     lines = shown(report, monkeypatch, io.StringIO()).splitlines()
@@ -72,7 +72,7 @@ def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch)
 
 
 @pytest.mark.parametrize("columns", [30, 45, 80, 120])
-def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns):
+def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns) -> None:
     """Catches lines that the terminal must cut in the middle of words, and words that get lost."""
     report = reports["fail"]
     lines = ESCAPE.sub("", shown(report, monkeypatch, Terminal(), columns=columns)).splitlines()
@@ -84,7 +84,7 @@ def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns):
     assert " ".join(lines).split() == whole.split()
 
 
-def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch):
+def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch) -> None:
     """So that grep finds a message whole, however narrow the terminal it was started in."""
     text = shown(reports["fail"], monkeypatch, io.StringIO(), columns=30)
     for check in reports["fail"].checks:
@@ -92,7 +92,7 @@ def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch):
             assert any(line.strip() == check.message for line in text.splitlines())
 
 
-def test_without_a_terminal_a_line_now_and_then_says_what_is_done(monkeypatch):
+def test_without_a_terminal_a_line_now_and_then_says_what_is_done(monkeypatch) -> None:
     """A step that takes minutes shows too: a thread tells, not the run; never on stdout."""
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)

@@ -3,18 +3,20 @@
 import shlex
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from http_server import Server
+from http_server import Handle, Server
 
-from dpassay.verifiers.targets import open_target
+from dpassay.verifiers.targets import Target, open_target
 
 
 @pytest.fixture
-def script(tmp_path):
+def script(tmp_path: Path) -> Callable[..., str]:
     """Writes a child whose body handles one `request`; returns its spec."""
 
-    def write(body, before=""):
+    def write(body: str, before: str = "") -> str:
         path = tmp_path / "child.py"
         lines = f"import json, os, sys, time\n{before}\nfor line in sys.stdin:\n"
         handling = f"request = json.loads(line)\n{textwrap.dedent(body)}\nsys.stdout.flush()\n"
@@ -25,11 +27,11 @@ def script(tmp_path):
 
 
 @pytest.fixture
-def opened():
+def opened() -> Iterator[Callable[..., Target]]:
     """Opens targets, and ends them with the test."""
-    targets = []
+    targets: list[Target] = []
 
-    def start(spec, timeout=20.0, restart=None):
+    def start(spec: str, timeout: float = 20.0, restart: str | None = None) -> Target:
         targets.append(open_target(spec, timeout, restart))
         return targets[-1]
 
@@ -39,10 +41,10 @@ def opened():
 
 
 @pytest.fixture
-def served():
-    servers = []
+def served() -> Iterator[Callable[..., Server]]:
+    servers: list[Server] = []
 
-    def start(handle, port=0):
+    def start(handle: Handle, port: int = 0) -> Server:
         servers.append(Server(handle, port))
         return servers[-1]
 

@@ -51,7 +51,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_broken_children_are_one_line(fault, script, opened, monkeypatch):
+def test_broken_children_are_one_line(fault, script, opened, monkeypatch) -> None:
     monkeypatch.setattr(process, "_DEATH_SECONDS", 0.5)
     body, words = FAULTS[fault]
     with pytest.raises(TargetError, match=words) as raised:
@@ -60,14 +60,14 @@ def test_broken_children_are_one_line(fault, script, opened, monkeypatch):
     assert len(str(raised.value)) < 400
 
 
-def test_endless_output_is_ended(script, opened):
+def test_endless_output_is_ended(script, opened) -> None:
     """A whole line is never waited for: this child writes until it is stopped."""
     body = "while True: sys.stdout.write('1' * (1 << 20))"
     with pytest.raises(TargetError, match=f"{CALL} returned more than 64 MB"):
         ask(opened(script(body)))
 
 
-def test_a_child_that_hangs_is_ended_and_its_last_words_are_shown(opened):
+def test_a_child_that_hangs_is_ended_and_its_last_words_are_shown(opened) -> None:
     target = opened("exec:sh -c 'echo one >&2; echo waiting for a lock >&2; sleep 600'", 1.0)
     words = rf"{CALL} gave no answer within 1 s \(timeout in \[gate\]\); the last line of its "
     words += "stderr: waiting for a lock$"
@@ -75,7 +75,7 @@ def test_a_child_that_hangs_is_ended_and_its_last_words_are_shown(opened):
         ask(target)
 
 
-def test_a_child_that_does_not_read_does_not_hang_the_run(opened):
+def test_a_child_that_does_not_read_does_not_hang_the_run(opened) -> None:
     """Requests longer than the pipe: a write that blocks would wait for ever."""
     target = opened(
         f"exec:{shlex.join([sys.executable, '-c', 'import time; time.sleep(600)'])}", 0.4
@@ -84,7 +84,7 @@ def test_a_child_that_does_not_read_does_not_hang_the_run(opened):
         target.ask(np.full(100_000, 10), 5)
 
 
-def test_output_that_nobody_asked_for_is_no_reply(script, opened):
+def test_output_that_nobody_asked_for_is_no_reply(script, opened) -> None:
     """Else every reply would be that of the call before, and look correct."""
     reply = "print(json.dumps({'labels': [0] * request['size']}))"
     banner = opened(script(reply, before="print('loading ...', flush=True)"))

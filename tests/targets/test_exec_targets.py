@@ -22,7 +22,7 @@ from dpassay.verifiers.targets import (
 )
 
 
-def test_the_protocol_is_the_one_of_the_contract(script, opened):
+def test_the_protocol_is_the_one_of_the_contract(script, opened) -> None:
     body = """
         answers = {"aggregate": {"labels": [0, 1, 2, 0, 0]}, "rdp": {"rdp": [0.1, 0.2]},
                    "spent": {"spent": 0.5}}
@@ -41,7 +41,7 @@ def test_the_protocol_is_the_one_of_the_contract(script, opened):
     assert checked_spent(target.spent(1e-5), 1e-5) == 0.5
 
 
-def test_a_slow_target_is_asked_in_parts_that_it_can_answer(opened, tmp_path):
+def test_a_slow_target_is_asked_in_parts_that_it_can_answer(opened, tmp_path) -> None:
     """At once, these labels would take longer than the timeout."""
     path = tmp_path / "slow.py"
     path.write_text("import time\ndef f(h, n):\n    time.sleep(0.001 * n)\n    return [0] * n\n")
@@ -64,13 +64,13 @@ def test_a_slow_target_is_asked_in_parts_that_it_can_answer(opened, tmp_path):
         ("sh\0", "cannot be started: embedded null byte"),
     ],
 )
-def test_commands_that_cannot_be_started_are_one_line(command, words):
+def test_commands_that_cannot_be_started_are_one_line(command, words) -> None:
     with pytest.raises(TargetError, match=words) as raised:
         open_target(f"exec:{command}", 5.0)
     assert "\n" not in str(raised.value)
 
 
-def test_no_shell_reads_the_command(opened, tmp_path):
+def test_no_shell_reads_the_command(opened, tmp_path) -> None:
     with pytest.raises(TargetError, match="ended with status 0"):
         ask(opened(f"exec:{sys.executable} -c pass ; touch {tmp_path}/made"))
     assert not (tmp_path / "made").exists()
@@ -79,7 +79,7 @@ def test_no_shell_reads_the_command(opened, tmp_path):
 @pytest.mark.parametrize(
     "reply", ['{"error": "unknown call"}', '{"labels": []}', "{}", '{"error": {"code": 404}}']
 )
-def test_a_call_that_the_child_does_not_know_is_not_offered(reply, script, opened):
+def test_a_call_that_the_child_does_not_know_is_not_offered(reply, script, opened) -> None:
     target = opened(script(f"print({reply!r})"))
     with pytest.raises(NotOffered):
         target.rdp(HISTOGRAM, [2.0])
@@ -87,7 +87,7 @@ def test_a_call_that_the_child_does_not_know_is_not_offered(reply, script, opene
         target.spent(1e-5)
 
 
-def test_a_child_that_knows_the_call_may_refuse_a_histogram(script, opened):
+def test_a_child_that_knows_the_call_may_refuse_a_histogram(script, opened) -> None:
     """An accountant that serves some totals is held to its charges for those."""
     body = """
         known = {"rdp": {"rdp": [1.0]}, "spent": {"spent": 0.1}}
@@ -102,7 +102,7 @@ def test_a_child_that_knows_the_call_may_refuse_a_histogram(script, opened):
         target.spent(1e-5)
 
 
-def test_an_error_is_a_refusal_and_a_spent_budget_is_itself(script, opened):
+def test_an_error_is_a_refusal_and_a_spent_budget_is_itself(script, opened) -> None:
     body = """
         sizes = {1: "closed on Saturdays", 2: "budget exhausted"}
         print(json.dumps({"error": sizes[request["size"]]}))
@@ -118,20 +118,20 @@ def test_an_error_is_a_refusal_and_a_spent_budget_is_itself(script, opened):
     ("reply", "words"),
     [("NaN", "returned nan"), ('"much"', "returned much"), ("-1", "returned -1")],
 )
-def test_what_is_spent_is_a_number(reply, words, script, opened):
+def test_what_is_spent_is_a_number(reply, words, script, opened) -> None:
     target = opened(script(f"""print('{{"spent": {reply}}}')"""))
     with pytest.raises(TargetError, match=words):
         checked_spent(target.spent(1e-5), 1e-5)
 
 
-def test_numbers_beyond_the_floats_are_no_traceback():
+def test_numbers_beyond_the_floats_are_no_traceback() -> None:
     """10^400 is valid JSON: as epsilon it is infinite, as a cost it is refused."""
     assert checked_spent(10**400, 1e-5) == np.inf
     with pytest.raises(TargetError, match="expected 1 costs"):
         checked_charge([10**400], HISTOGRAM, [2.0])
 
 
-def test_a_restart_is_a_new_process_of_the_same_command(script, opened, tmp_path):
+def test_a_restart_is_a_new_process_of_the_same_command(script, opened, tmp_path) -> None:
     """A restart that left the child alone would repeat its process id and its count."""
     body = """
         asked += 1
@@ -148,7 +148,7 @@ def test_a_restart_is_a_new_process_of_the_same_command(script, opened, tmp_path
         os.kill(first[0][0], 0)
 
 
-def test_a_python_target_is_loaded_anew_on_restart(opened, tmp_path):
+def test_a_python_target_is_loaded_anew_on_restart(opened, tmp_path) -> None:
     path = tmp_path / "counting.py"
     path.write_text("asked = []\ndef f(h, n):\n    asked.append(n)\n    return [len(asked)] * n\n")
     target = opened(f"{path}:f")
@@ -157,12 +157,12 @@ def test_a_python_target_is_loaded_anew_on_restart(opened, tmp_path):
     assert target.ask(HISTOGRAM, 1)[0] == 1
 
 
-def test_what_was_handed_over_cannot_be_restarted():
+def test_what_was_handed_over_cannot_be_restarted() -> None:
     with pytest.raises(NotOffered):
         InProcessTarget(lambda histogram, size: [0] * size).restart()
 
 
-def test_the_childs_own_children_end_with_it(opened):
+def test_the_childs_own_children_end_with_it(opened) -> None:
     """A command behind a shell: killing the shell alone would leave it running."""
     inner = "import os, time; print('{\"labels\": [%d]}' % os.getpid(), flush=True); time.sleep(60)"
     command = f"read line; {shlex.join([sys.executable, '-c', inner])}; true"

@@ -20,7 +20,7 @@ CHARGE = r"rdp\(\[30, 15, 5\], orders\)"
 
 
 @pytest.mark.parametrize("prefix", ["", "/", "/models/a", "/models/a/"])
-def test_the_routes_are_those_of_the_contract(prefix, served, opened):
+def test_the_routes_are_those_of_the_contract(prefix, served, opened) -> None:
     server = served(replying({"labels": [0, 1, 2, 0, 0], "rdp": [0.1, 0.2], "spent": 0.5}))
     target = opened(server.url + prefix)
     assert ask(target).tolist() == [0, 1, 2, 0, 0]
@@ -60,7 +60,7 @@ CALLS = {
         ("spent", 429, BudgetExhausted, "no such total"),
     ],
 )
-def test_what_a_status_means(call, status, kind, words, served, opened):
+def test_what_a_status_means(call, status, kind, words, served, opened) -> None:
     """A redirect is not followed: the server would have seen two requests."""
     server = served(replying({"error": "no such total\nof votes"}, status, Location="/other"))
     with pytest.raises(kind, match=words) as raised:
@@ -85,14 +85,14 @@ def test_what_a_status_means(call, status, kind, words, served, opened):
         (b'{"labels": [0, 0, 0, 0]}', r"an array of shape \(4,\): expected 5 labels"),
     ],
 )
-def test_broken_replies_are_one_line(body, words, served, opened):
+def test_broken_replies_are_one_line(body, words, served, opened) -> None:
     with pytest.raises(TargetError, match=f"{CALL} .*{words}") as raised:
         ask(opened(served(replying(body)).url))
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 300
 
 
-def test_an_error_page_is_shown_as_its_words(served, opened):
+def test_an_error_page_is_shown_as_its_words(served, opened) -> None:
     """A framework's page of markup would be a line of tags."""
     page = b"<!doctype html>\n<title>500</title>\n<h1>Internal  Server Error</h1>"
     server = served(replying(page, 500))
@@ -104,20 +104,20 @@ def test_an_error_page_is_shown_as_its_words(served, opened):
     "url",
     ["http://", "http:///path", "http://a:b", "http://[::1", "http://h:1?key=x", "http://h:1/#a"],
 )
-def test_urls_that_name_no_server_are_one_line(url):
+def test_urls_that_name_no_server_are_one_line(url) -> None:
     with pytest.raises(TargetError, match=r"expected http://host:port") as raised:
         open_target(url, 1.0)
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("port", [0, 65536, 99999])
-def test_ports_that_cannot_be_are_one_line(port):
+def test_ports_that_cannot_be_are_one_line(port) -> None:
     """Left to the operating system, they end in a traceback at the first call."""
     with pytest.raises(TargetError, match=f"port {port}: expected 1 to 65535$"):
         open_target(f"http://h:{port}", 1.0)
 
 
-def test_credentials_are_sent_but_never_shown(served, opened):
+def test_credentials_are_sent_but_never_shown(served, opened) -> None:
     server = served(replying(b"who are you?", status=401))
     url = server.url.replace("http://", "http://user:s3cr3t@")
     assert shown_spec("exec:curl //a@b?c") == "exec:curl //a@b?c"  # a command is no URL
@@ -137,7 +137,7 @@ def test_credentials_are_sent_but_never_shown(served, opened):
         assert "s3" not in str(raised.value)
 
 
-def test_a_report_shows_no_credentials_of_the_budget_target():
+def test_a_report_shows_no_credentials_of_the_budget_target() -> None:
     mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
     gate = {"budget_target": "https://user:s3cr3t@host:1/x"}
     claim = parse_claim({"mechanism": mechanism, "gate": gate})

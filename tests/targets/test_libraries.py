@@ -20,7 +20,7 @@ LIBRARIES = [
 
 @pytest.mark.slow("whole runs of libraries")
 @pytest.mark.parametrize(("library", "family"), LIBRARIES)
-def test_a_library_passes_its_true_claim_and_fails_at_half(library, family):
+def test_a_library_passes_its_true_claim_and_fails_at_half(library, family) -> None:
     """None of them can be seeded: a correct one fails with probability 1e-6 by the gate itself."""
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")

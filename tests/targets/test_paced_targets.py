@@ -26,7 +26,7 @@ class Clocked:
         return list(range(self.answered - size, self.answered))
 
 
-def test_a_fast_target_is_soon_asked_for_all_at_once(monkeypatch):
+def test_a_fast_target_is_soon_asked_for_all_at_once(monkeypatch) -> None:
     """The gate's own sizes, which double, are never split."""
     fast = Clocked(monkeypatch, overhead=0.002, each=1e-6)
     target = PacedTarget(fast, TIMEOUT)
@@ -37,7 +37,7 @@ def test_a_fast_target_is_soon_asked_for_all_at_once(monkeypatch):
     assert fast.calls == sizes
 
 
-def test_no_call_is_larger_than_allowed(monkeypatch):
+def test_no_call_is_larger_than_allowed(monkeypatch) -> None:
     """Where the deployment serves no more at a time, however fast it is."""
     fast = Clocked(monkeypatch, overhead=0.002, each=1e-6)
     target = PacedTarget(fast, TIMEOUT, largest=5)
@@ -46,7 +46,7 @@ def test_no_call_is_larger_than_allowed(monkeypatch):
     assert set(target.parts[1:-1]) == {5}
 
 
-def test_parts_are_joined_in_order(monkeypatch):
+def test_parts_are_joined_in_order(monkeypatch) -> None:
     target = PacedTarget(Clocked(monkeypatch), TIMEOUT)
     assert target.ask(HISTOGRAM, 10_000).tolist() == list(range(10_000))
     assert sum(target.parts) == 10_000
@@ -54,7 +54,7 @@ def test_parts_are_joined_in_order(monkeypatch):
 
 
 @pytest.mark.parametrize("each", [0.004, 0.05, 0.9])
-def test_a_slow_target_is_never_asked_for_too_much(monkeypatch, each):
+def test_a_slow_target_is_never_asked_for_too_much(monkeypatch, each) -> None:
     """Too large a first size, growth without a look at the clock, or none: all are caught."""
     slow = Clocked(monkeypatch, overhead=0.1, each=each)
     PacedTarget(slow, TIMEOUT).ask(HISTOGRAM, 8192)
@@ -63,7 +63,7 @@ def test_a_slow_target_is_never_asked_for_too_much(monkeypatch, each):
     assert max(slow.calls[3:-1]) * each > TIMEOUT / 5
 
 
-def test_what_is_slow_whatever_the_size_is_asked_for_much(monkeypatch):
+def test_what_is_slow_whatever_the_size_is_asked_for_much(monkeypatch) -> None:
     """Four seconds a call: by seconds per label alone, 8192 labels would take days."""
     far = Clocked(monkeypatch, overhead=4.0)
     target = PacedTarget(far, TIMEOUT)
@@ -72,7 +72,7 @@ def test_what_is_slow_whatever_the_size_is_asked_for_much(monkeypatch):
     assert len(far.calls) < 25
 
 
-def test_a_target_that_becomes_slow_is_asked_for_less(monkeypatch):
+def test_a_target_that_becomes_slow_is_asked_for_less(monkeypatch) -> None:
     tiring = Clocked(monkeypatch)
     target = PacedTarget(tiring, TIMEOUT)
     target.ask(HISTOGRAM, 8192)
@@ -82,7 +82,7 @@ def test_a_target_that_becomes_slow_is_asked_for_less(monkeypatch):
     assert max(target.parts) * tiring.each < TIMEOUT / 2
 
 
-def test_a_wrong_part_is_named_by_its_own_size(monkeypatch):
+def test_a_wrong_part_is_named_by_its_own_size(monkeypatch) -> None:
     class TooFew(Clocked):
         def ask(self, histogram, size):
             labels = super().ask(histogram, size)
@@ -93,7 +93,7 @@ def test_a_wrong_part_is_named_by_its_own_size(monkeypatch):
         target.ask(HISTOGRAM, 8192)
 
 
-def test_one_part_of_words_does_not_spoil_the_others(monkeypatch):
+def test_one_part_of_words_does_not_spoil_the_others(monkeypatch) -> None:
     """numpy joins numbers and texts to texts: each part is looked at alone."""
 
     class Words(Clocked):
@@ -104,7 +104,7 @@ def test_one_part_of_words_does_not_spoil_the_others(monkeypatch):
         PacedTarget(Words(monkeypatch), TIMEOUT).ask(HISTOGRAM, 8192)
 
 
-def test_a_budget_that_ends_amid_the_parts_says_how_many_were_answered(monkeypatch):
+def test_a_budget_that_ends_amid_the_parts_says_how_many_were_answered(monkeypatch) -> None:
     class Budgeted(Clocked):
         def ask(self, histogram, size):
             if self.answered + size > 1000:

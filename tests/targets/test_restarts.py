@@ -62,7 +62,7 @@ def command(body):
     return shlex.join([sys.executable, "-c", body])
 
 
-def test_a_python_target_keeps_its_process_id(module, opened):
+def test_a_python_target_keeps_its_process_id(module, opened) -> None:
     """A seed made of it is then the same in the next life, as it is in a container."""
     target = opened(f"{module}:pid")
     before = target.ask(HISTOGRAM, 1)[0]
@@ -72,7 +72,7 @@ def test_a_python_target_keeps_its_process_id(module, opened):
         target.restart_contained()
 
 
-def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened):
+def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened) -> None:
     """Folder and environment are those of the first start; a replaced process keeps both."""
     target = opened(f"{module}:leaves_its_place")
     assert [target.ask(HISTOGRAM, 2).tolist() for _ in range(2)] == [[0, 0], [1, 1]]
@@ -81,7 +81,7 @@ def test_a_restart_takes_nothing_of_the_life_before_with_it(module, opened):
 
 
 @pytest.mark.parametrize("outside", [signal.SIG_DFL, signal.SIG_IGN])
-def test_the_children_of_a_life_end_with_it(module, opened, outside):
+def test_the_children_of_a_life_end_with_it(module, opened, outside) -> None:
     """Also where whoever runs the gate ignores SIGTERM, which children inherit."""
     before = signal.signal(signal.SIGTERM, outside)
     try:
@@ -98,7 +98,9 @@ def test_the_children_of_a_life_end_with_it(module, opened, outside):
     # a zombie: nobody has asked for its status, as its parent has forgotten it
 
 
-def test_where_the_process_cannot_be_replaced_another_is_started(module, opened, monkeypatch):
+def test_where_the_process_cannot_be_replaced_another_is_started(
+    module, opened, monkeypatch
+) -> None:
     """It does not answer the request: it was stopped, say."""
     target = opened(f"{module}:pid")
     before = int(target.ask(HISTOGRAM, 1)[0])
@@ -118,7 +120,7 @@ ALLOWED = pytest.mark.skipif(
 
 
 @ALLOWED
-def test_a_command_can_be_the_first_process_of_a_namespace(opened):
+def test_a_command_can_be_the_first_process_of_a_namespace(opened) -> None:
     target = opened(f"exec:{command(EXEC)}")
     before = target.ask(HISTOGRAM, 1)[0]
     for _ in range(2):
@@ -129,7 +131,7 @@ def test_a_command_can_be_the_first_process_of_a_namespace(opened):
 
 
 @pytest.mark.slow("a whole run in a process; others are")
-def test_where_no_namespace_is_allowed_the_report_says_so(tmp_path, monkeypatch, opened):
+def test_where_no_namespace_is_allowed_the_report_says_so(tmp_path, monkeypatch, opened) -> None:
     """Neither `unshare` nor the right to use it: no error, and no silence about it either."""
     monkeypatch.setenv("PATH", str(tmp_path))
     namespaces.first_of_a_namespace.cache_clear()
@@ -161,7 +163,7 @@ for line in sys.stdin:
 
 @pytest.mark.slow("a whole pass; another is where no namespace is allowed")
 @ALLOWED
-def test_a_command_that_does_not_work_in_a_namespace_is_not_compared_so(opened):
+def test_a_command_that_does_not_work_in_a_namespace_is_not_compared_so(opened) -> None:
     report = verify(opened(f"exec:{command(SPEAKS)} dies"), claim(), seed=0)
     assert report.verdict is Verdict.PASS, [found.message for found in report.checks]
     found = result(report, "fresh-noise")
@@ -181,14 +183,14 @@ def test_a_command_that_does_not_work_in_a_namespace_is_not_compared_so(opened):
         ("''", "expected a command"),
     ],
 )
-def test_a_command_that_fails_is_one_line(text, words):
+def test_a_command_that_fails_is_one_line(text, words) -> None:
     with pytest.raises((TargetError, ValueError), match=f"(?i){words}") as error:
         RestartCommand(text).run()
     assert "\n" not in str(error.value)
     assert text[:20] in str(error.value)
 
 
-def test_a_command_that_does_not_return_is_ended(monkeypatch, tmp_path):
+def test_a_command_that_does_not_return_is_ended(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(restart_command, "_SECONDS", 0.5)
     kept = tmp_path / "pid"
     body = f"import os, time; open({str(kept)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
@@ -199,7 +201,7 @@ def test_a_command_that_does_not_return_is_ended(monkeypatch, tmp_path):
             os.kill(int(kept.read_text()), 0)
 
 
-def test_what_the_command_starts_stays(tmp_path):
+def test_what_the_command_starts_stays(tmp_path) -> None:
     """A pipe to it would be waited for until the server ends; a group ended too soon ends it."""
     inner = command("import time; time.sleep(5)")
     kept = tmp_path / "pid"
@@ -212,12 +214,12 @@ def test_what_the_command_starts_stays(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["", "'", 3])
-def test_the_key_takes_a_command(value):
+def test_the_key_takes_a_command(value) -> None:
     with pytest.raises(ClaimError, match="restart"):
         claim(restart=value)
 
 
-def test_the_command_runs_for_every_kind_of_target(module, opened, tmp_path):
+def test_the_command_runs_for_every_kind_of_target(module, opened, tmp_path) -> None:
     """A process of ours may be a client of what the command restarts."""
     mark = tmp_path / "mark"
     text = command(f"open({str(mark)!r}, 'a').write('x')")

@@ -61,7 +61,7 @@ def shell_target(tmp_path):
 
 
 @pytest.mark.slow("a pass of an aggregator that starts awk for every call")
-def test_an_aggregator_in_shell_and_awk_exits_0(shell_target, tmp_path):
+def test_an_aggregator_in_shell_and_awk_exits_0(shell_target, tmp_path) -> None:
     """The protocol is of no language: no Python runs in this deployment."""
     (tmp_path / "claim.toml").write_text(CLAIM)
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", shell_target(10)]
@@ -78,7 +78,7 @@ def test_an_aggregator_in_shell_and_awk_exits_0(shell_target, tmp_path):
     assert verdicts["accountant-soundness"] == "not-applicable"
 
 
-def test_its_half_noise_fails(shell_target, opened):
+def test_its_half_noise_fails(shell_target, opened) -> None:
     report = verify(opened(shell_target(5)), parse_claim(tomllib.loads(CLAIM)), seed=0)
     assert report.verdict is Verdict.FAIL
     failed = [check for check in report.checks if check.verdict is Verdict.FAIL]

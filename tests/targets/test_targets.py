@@ -28,7 +28,7 @@ def ask(name, timeout=20.0):
 
 
 @pytest.mark.parametrize("name", ["correct", "aggregator", "chatty"])
-def test_callables_and_objects_answer(name, capfd):
+def test_callables_and_objects_answer(name, capfd) -> None:
     labels = ask(name)
     assert labels.dtype == np.int64
     assert labels.shape == (5,)
@@ -61,7 +61,7 @@ def test_broken_targets_are_one_line(name, words):
     assert "\n" not in str(raised.value)
 
 
-def test_a_class_is_no_target_though_it_can_be_called():
+def test_a_class_is_no_target_though_it_can_be_called() -> None:
     """Calling it makes an instance: its first reply would be a TypeError."""
 
     class Service:
@@ -73,25 +73,25 @@ def test_a_class_is_no_target_though_it_can_be_called():
     InProcessTarget(Service())
 
 
-def test_a_target_that_hangs_is_ended():
+def test_a_target_that_hangs_is_ended() -> None:
     with pytest.raises(TargetError, match=r"gave no answer within 0.5 s"):
         ask("hangs", timeout=0.5)
 
 
-def test_a_refusal_is_no_error():
+def test_a_refusal_is_no_error() -> None:
     with pytest.raises(Refused, match="closed on Saturdays"):
         ask("refuses_all")
 
 
 @pytest.mark.parametrize("spec", ["targets.py", ":x", "json:", "a b:c d"])
-def test_specs_that_name_nothing_are_refused(spec):
+def test_specs_that_name_nothing_are_refused(spec) -> None:
     with pytest.raises(
         TargetError, match=r"expected package.module:attr, path/to/file.py:attr, http"
     ):
         open_target(spec, 1.0)
 
 
-def test_files_and_modules_that_do_not_load_are_named(tmp_path):
+def test_files_and_modules_that_do_not_load_are_named(tmp_path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import no_such_module\n")
     with pytest.raises(TargetError, match="importing it raised ModuleNotFoundError"):
@@ -100,7 +100,7 @@ def test_files_and_modules_that_do_not_load_are_named(tmp_path):
         open_target(f"{tmp_path}/none.py:x", 1.0)
 
 
-def test_an_object_runs_in_place_on_a_read_only_copy():
+def test_an_object_runs_in_place_on_a_read_only_copy() -> None:
     seen = []
 
     def spy(histogram, size):
@@ -112,7 +112,7 @@ def test_an_object_runs_in_place_on_a_read_only_copy():
     assert not np.shares_memory(seen[0], HISTOGRAM)
 
 
-def test_an_object_that_forces_its_way_into_the_input_is_caught():
+def test_an_object_that_forces_its_way_into_the_input_is_caught() -> None:
     def forces(histogram, size):
         histogram.flags.writeable = True
         histogram[0] += 1
@@ -122,7 +122,7 @@ def test_an_object_that_forces_its_way_into_the_input_is_caught():
         InProcessTarget(forces).ask(HISTOGRAM, 5)
 
 
-def test_a_spent_budget_passes_through():
+def test_a_spent_budget_passes_through() -> None:
     def spent(histogram, size):
         raise BudgetExhausted("all gone")
 
@@ -130,6 +130,6 @@ def test_a_spent_budget_passes_through():
         InProcessTarget(spent).ask(HISTOGRAM, 5)
 
 
-def test_refusals_are_labels_where_the_claim_has_a_threshold():
+def test_refusals_are_labels_where_the_claim_has_a_threshold() -> None:
     labels = checked_labels([-1, 0, 2.0, 1, -1], HISTOGRAM, 5, may_refuse=True)
     assert labels.tolist() == [-1, 0, 2, 1, -1]

@@ -1,6 +1,8 @@
 """The claimed labels, and an accountant that charges too little or a budget that does not hold."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import erfc, log_ndtr
@@ -10,7 +12,7 @@ from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_da
 from dpassay.reference.accounting.lnmax import log_q_lemma_4, pure_data_dependent
 
 from .claims import ACCOUNTED, BUDGETED, LITTLE_LAPLACE, LNMAX, METERED, SHARP_THRESHOLD
-from .deployments import Accounted, Metered, metered
+from .deployments import Accounted, Charge, Metered, metered
 from .entry import Shelf
 
 shelf = Shelf("accounting", ("accountant-soundness",), ACCOUNTED)
@@ -22,10 +24,12 @@ sharp = ConfidentGNMax(Gaussian(100), 150.0, Gaussian(20))
 IN_MEMORY = f"{Path(__file__).parent / 'deployments.py'}:in_memory"
 
 
-def charges(name, effect, mechanism=gnmax, **more):
+def charges(
+    name: str, effect: str, mechanism: Any = gnmax, **more: Any
+) -> Callable[[Charge], Charge]:
     """Shelves the mechanism with the decorated function `(histogram, orders)` as its accountant."""
 
-    def add(charge):
+    def add(charge: Charge) -> Charge:
         shelf.makes(name, effect, **more)(lambda seed: Accounted(mechanism, charge, seed))
         return charge
 
@@ -35,22 +39,22 @@ def charges(name, effect, mechanism=gnmax, **more):
 @charges(
     "charges-half", "Half of the data-independent cost: a moved vote taken to change one count."
 )
-def charges_half(histogram, orders):
+def charges_half(histogram: np.ndarray, orders: np.ndarray) -> Any:
     return orders / (2 * SIGMA**2)
 
 
 @charges("charges-nothing", "Queries are taken to be free once the noise is added.")
-def charges_nothing(histogram, orders):
+def charges_nothing(histogram: np.ndarray, orders: np.ndarray) -> Any:
     return np.zeros(orders.size)
 
 
 @charges("charges-at-variance", "The variance is squared once more where it divides the order.")
-def charges_at_variance(histogram, orders):
+def charges_at_variance(histogram: np.ndarray, orders: np.ndarray) -> Any:
     return orders / SIGMA**4
 
 
 @charges("charges-one-order", "The cost at order 2 is charged at every order.")
-def charges_one_order(histogram, orders):
+def charges_one_order(histogram: np.ndarray, orders: np.ndarray) -> Any:
     return np.full(orders.size, 2 / SIGMA**2)
 
 
@@ -58,7 +62,7 @@ def charges_one_order(histogram, orders):
     "labels-for-votes",
     "The accountant is fed the released labels, so that every query looks unanimous.",
 )
-def labels_for_votes(histogram, orders):
+def labels_for_votes(histogram: np.ndarray, orders: np.ndarray) -> Any:
     unanimous = np.zeros_like(histogram)
     unanimous[histogram.argmax()] = histogram.sum()
     return gnmax_data_dependent(unanimous, SIGMA, orders)
@@ -67,26 +71,26 @@ def labels_for_votes(histogram, orders):
 @charges(
     "last-class-for-all", "A loop keeps the last class's term where the sum over all is needed."
 )
-def last_class_for_all(histogram, orders):
+def last_class_for_all(histogram: np.ndarray, orders: np.ndarray) -> Any:
     lead = histogram.max() - histogram.min()
     return gaussian_data_dependent(log_ndtr(-lead / (2**0.5 * SIGMA)), SIGMA, orders)
 
 
 @charges("votes-for-shares", "The gap between leaders is measured in per cent, the noise in votes.")
-def votes_for_shares(histogram, orders):
+def votes_for_shares(histogram: np.ndarray, orders: np.ndarray) -> Any:
     gaps = 100 * (histogram.max() - np.sort(histogram)[:-1])
     log_q = np.logaddexp.reduce(log_ndtr(-gaps / (2**0.5 * SIGMA)))
     return gaussian_data_dependent(min(log_q, -0.1), SIGMA, orders)
 
 
 @charges("unsorted-votes", "The first class is taken for the leader, as if the votes were sorted.")
-def unsorted_votes(histogram, orders):
+def unsorted_votes(histogram: np.ndarray, orders: np.ndarray) -> Any:
     gaps = np.abs(histogram[0] - histogram[1:])
     log_q = np.logaddexp.reduce(log_ndtr(-gaps / (2**0.5 * SIGMA)))
     return gaussian_data_dependent(min(log_q, -0.1), SIGMA, orders)
 
 
-def gamma_for_two_gamma(scale):
+def gamma_for_two_gamma(scale: float) -> Charge:
     """Laplace noise of this scale, charged as for one count where a moved vote changes two."""
     return lambda histogram, orders: np.minimum(1 / scale, orders / (2 * scale**2))
 
@@ -112,7 +116,7 @@ charges(
     NoisyArgmax(Laplace(2.0)),
     claim=LITTLE_LAPLACE,
 )
-def gap_at_double_gamma(histogram, orders):
+def gap_at_double_gamma(histogram: np.ndarray, orders: np.ndarray) -> Any:
     return pure_data_dependent(log_q_lemma_4(histogram, 1.0), 1.0, orders)
 
 
@@ -122,7 +126,7 @@ def gap_at_double_gamma(histogram, orders):
     sharp,
     claim=SHARP_THRESHOLD,
 )
-def screening_uncharged(histogram, orders):
+def screening_uncharged(histogram: np.ndarray, orders: np.ndarray) -> Any:
     return orders / 100**2
 
 
@@ -132,7 +136,7 @@ def screening_uncharged(histogram, orders):
     sharp,
     claim=SHARP_THRESHOLD,
 )
-def refusals_uncharged(histogram, orders):
+def refusals_uncharged(histogram: np.ndarray, orders: np.ndarray) -> Any:
     answered = np.exp(log_ndtr((histogram.max() - 150) / 20))
     return answered * orders * (1 / 100**2 + 1 / (2 * 20**2))
 
@@ -143,13 +147,13 @@ def refusals_uncharged(histogram, orders):
     sharp,
     claim=SHARP_THRESHOLD,
 )
-def threshold_without_root_two(histogram, orders):
+def threshold_without_root_two(histogram: np.ndarray, orders: np.ndarray) -> Any:
     rarer = 0.5 * erfc(abs(histogram.max() - 150) / 20)
     screening = gaussian_data_dependent(np.log(rarer + 1e-300), 2**0.5 * 20, orders)
     return screening + gnmax_data_dependent(histogram, 100, orders)
 
 
-BUDGET = {"claim": BUDGETED, "checks": ("budget-enforcement",)}
+BUDGET: dict[str, Any] = {"claim": BUDGETED, "checks": ("budget-enforcement",)}
 
 
 @shelf.makes(
@@ -158,31 +162,31 @@ BUDGET = {"claim": BUDGETED, "checks": ("budget-enforcement",)}
     source="cleverhans-lab/capc-iclr learning/analysis/rdp_cumulative.py: an expected cost decides",
     **BUDGET,
 )
-def spends_an_eighth(seed):
+def spends_an_eighth(seed: int) -> Any:
     return Metered(seed, charged=1 / 8)
 
 
 @shelf.makes(
     "spends-nothing", "The account stays at zero, and the deployment never stops.", **BUDGET
 )
-def spends_nothing(seed):
+def spends_nothing(seed: int) -> Any:
     return Metered(seed, charged=0.0)
 
 
 @shelf.makes("never-stops", "The account is right, and nobody looks at it.", **BUDGET)
-def never_stops(seed):
+def never_stops(seed: int) -> Any:
     return Metered(seed, budget=1e9)
 
 
 @shelf.makes("charges-calls", "A call is charged once, however many answers it has.", **BUDGET)
 class ChargesCalls(Metered):
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         return 1 / 100
 
 
 @shelf.makes("account-of-last-call", "The account shows the last call alone.", **BUDGET)
 class AccountOfLastCall(Metered):
-    def spent(self, delta):
+    def spent(self, delta: float) -> float:
         total, self.asked = super().spent(delta), 0.0
         return total
 
@@ -191,7 +195,7 @@ class AccountOfLastCall(Metered):
 class FreshBudgetEveryThird(Metered):
     calls = 0
 
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         self.calls += 1
         if self.calls % 3 == 0:
             self.asked = 0.0
@@ -200,7 +204,7 @@ class FreshBudgetEveryThird(Metered):
 
 @shelf.makes("refusal-renews-budget", "Once a query is refused, the budget begins anew.", **BUDGET)
 class RefusalRenewsBudget(Metered):
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         try:
             return super().sample(histogram, size)
         except BudgetExhausted:
@@ -214,11 +218,11 @@ class RefusalRenewsBudget(Metered):
     claim=BUDGETED | {"gate": {"budget_target": IN_MEMORY}},
     checks=("budget-enforcement",),
 )
-def forgets_on_restart(seed):
+def forgets_on_restart(seed: int) -> Any:
     return Metered(seed)
 
 
-METERING = {"claim": METERED, "checks": ("budget-enforcement",)}
+METERING: dict[str, Any] = {"claim": METERED, "checks": ("budget-enforcement",)}
 
 
 @shelf.makes(
@@ -226,12 +230,12 @@ METERING = {"claim": METERED, "checks": ("budget-enforcement",)}
     "A call is charged in whole blocks of 25 answers, rounded down: single queries are free.",
     **METERING,
 )
-def meters_by_25(seed):
+def meters_by_25(seed: int) -> Any:
     return metered(seed, MetersBy25)
 
 
 class MetersBy25(Metered):
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         return size // 25 * 25
 
 
@@ -240,12 +244,12 @@ class MetersBy25(Metered):
     "Answers to histograms whose leader is 2 sigma ahead are not charged.",
     **METERING,
 )
-def clear_leads_free(seed):
+def clear_leads_free(seed: int) -> Any:
     return metered(seed, ClearLeadsFree)
 
 
 class ClearLeadsFree(Metered):
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         second, first = np.sort(histogram)[-2:]
         return 0.0 if first - second > 2 * self.sigma else float(size)
 
@@ -255,7 +259,7 @@ class ClearLeadsFree(Metered):
     "Each answer is charged half of the data-independent cost, less than the costliest pair costs.",
     **METERING,
 )
-def half_the_charge(seed):
+def half_the_charge(seed: int) -> Any:
     return metered(seed, charged=0.5)
 
 
@@ -264,12 +268,12 @@ def half_the_charge(seed):
     "Votes without a plurality are taken to say nothing, and are not charged.",
     **METERING,
 )
-def ties_free(seed):
+def ties_free(seed: int) -> Any:
     return metered(seed, TiesFree)
 
 
 class TiesFree(Metered):
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         second, first = np.sort(histogram)[-2:]
         return 0.0 if first == second else float(size)
 
@@ -280,7 +284,7 @@ class TiesFree(Metered):
     verdict="inconclusive",
     **METERING,
 )
-def already_exhausted(seed):
+def already_exhausted(seed: int) -> Any:
     deployment = metered(seed)
     deployment.asked = 287.0
     return deployment

@@ -1,5 +1,7 @@
 """Answers that balance each other: each has the claimed law, together they give the votes away."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -11,24 +13,24 @@ from .entry import FRESH, LAW, Shelf
 shelf = Shelf("balance", FRESH, GNMAX)
 
 
-def normal(rng, size, classes):
+def normal(rng: np.random.Generator, size: int, classes: int) -> Any:
     return rng.normal(0, SIGMA, (size, classes))
 
 
 @shelf.draws(
     "antithetic-halves", "The second half of a call has the noise of the first, sign changed."
 )
-def antithetic_halves(histogram, size, rng):
+def antithetic_halves(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     noise = normal(rng, (size + 1) // 2, histogram.size)
     return (histogram + np.concatenate([noise, -noise])[:size]).argmax(1)
 
 
 @shelf.makes("last-call-negated", "A call has the noise of the call before with its sign changed.")
 class LastCallNegated:
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self.rng, self.last = np.random.default_rng(seed), np.empty((0, 0))
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         shape = (size, histogram.size)
         if self.last.shape == shape:
             noise, self.last = -self.last, np.empty((0, 0))
@@ -38,7 +40,7 @@ class LastCallNegated:
 
 
 @shelf.draws("systematic", "Labels by systematic resampling, then shuffled: counts are fixed.")
-def systematic(histogram, size, rng):
+def systematic(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     law = probabilities(histogram.astype(float), Gaussian(SIGMA)).cumsum()
     points = (np.arange(size) + rng.random()) / size
     labels = np.searchsorted(law / law[-1], points, side="right")
@@ -46,13 +48,13 @@ def systematic(histogram, size, rng):
 
 
 @shelf.draws("latin-hypercube", "The noise of each class is spread evenly over a call.")
-def latin_hypercube(histogram, size, rng):
+def latin_hypercube(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     strata = np.stack([rng.permutation(size) for _ in range(histogram.size)], 1)
     return (histogram + SIGMA * ndtri((strata + rng.random(strata.shape)) / size)).argmax(1)
 
 
 @shelf.draws("antithetic-shuffled", "Pairs of opposite noise, shuffled within a call.")
-def antithetic_shuffled(histogram, size, rng):
+def antithetic_shuffled(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return rng.permutation(antithetic_halves(histogram, size, rng))
 
 
@@ -61,6 +63,6 @@ def antithetic_shuffled(histogram, size, rng):
     "A part of the noise, 0.6 of sigma, is drawn once a call.",
     checks=(*FRESH, *LAW),
 )
-def part_once_a_call(histogram, size, rng):
+def part_once_a_call(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     once = 0.6 * normal(rng, 1, histogram.size)
     return (histogram + once + 0.8 * normal(rng, size, histogram.size)).argmax(1)

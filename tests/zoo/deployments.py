@@ -1,22 +1,28 @@
 """Deployments with an accountant or a budget; without imports of the zoo, as one runs by path."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 
+Charge = Callable[[np.ndarray, np.ndarray], Any]
+"""From a histogram and orders to what each of them is charged."""
+
 
 class Accounted:
     """A mechanism's labels, with `charge(histogram, orders)` as its accountant."""
 
-    def __init__(self, mechanism, charge, seed):
+    def __init__(self, mechanism: Any, charge: Charge, seed: int) -> None:
         self.mechanism, self.charge, self.rng = mechanism, charge, np.random.default_rng(seed)
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         return self.mechanism.sample(histogram, size, self.rng)
 
-    def rdp(self, histogram, orders):
+    def rdp(self, histogram: np.ndarray, orders: np.ndarray) -> Any:
         return self.charge(np.asarray(histogram), np.asarray(orders))
 
 
@@ -28,12 +34,14 @@ class Metered:
     for `METERED`.
     """
 
-    def __init__(self, seed, charged=1.0, budget=1.0, sigma=10.0):
+    def __init__(
+        self, seed: int, charged: float = 1.0, budget: float = 1.0, sigma: float = 10.0
+    ) -> None:
         self.mechanism, self.rng = NoisyArgmax(Gaussian(sigma)), np.random.default_rng(seed)
         self.charged, self.budget, self.sigma = charged, budget, sigma
         self.asked, self.metered = 0.0, False
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         if self.metered:
             cost = self.cost(histogram, size)
             if self.epsilon(self.asked + cost) > self.budget:
@@ -41,13 +49,13 @@ class Metered:
             self.asked += cost
         return self.mechanism.sample(histogram, size, self.rng)
 
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         return size * self.charged
 
-    def epsilon(self, queries, delta=1e-5):
+    def epsilon(self, queries: Any, delta: float = 1e-5) -> float:
         return to_epsilon(ORDERS, queries * ORDERS / self.sigma**2, delta).epsilon if queries else 0
 
-    def spent(self, delta):
+    def spent(self, delta: float) -> float:
         self.metered = True
         return self.epsilon(self.asked, delta)
 
@@ -55,14 +63,14 @@ class Metered:
 class DataDependent(Metered):
     """Charges each query by the published bound at its votes; what `asked` holds is that sum."""
 
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         return size * gnmax_data_dependent(histogram, self.sigma, ORDERS)
 
-    def epsilon(self, costs, delta=1e-5):
+    def epsilon(self, costs: Any, delta: float = 1e-5) -> float:
         return to_epsilon(ORDERS, costs, delta).epsilon if np.any(costs) else 0
 
 
-def metered(seed, kind=Metered, **more):
+def metered(seed: int, kind: type[Metered] = Metered, **more: Any) -> Any:
     """Of the claim `METERED`: sigma 40 and epsilon 2.65, 287 answers."""
     return kind(seed, budget=2.65, sigma=40.0, **more)
 

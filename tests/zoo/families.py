@@ -1,5 +1,7 @@
 """Noise of another family, or of the claimed one cut, rounded or folded."""
 
+from typing import Any
+
 import numpy as np
 
 from .claims import GNMAX, GUMBEL, LITTLE_NOISE, LNMAX, MANY_VOTES, SCALE, SIGMA
@@ -9,12 +11,12 @@ shelf = Shelf("families", LAW, GNMAX)
 
 
 @shelf.draws("laplace-equal-variance", "Laplace noise of the claimed Gaussian's variance.")
-def laplace_equal_variance(histogram, size, rng):
+def laplace_equal_variance(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.laplace(0, SIGMA / 2**0.5, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("laplace-same-scale", "Laplace noise with the Gaussian's sigma for its scale.")
-def laplace_same_scale(histogram, size, rng):
+def laplace_same_scale(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.laplace(0, SIGMA, (size, histogram.size))).argmax(1)
 
 
@@ -24,12 +26,12 @@ def laplace_same_scale(histogram, size, rng):
     claim=LNMAX,
     source="opendp/smartnoise-sdk#204: Gaussian noise, a threshold for Laplace noise",
 )
-def gaussian_for_laplace(histogram, size, rng):
+def gaussian_for_laplace(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.normal(0, SCALE * 2**0.5, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("gumbel-equal-variance", "Gumbel noise of the claimed Gaussian's variance.")
-def gumbel_equal_variance(histogram, size, rng):
+def gumbel_equal_variance(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     scale = SIGMA * 6**0.5 / np.pi
     return (histogram + rng.gumbel(0, scale, (size, histogram.size))).argmax(1)
 
@@ -40,30 +42,30 @@ def gumbel_equal_variance(histogram, size, rng):
     claim=GUMBEL,
     source="opendp/opendp#2911",
 )
-def permute_and_flip_for_gumbel(histogram, size, rng):
+def permute_and_flip_for_gumbel(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.exponential(SCALE, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("uniform-equal-variance", "Uniform noise of the claimed Gaussian's variance.")
-def uniform_equal_variance(histogram, size, rng):
+def uniform_equal_variance(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     end = SIGMA * 3**0.5
     return (histogram + rng.uniform(-end, end, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("student-equal-variance", "Student's t with 4 degrees of freedom, of equal variance.")
-def student_equal_variance(histogram, size, rng):
+def student_equal_variance(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     noise = rng.standard_t(4, (size, histogram.size)) * SIGMA / 2**0.5
     return (histogram + noise).argmax(1)
 
 
 @shelf.draws("clipped-at-2-sigma", "Draws beyond two standard deviations are set to the bound.")
-def clipped_at_2_sigma(histogram, size, rng):
+def clipped_at_2_sigma(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     noise = rng.normal(0, SIGMA, (size, histogram.size)).clip(-2 * SIGMA, 2 * SIGMA)
     return (histogram + noise).argmax(1)
 
 
 @shelf.draws("redrawn-beyond-2-sigma", "Draws beyond two standard deviations are drawn again.")
-def redrawn_beyond_2_sigma(histogram, size, rng):
+def redrawn_beyond_2_sigma(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     noise = rng.normal(0, SIGMA, (size, histogram.size))
     while (far := np.abs(noise) > 2 * SIGMA).any():
         noise[far] = rng.normal(0, SIGMA, far.sum())
@@ -71,7 +73,7 @@ def redrawn_beyond_2_sigma(histogram, size, rng):
 
 
 @shelf.draws("folded", "Noise that is never negative: its absolute value is added.")
-def folded(histogram, size, rng):
+def folded(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + np.abs(rng.normal(0, SIGMA, (size, histogram.size)))).argmax(1)
 
 
@@ -81,7 +83,7 @@ def folded(histogram, size, rng):
     claim=LITTLE_NOISE,
     checks=(*LAW, "permutation-equivariance"),
 )
-def rounded_ties_to_first(histogram, size, rng):
+def rounded_ties_to_first(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.normal(0, 2, (size, histogram.size)).round()).argmax(1)
 
 
@@ -91,7 +93,7 @@ def rounded_ties_to_first(histogram, size, rng):
     claim=LITTLE_NOISE,
     checks=(*LAW, "permutation-equivariance"),
 )
-def cut_to_integers(histogram, size, rng):
+def cut_to_integers(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.normal(0, 2, (size, histogram.size)).astype(int)).argmax(1)
 
 
@@ -101,12 +103,12 @@ def cut_to_integers(histogram, size, rng):
     claim=MANY_VOTES,
     checks=(*LAW, "permutation-equivariance"),
 )
-def eight_bit_mantissa(histogram, size, rng):
+def eight_bit_mantissa(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     mantissa, exponent = np.frexp(histogram + rng.normal(0, 20, (size, histogram.size)))
     return np.ldexp((mantissa * 256).round(), exponent - 8).argmax(1)
 
 
 @shelf.draws("overflowing-int8", "Noisy counts in eight bits, which wrap around above 127.")
-def overflowing_int8(histogram, size, rng):
+def overflowing_int8(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     noisy = histogram + rng.normal(0, SIGMA, (size, histogram.size)).round()
     return noisy.astype(np.int64).astype(np.int8).argmax(1)

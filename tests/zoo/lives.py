@@ -13,8 +13,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +26,10 @@ SIGMA = 40.0
 class Gnmax:
     """The claimed labels from one generator."""
 
-    def __init__(self, rng):
+    def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         noise = self.rng.normal(0, SIGMA, (size, histogram.size))
         return (histogram + noise).argmax(1)
 
@@ -35,12 +37,12 @@ class Gnmax:
 class Saving(Gnmax):
     """Saves its generator in a folder after every so many calls, and takes it up there again."""
 
-    def __init__(self, folder, every):
+    def __init__(self, folder: str, every: int) -> None:
         self.file, self.every, self.calls = Path(folder) / "state", every, 0
         saved = pickle.loads(self.file.read_bytes()) if self.file.exists() else None
         super().__init__(saved or np.random.default_rng())
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         labels = super().sample(histogram, size)
         self.calls += 1
         if self.calls % self.every == 0:
@@ -51,15 +53,15 @@ class Saving(Gnmax):
 class Caching(Gnmax):
     """Keeps the first answer of every histogram, in a file where there is a folder for it."""
 
-    def __init__(self, folder=None):
+    def __init__(self, folder: str | None = None) -> None:
         super().__init__(np.random.default_rng())
         self.file = None if folder is None else (Path(folder) / "answers").open("a+")
-        self.kept = {}
+        self.kept: dict[str, int] = {}
         if self.file is not None:
             self.file.seek(0)
             self.kept = dict(json.loads(line) for line in self.file)
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         key = ",".join(map(str, histogram))
         if key not in self.kept:
             self.kept[key] = int(super().sample(histogram, 1)[0])
@@ -71,7 +73,7 @@ class Caching(Gnmax):
 of_the_process_id = Gnmax(np.random.default_rng(os.getpid()))
 of_the_system = Gnmax(np.random.default_rng())
 
-SPEAKING = {
+SPEAKING: dict[str, Callable[..., Gnmax]] = {
     "of-the-process-id": lambda: Gnmax(np.random.default_rng(os.getpid())),
     "of-the-system": lambda: Gnmax(np.random.default_rng()),
     "saved-every-50": lambda folder: Saving(folder, 50),
@@ -81,7 +83,7 @@ SPEAKING = {
 }
 
 
-def speak(deployment):
+def speak(deployment: Gnmax) -> None:
     """Answers requests on stdin until it ends."""
     for line in sys.stdin:
         request = json.loads(line)
@@ -92,12 +94,12 @@ def speak(deployment):
             print(json.dumps({"error": "unknown call"}), flush=True)
 
 
-def serve(seed, port):
+def serve(seed: str, port: int) -> None:
     """Answers HTTP on a port; without a seed, from the system's entropy."""
     deployment = Gnmax(np.random.default_rng(None if seed == "none" else int(seed)))
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
+        def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             self.reply(
                 {"labels": deployment.sample(np.array(request["histogram"]), request["size"])}
@@ -105,23 +107,23 @@ def serve(seed, port):
                 else None
             )
 
-        def do_GET(self):
+        def do_GET(self) -> None:
             self.reply(None)
 
-        def reply(self, found):
+        def reply(self, found: Any) -> None:
             body = json.dumps(found, default=np.ndarray.tolist).encode()
             self.send_response(404 if found is None else 200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_):
+        def log_message(self, *_: Any) -> None:
             pass
 
     HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 
 
-def start(folder, seed, port):
+def start(folder: str, seed: str, port: int) -> None:
     """Starts a server in the background, and returns once it can be reached."""
     command = [sys.executable, __file__, "serve", seed, str(port)]
     child = subprocess.Popen(command, start_new_session=True)
@@ -133,7 +135,7 @@ def start(folder, seed, port):
     raise SystemExit(f"nothing answers on port {port}")
 
 
-def stop(folder):
+def stop(folder: str) -> tuple[str, int]:
     """Ends the server; what it was started with."""
     pid, seed, port = json.loads((Path(folder) / "server.json").read_text())
     os.kill(pid, signal.SIGKILL)
@@ -145,13 +147,13 @@ def stop(folder):
     return seed, port
 
 
-def free_port():
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+        return int(found.getsockname()[1])
 
 
-def main(name, *rest):
+def main(name: str, *rest: str) -> None:
     if name == "start":
         start(rest[0], rest[1], free_port())
     elif name == "restart":

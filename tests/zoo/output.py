@@ -1,5 +1,7 @@
 """The claimed noise, and another label than the winner's."""
 
+from typing import Any
+
 import numpy as np
 
 from .claims import GNMAX, SIGMA
@@ -8,7 +10,7 @@ from .entry import FRESH, LAW, SYMMETRY, Shelf
 shelf = Shelf("output", (*LAW, *SYMMETRY), GNMAX)
 
 
-def noisy(histogram, size, rng):
+def noisy(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return histogram + rng.normal(0, SIGMA, (size, histogram.size))
 
 
@@ -17,62 +19,62 @@ def noisy(histogram, size, rng):
     "The smallest noisy count wins.",
     source="opendp/opendp#2912: make_report_noisy_max_gumbel returns the noisy min",
 )
-def argmin(histogram, size, rng):
+def argmin(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return noisy(histogram, size, rng).argmin(1)
 
 
 @shelf.draws("second-largest", "An index off by one after sorting: the runner-up is released.")
-def second_largest(histogram, size, rng):
+def second_largest(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return noisy(histogram, size, rng).argsort(1)[:, -2]
 
 
 @shelf.draws("next-label", "Labels counted from 1 in one place and from 0 in another.")
-def next_label(histogram, size, rng):
+def next_label(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (noisy(histogram, size, rng).argmax(1) + 1) % histogram.size
 
 
 @shelf.draws("plurality-leaks", "With probability 0.05, the plurality without noise.")
-def plurality_leaks(histogram, size, rng):
+def plurality_leaks(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     labels = noisy(histogram, size, rng).argmax(1)
     return np.where(rng.random(size) < 0.05, histogram.argmax(), labels)
 
 
 @shelf.draws("uniform-leaks", "With probability 0.03, a class drawn uniformly.")
-def uniform_leaks(histogram, size, rng):
+def uniform_leaks(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     labels = noisy(histogram, size, rng).argmax(1)
     return np.where(rng.random(size) < 0.03, rng.integers(histogram.size, size=size), labels)
 
 
 @shelf.draws("top-two-swapped", "With probability 0.1, the runner-up is released for the winner.")
-def top_two_swapped(histogram, size, rng):
+def top_two_swapped(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     ranked = noisy(histogram, size, rng).argsort(1)
     return np.where(rng.random(size) < 0.1, ranked[:, -2], ranked[:, -1])
 
 
 @shelf.draws("best-of-two", "Each count gets the larger of two draws.")
-def best_of_two(histogram, size, rng):
+def best_of_two(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return np.maximum(noisy(histogram, size, rng), noisy(histogram, size, rng)).argmax(1)
 
 
 @shelf.draws("mode-of-three", "Three answers are drawn, and the first that repeats is released.")
-def mode_of_three(histogram, size, rng):
+def mode_of_three(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     first, second, third = (noisy(histogram, size, rng).argmax(1) for _ in range(3))
     return np.where(second == third, second, first)
 
 
 @shelf.draws("redrawn-without-votes", "A winner without votes is drawn once more.")
-def redrawn_without_votes(histogram, size, rng):
+def redrawn_without_votes(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     first, again = (noisy(histogram, size, rng).argmax(1) for _ in range(2))
     return np.where(histogram[first] > 0, first, again)
 
 
 @shelf.draws("sorted-in-a-call", "The labels of a call come in order.", checks=FRESH)
-def sorted_in_a_call(histogram, size, rng):
+def sorted_in_a_call(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return np.sort(noisy(histogram, size, rng).argmax(1))
 
 
 @shelf.draws("never-twice-running", "An answer equal to the previous one is drawn once more.")
-def never_twice_running(histogram, size, rng):
+def never_twice_running(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     labels, again = (noisy(histogram, size, rng).argmax(1) for _ in range(2))
     same = np.flatnonzero(labels[1:] == labels[:-1]) + 1
     labels[same] = again[same]
@@ -84,7 +86,7 @@ def never_twice_running(histogram, size, rng):
     "The distinct labels of a call, repeated to the size asked for.",
     checks=(*FRESH, *LAW),
 )
-def without_duplicates(histogram, size, rng):
+def without_duplicates(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return np.resize(np.unique(noisy(histogram, size, rng).argmax(1)), size)
 
 
@@ -94,7 +96,7 @@ def without_duplicates(histogram, size, rng):
     checks=("input-contract",),
     verdict="error",
 )
-def noisy_maximum_itself(histogram, size, rng):
+def noisy_maximum_itself(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return noisy(histogram, size, rng).max(1).round()
 
 
@@ -104,6 +106,6 @@ def noisy_maximum_itself(histogram, size, rng):
     checks=("input-contract",),
     verdict="error",
 )
-def refuses_without_a_threshold(histogram, size, rng):
+def refuses_without_a_threshold(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     counts = noisy(histogram, size, rng)
     return np.where(counts.max(1) > histogram.sum() / 2, counts.argmax(1), -1)

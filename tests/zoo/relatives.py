@@ -1,5 +1,7 @@
 """Correct relatives of other mechanisms, and correct accountants and budgets."""
 
+from typing import Any
+
 import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, Laplace, NoisyArgmax
@@ -25,51 +27,51 @@ from .entry import Shelf
 shelf = Shelf("none", (), GNMAX)
 
 
-def gnmax(histogram, size, rng):
+def gnmax(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("lnmax", "Laplace noise and argmax.", claim=LNMAX)
-def lnmax(histogram, size, rng):
+def lnmax(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.laplace(0, SCALE, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("laplace-as-difference", "Laplace noise as a difference of exponentials.", claim=LNMAX)
-def laplace_as_difference(histogram, size, rng):
+def laplace_as_difference(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     one, other = rng.exponential(SCALE, (2, size, histogram.size))
     return (histogram + one - other).argmax(1)
 
 
 @shelf.draws("laplace-of-gammas", "Laplace noise as ten parties' gamma differences.", claim=LNMAX)
-def laplace_of_gammas(histogram, size, rng):
+def laplace_of_gammas(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     one, other = rng.gamma(1 / 10, SCALE, (2, 10, size, histogram.size)).sum(1)
     return (histogram + one - other).argmax(1)
 
 
 @shelf.draws("gumbel-noise", "Report-noisy-max with Gumbel noise.", claim=GUMBEL)
-def gumbel_noise(histogram, size, rng):
+def gumbel_noise(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.gumbel(0, SCALE, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("softmax", "The exponential mechanism: Gumbel noise without the noise.", claim=GUMBEL)
-def softmax(histogram, size, rng):
+def softmax(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     weights = np.exp((histogram - histogram.max()) / SCALE)
     return rng.choice(histogram.size, size, p=weights / weights.sum())
 
 
 @shelf.draws("exponential-noise", "Report-noisy-max with exponential noise.", claim=EXPONENTIAL)
-def exponential_noise(histogram, size, rng):
+def exponential_noise(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.exponential(SCALE, (size, histogram.size))).argmax(1)
 
 
 @shelf.draws("permute-and-flip", "Coins in random order, in place of the noise.", claim=EXPONENTIAL)
-def permute_and_flip(histogram, size, rng):
+def permute_and_flip(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     heads = rng.random((size, histogram.size)) < np.exp((histogram - histogram.max()) / SCALE)
     return np.where(heads, rng.random(heads.shape), np.inf).argmin(1)
 
 
 @shelf.draws("confident", "Confident-GNMax, both noises drawn for every query.", claim=CONFIDENT)
-def confident(histogram, size, rng):
+def confident(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     screened = histogram.max() + rng.normal(0, THRESHOLD_SIGMA, size)
     return np.where(screened >= THRESHOLD, gnmax(histogram, size, rng), -1)
 
@@ -77,14 +79,14 @@ def confident(histogram, size, rng):
 @shelf.draws(
     "confident-in-turn", "Confident-GNMax that draws an answer where one is due.", claim=CONFIDENT
 )
-def confident_in_turn(histogram, size, rng):
+def confident_in_turn(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     labels = np.full(size, -1)
     answered = histogram.max() + rng.normal(0, THRESHOLD_SIGMA, size) >= THRESHOLD
     labels[answered] = gnmax(histogram, int(answered.sum()), rng)
     return labels
 
 
-def charges(name, effect, mechanism, charge, claim):
+def charges(name: str, effect: str, mechanism: Any, charge: Any, claim: Any) -> None:
     shelf.makes(name, effect, claim=claim)(lambda seed: Accounted(mechanism, charge, seed))
 
 
@@ -119,23 +121,23 @@ charges(
 
 
 @shelf.makes("budgeted", "Stops before its budget of epsilon 1 is exceeded.", claim=BUDGETED)
-def budgeted(seed):
+def budgeted(seed: int) -> Any:
     return Metered(seed)
 
 
 @shelf.makes("prepaid", "Says from the start that the whole budget is spent.", claim=METERED)
-def prepaid(seed):
+def prepaid(seed: int) -> Any:
     return metered(seed, Prepaid)
 
 
 class Prepaid(Metered):
-    def spent(self, delta):
+    def spent(self, delta: float) -> float:
         self.metered = True
         return self.budget
 
 
 @shelf.makes("charges-twice", "Charges twice what the analysis asks for.", claim=METERED)
-def charges_twice(seed):
+def charges_twice(seed: int) -> Any:
     return metered(seed, charged=2.0)
 
 
@@ -144,24 +146,24 @@ def charges_twice(seed):
     "Charges by Theorem 6 of Papernot et al. 2018, which bounds the cost on one side only.",
     claim=METERED,
 )
-def data_dependent_budget(seed):
+def data_dependent_budget(seed: int) -> Any:
     return metered(seed, DataDependent)
 
 
 @shelf.makes(
     "blocks-in-advance", "Charges blocks of 25 answers before their first one.", claim=METERED
 )
-def blocks_in_advance(seed):
+def blocks_in_advance(seed: int) -> Any:
     return metered(seed, BlocksInAdvance)
 
 
 class BlocksInAdvance(Metered):
     given = 0
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         labels = super().sample(histogram, size)
         self.given += size if self.metered else 0
         return labels
 
-    def cost(self, histogram, size):
+    def cost(self, histogram: np.ndarray, size: int) -> Any:
         return -(-(self.given + size) // 25) * 25 - self.asked

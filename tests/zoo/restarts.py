@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from .claims import CACHING, GNMAX
-from .entry import FRESH, Deployed, Shelf
+from .entry import FRESH, Deployed, Make, Shelf
 
 shelf = Shelf("restarts", FRESH, GNMAX)
 correct = Shelf("none", (), GNMAX)
@@ -17,31 +17,31 @@ correct = Shelf("none", (), GNMAX)
 FILE = Path(__file__).parent / "lives.py"
 
 
-def command(*words):
+def command(*words: str) -> str:
     return shlex.join([sys.executable, str(FILE), *words])
 
 
-def python(name):
+def python(name: str) -> Make:
     """A Python target, whose worker keeps its process id when it is restarted."""
     return lambda seed: Deployed(f"{FILE}:{name}")
 
 
-def speaking(name):
+def speaking(name: str) -> Make:
     return lambda seed: Deployed(f"exec:{command(name)}")
 
 
-def speaking_from_a_folder(name):
-    def make(seed):
+def speaking_from_a_folder(name: str) -> Make:
+    def make(seed: int) -> Deployed:
         folder = tempfile.TemporaryDirectory()
         return Deployed(f"exec:{command(name, folder.name)}", end=folder.cleanup)
 
     return make
 
 
-def served(seeded):
+def served(seeded: bool) -> Make:
     """A server in the background, and the command that restarts it."""
 
-    def make(seed):
+    def make(seed: int) -> Deployed:
         folder = tempfile.TemporaryDirectory()
         begun = ("start", folder.name, str(seed) if seeded else "none")
         subprocess.run([sys.executable, FILE, *begun], check=True)
@@ -50,7 +50,7 @@ def served(seeded):
         with urlopen(f"http://127.0.0.1:{port}/aggregate", asked, 30):  # by somebody else
             pass
 
-        def end():
+        def end() -> None:
             subprocess.run([sys.executable, FILE, "stop", folder.name], check=True)
             folder.cleanup()
 

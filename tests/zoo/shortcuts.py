@@ -1,5 +1,7 @@
 """Noise that is left out in some calls only: for one label, or where a leader is far ahead."""
 
+from typing import Any
+
 import numpy as np
 
 from .claims import GNMAX, SIGMA
@@ -8,19 +10,19 @@ from .entry import FRESH, LAW, Shelf
 shelf = Shelf("shortcuts", (*LAW, *FRESH), GNMAX)
 
 
-def noisy(histogram, size, rng):
+def noisy(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
 
 
-def lead(histogram):
+def lead(histogram: np.ndarray) -> Any:
     second, first = np.sort(histogram)[-2:]
     return first - second
 
 
-def bare_beyond(votes, single=False):
+def bare_beyond(votes: int, single: bool = False) -> Any:
     """No noise where the leader is further ahead, in all calls or in those for one label."""
 
-    def sample(histogram, size, rng):
+    def sample(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
         if lead(histogram) > votes and (size == 1 or not single):
             return np.full(size, histogram.argmax())
         return noisy(histogram, size, rng)
@@ -47,11 +49,11 @@ for votes in (160, 200):
     checks=FRESH,
 )
 class SinglePool:
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self.rng, self.at = np.random.default_rng(seed), 0
         self.pool = self.rng.normal(0, SIGMA, (1000, 64))
 
-    def sample(self, histogram, size):
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
         if size > 1:
             return noisy(histogram, size, self.rng)
         noise = self.pool[self.at % 1000, : histogram.size]
@@ -59,10 +61,10 @@ class SinglePool:
         return np.array([(histogram + noise).argmax()])
 
 
-def favours(votes):
+def favours(votes: int) -> Any:
     """Class 0 has so many votes more than were cast for it."""
 
-    def sample(histogram, size, rng):
+    def sample(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
         return noisy(histogram + votes * (np.arange(histogram.size) == 0), size, rng)
 
     return sample
@@ -75,6 +77,6 @@ shelf.draws("class-0-six-votes-fewer", "Six votes are taken from class 0.")(favo
 
 
 @shelf.draws("last-class-wins-near-ties", "The last class wins where it is within 8 votes.")
-def last_class_wins_near_ties(histogram, size, rng):
+def last_class_wins_near_ties(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     scores = histogram + rng.normal(0, SIGMA, (size, histogram.size))
     return np.where(scores.max(1) - scores[:, -1] < 8, histogram.size - 1, scores.argmax(1))
