@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .claim import Claim
     from .commands.interrupts import Interrupts
     from .findings.report import Report
+    from .logs.monitor import Standing
     from .targets import Target
 
 
@@ -416,6 +417,62 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     with on_stdout():
         print(json.dumps(found.as_json()) if as_json else found.as_text())
     sys.exit(found.verdict.exit_status)
+
+
+@commands.command()
+@click.argument("log", metavar="LOG")
+@click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
+@click.option(
+    "--state", "folder", required=True, metavar="DIR", help="Where it keeps what it knows."
+)
+@click.option("--once", is_flag=True, help="End with the log.")
+@click.option("--webhook", metavar="URL", help="Where alarms are posted, signed.")
+@click.option("--metrics-port", type=Whole(1, 65535), help="For Prometheus.")
+@click.option("--metrics-address", default="127.0.0.1", show_default=True, metavar="ADDRESS")
+def monitor(
+    *,
+    log: str,
+    claim_file: str,
+    folder: str,
+    once: bool,
+    webhook: str | None,
+    metrics_port: int | None,
+    metrics_address: str,
+) -> None:
+    """Follow a LOG of releases for as long as it grows; exit 0 no alarm, 1 an alarm, 2 misuse.
+
+    LOG is a file, CSV or JSON Lines, - for standard input, or the address of a server that hands
+    out rows. Alarms are lines of JSON on stdout. Killed at any moment, it goes on where it was.
+    """
+    from .claim import ClaimError, read_claim
+    from .commands.monitor import ending_when_asked, follow
+    from .inputs.release_log import LogError
+    from .logs.metrics import Metrics
+    from .logs.monitor import Monitor
+    from .reporting.monitor_screen import monitor_screen
+
+    try:
+        claim = read_claim(claim_file)
+        metrics = None if metrics_port is None else Metrics(metrics_port, metrics_address)
+        following = Monitor(log, claim, folder, once)
+        try:
+            with ending_when_asked() as ended, monitor_screen(log, claim) as screen:
+
+                def show(standing: "Standing") -> None:
+                    screen(standing)
+                    if metrics is not None:
+                        metrics.show(standing)
+
+                status = follow(
+                    following, ended, show, webhook, lambda said: click.echo(said, err=True)
+                )
+        finally:
+            following.close()
+            if metrics is not None:
+                metrics.close()
+    except (ClaimError, LogError) as error:
+        fail(str(error))
+    sys.exit(status)
 
 
 @commands.command()

@@ -35,6 +35,9 @@ class CellEvidence:
     about the uniform one, and is 1 until it begins, so that the average is a martingale.
     """
 
+    SAVED = ("labels", "counts", "starts", "bases", "log_ratios")
+    """What it knows, as arrays and whole numbers, for those who keep it."""
+
     def __init__(self, effect: float, cells: int = CELLS) -> None:
         even = np.full(cells, -np.log(cells))
         centred = prior_concentrations(even, effect)
@@ -42,7 +45,7 @@ class CellEvidence:
         self._log_weights = np.log([DIFFUSE_WEIGHT, *(weight for _, weight in centred)])
         self.cells, self.labels = cells, 0
         self.counts = np.zeros(cells)
-        self.starts: list[int] = [0]
+        self.starts = np.zeros(1, dtype=np.int64)
         self.bases = np.zeros((1, cells))
         self.log_ratios = np.zeros((1, self._prior.size))
 
@@ -60,8 +63,8 @@ class CellEvidence:
         if self.labels == 0:
             return 1
         begins = self.labels & (self.labels - 1) == 0 and self.labels > self.starts[-1]
-        if begins and len(self.starts) <= _WINDOWS:
-            self.starts.append(self.labels)
+        if begins and self.starts.size <= _WINDOWS:
+            self.starts = np.append(self.starts, self.labels)
             self.bases = np.concatenate([self.bases, self.counts[None]])
             self.log_ratios = np.concatenate([self.log_ratios, np.zeros((1, self._prior.size))])
         return (1 << self.labels.bit_length()) - self.labels
@@ -71,7 +74,7 @@ class CellEvidence:
         before = np.cumsum(one_hot, 0) - one_hot  # (n, cells), within these labels
         own = before[np.arange(cells.size), cells]
         seen = (self.counts - self.bases)[:, cells] + own  # (w, n)
-        starts = np.array(self.starts)[:, None]
+        starts = self.starts[:, None]
         total = self.labels - starts + np.arange(cells.size)  # (w, n)
         prior = self._prior[None, :, None]
         chance = (seen[:, None] + prior) / (total[:, None] + self.cells * prior)
@@ -80,8 +83,8 @@ class CellEvidence:
         self.counts = self.counts + one_hot.sum(0)
         self.labels += cells.size
         each = log_sums(grown + self._log_weights[:, None], 1)
-        begun = each + _log_shares(len(self.starts))[:, None]
-        waiting = np.full((1, cells.size), np.log(0.5 / len(self.starts)))  # windows still to come
+        begun = each + _log_shares(self.starts.size)[:, None]
+        waiting = np.full((1, cells.size), np.log(0.5 / self.starts.size))  # windows still to come
         return log_sums(np.vstack([begun, waiting]), 0)
 
 

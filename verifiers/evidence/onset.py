@@ -29,6 +29,9 @@ class OnsetEvidence:
     half is spread by `log_prior`. A mixture of likelihood ratios: a martingale under the null.
     """
 
+    SAVED = ("labels", "log_ratios", "log_begun", "recent", "onsets")
+    """What it knows, as arrays and whole numbers, for those who keep it."""
+
     def __init__(self, weights: Vector) -> None:
         if weights.sum() > 1.0 + 1e-12:
             raise ValueError(f"weights sum to {weights.sum()}: expected at most 1")

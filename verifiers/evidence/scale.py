@@ -31,12 +31,15 @@ class ScaleEvidence:
     Half the prior weight is spread evenly over the factors near 1, half over all.
     """
 
+    SAVED = ("log_likelihoods", "highest")
+    """What it knows, as arrays, for those who keep it."""
+
     def __init__(self, factors: Vector) -> None:
         self.factors = factors
         near = np.abs(factors - 1.0) <= _FINE_SPAN
         self.log_weights = np.log(0.5 * near / near.sum() + 0.5 / factors.size)
         self.log_likelihoods = np.zeros(factors.size)
-        self._highest = np.full(factors.size, -np.inf)
+        self.highest = np.full(factors.size, -np.inf)
 
     def observe(self, counts: Vector, log_laws: Vector) -> None:
         """Adds labels: counts (o,), and each factor's log-probabilities per label (f, o)."""
@@ -46,7 +49,7 @@ class ScaleEvidence:
     def add(self, log_likelihoods: Vector) -> None:
         """Adds labels by the log-probability (f,) that each factor gives them."""
         self.log_likelihoods += log_likelihoods
-        self._highest = np.maximum(self._highest, self.log_e_values)
+        self.highest = np.maximum(self.highest, self.log_e_values)
 
     @property
     def log_e_values(self) -> Vector:
@@ -60,7 +63,7 @@ class ScaleEvidence:
     def log_e_value(self) -> float:
         """Log e-value of the claimed scale as the null, the highest so far."""
         claimed = int(np.argmin(np.abs(self.factors - 1.0)))
-        return float(self._highest[claimed])
+        return float(self.highest[claimed])
 
     @property
     def best(self) -> float:
@@ -81,7 +84,7 @@ class ScaleEvidence:
         Each end is the nearest refuted factor outside, so that nothing untested is claimed: 0 or
         infinity where no factor on that side is refuted.
         """
-        open_ = np.flatnonzero(self._highest < log_threshold)
+        open_ = np.flatnonzero(self.highest < log_threshold)
         if open_.size == 0:
             return None
         below, above = int(open_[0]) - 1, int(open_[-1]) + 1

@@ -106,21 +106,24 @@ class RowReader:
             )
         if not votes and "id" not in about:
             raise LogError(f"{place}: neither columns of votes nor one named id")
-        contiguous = votes == list(range(len(votes)))
+        first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
-            cells = _cells(line, place)
-            if len(cells) != len(columns):
-                raise LogError(f"{place}: {len(cells)} columns, but {len(columns)} in the header")
-            named = {name: cells[i].strip() or None for name, i in about.items()}
-            if votes:
-                chosen = cells[: len(votes)] if contiguous else [cells[i] for i in votes]
-                histogram = self._histogram_of_text(",".join(chosen), place)
+            cells = _cells(line, place, first)
+            if len(cells) != len(columns) - max(first - 1, 0):
+                given = len(cells) + max(first - 1, 0)
+                raise LogError(f"{place}: {given} columns, but {len(columns)} in the header")
+            at = max(first - 1, 0)  # votes that stand first are one cell: most come again
+            named = {name: cells[i - at].strip() or None for name, i in about.items()}
+            if first:
+                histogram = self._histogram_of_text(cells[0], place)
+            elif votes:
+                histogram = self._histogram_of_text(",".join(cells[i] for i in votes), place)
             else:
                 histogram = self._histogram_of_id(named["id"], place)
-            if not is_whole(cells[label]):
-                raise LogError(f"{place}: label {cells[label][:60]!r} is not a whole number")
-            return _row(histogram, int(cells[label]), named, place)
+            if not is_whole(cells[label - at]):
+                raise LogError(f"{place}: label {cells[label - at][:60]!r} is not a whole number")
+            return _row(histogram, int(cells[label - at]), named, place)
 
         return parse
 
@@ -207,6 +210,8 @@ _REMEMBERED = 100_000
 def _row(
     histogram: tuple[int, ...], label: int, named: Mapping[str, str | None], place: str
 ) -> Row:
+    if not named:
+        return Row(histogram, label)
     return Row(
         histogram,
         label,
@@ -234,11 +239,14 @@ def _seconds(time: str | None, place: str) -> float | None:
     return found
 
 
-def _cells(line: str, place: str) -> list[str]:
+def _cells(line: str, place: str, first: int = 0) -> list[str]:
+    """The cells of a row of CSV; first: so many at its beginning are left as one."""
     if '"' not in line:
-        return line.rstrip("\r\n").split(",")
+        cells = line.rstrip("\r\n").split(",")
+        return [",".join(cells[:first]), *cells[first:]] if first else cells
     try:
-        return next(csv.reader([line]))
+        cells = next(csv.reader([line]))
+        return [",".join(cells[:first]), *cells[first:]] if first else cells
     except (csv.Error, StopIteration):
         raise LogError(f"{place}: not a row of CSV") from None
 

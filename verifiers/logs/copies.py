@@ -16,6 +16,7 @@ _OF = (
     "the label of the row before",
     "the label before of the same worker",
 )
+_WORKERS = 10_000
 _KEPT = len(_RATES) - 1  # the wager on answers that are kept: nearly all, of the same histogram
 
 
@@ -24,18 +25,22 @@ class Copies:
 
     Under the claim a label is a draw from Q(H) whatever came before, so that ((1 - r) Q(y) +
     r 1{y is the earlier label}) / Q(y) has expectation 1. Labels that nothing could be a copy of
-    are passed over.
+    are passed over. last: the outcome that came last for each histogram, kept up to date; None for
+    a deployment that keeps its answers, where a histogram is drawn for once.
     """
 
-    def __init__(self) -> None:
+    SAVED = ("repeated", "missed", "before")
+    """What it knows beside its evidence and the labels of workers, for those who keep it."""
+
+    def __init__(self, last: dict[tuple[int, ...], int] | None) -> None:
         self.evidence = OnsetEvidence(np.full(len(_RATES) * len(_OF), 1 / (len(_RATES) * len(_OF))))
         self.repeated = 0
         """Rows whose histogram had come before."""
         self.missed = np.zeros(len(EXPONENTS))
         """As `Laws.missed`, of answers that are kept for each histogram."""
-        self._of_histogram: dict[tuple[int, ...], int] = {}
-        self._of_worker: dict[str, int] = {}
-        self._before: int | None = None
+        self.last = last
+        self.of_worker: dict[str, int] = {}
+        self.before = -1
 
     def observe(self, rows: Sequence[Row], log_law: Matrix, outcomes: NDArray[np.int64]) -> Vector:
         """Adds rows with the claimed log-laws (n, o); the log-e-value (n,) after each of them."""
@@ -43,6 +48,13 @@ class Copies:
         self._expect(earlier[:, 0], log_law)
         log_q = np.take_along_axis(log_law, outcomes[:, None], 1)[:, 0]
         return self.evidence.observe(self._ratios(earlier, log_q, outcomes))
+
+    def _remember(self, worker: str, outcome: int) -> None:
+        """Keeps the label of a worker; of very many the one silent longest is forgotten."""
+        self.of_worker.pop(worker, None)
+        self.of_worker[worker] = outcome
+        if len(self.of_worker) > _WORKERS:
+            del self.of_worker[next(iter(self.of_worker))]
 
     def _expect(self, before: NDArray[np.int64], log_law: Matrix) -> None:
         """Adds to `missed` what rows would do for kept answers, the labels before as they are."""
@@ -57,13 +69,15 @@ class Copies:
         """The labels (n, 3) that each could be a copy of; -1 where there is none."""
         found = np.full((len(rows), len(_OF)), -1, dtype=np.int64)
         for place, (row, outcome) in enumerate(zip(rows, outcomes.tolist(), strict=True)):
-            before = self._of_histogram.get(row.histogram, -1)
+            before = -1 if self.last is None else self.last.get(row.histogram, -1)
             self.repeated += before >= 0
-            of_worker = -1 if row.worker is None else self._of_worker.get(row.worker, -1)
-            found[place] = (before, -1 if self._before is None else self._before, of_worker)
-            self._of_histogram[row.histogram] = self._before = outcome
+            of_worker = -1 if row.worker is None else self.of_worker.get(row.worker, -1)
+            found[place] = (before, self.before, of_worker)
+            self.before = outcome
+            if self.last is not None:
+                self.last[row.histogram] = outcome
             if row.worker is not None:
-                self._of_worker[row.worker] = outcome
+                self._remember(row.worker, outcome)
         return found
 
     @staticmethod

@@ -20,6 +20,9 @@ from .laws import EXPONENTS, Laws, LawTable
 CHUNK = 2048
 """Rows that are looked at together; evidence is followed from row to row within them."""
 
+LATELY = 65_536
+"""Rows of the windows in which the noise scale is followed anew."""
+
 POINTED, BY_RANK, BY_NUMBER = 0.7, 0.2, 0.1
 """Weights of the known faults, and of any deviation in cells of the two probability transforms."""
 
@@ -32,6 +35,9 @@ class LogEvidence:
     rows in all; rows: those that were drawn, not looked up.
     """
 
+    SAVED = ("asked", "rows", "missed")
+    """What it knows beside its parts, for those who keep it."""
+
     def __init__(self, claim: Claim, seed: int) -> None:
         self.claim = claim
         mechanism, gate = claim.mechanism, claim.gate
@@ -42,12 +48,16 @@ class LogEvidence:
         self.asked = self.rows = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
-        self.copies = Copies()
+        self.last: dict[tuple[int, ...], int] = {}
+        """Of each histogram the outcome that came last; of a caching deployment its label."""
+        self.copies = Copies(None if mechanism.caching else self.last)
         self.scale = ScaleEvidence(self.alternatives.factors)
+        self.lately = ScaleEvidence(self.alternatives.factors)
+        """Of the rows since the last window ended."""
+        self.window: tuple[float, float] | None = None
+        """The interval of the scale in the last whole window, once there is one."""
         self.missed = np.zeros((len(EXPONENTS), self.alternatives.weights.size))
         """See `Laws.missed`, of all rows."""
-        self.kept: dict[tuple[int, ...], int] = {}
-        """What a caching deployment has answered."""
         self.contradiction: str | None = None
         self.highest = {"class-probabilities": 0.0, "fresh-noise": 0.0}
         self.found_after: dict[str, int] = {}
@@ -67,8 +77,8 @@ class LogEvidence:
 
     def _is_drawn(self, row: Row, number: int) -> bool:
         """Whether a caching deployment has drawn the label, and not looked it up."""
-        new = row.histogram not in self.kept
-        kept = self.kept.setdefault(row.histogram, row.label)
+        new = row.histogram not in self.last
+        kept = self.last.setdefault(row.histogram, row.label)
         if kept != row.label and self.contradiction is None:
             self.contradiction = (
                 f"row {number:,}: {list(row.histogram)} was answered {row.label}, and {kept} "
@@ -101,9 +111,15 @@ class LogEvidence:
             self.found_after.setdefault(check, self.rows + int(beyond[0]) + 1)
 
     def _follow_scale(self, laws: Laws) -> None:
-        self.scale.add(laws.scales.sum(0))
+        likelihoods = laws.scales.sum(0)
+        self.scale.add(likelihoods)
+        self.lately.add(likelihoods)
+        after = self.rows + laws.log_q.size
+        if after // LATELY > self.rows // LATELY:
+            self.window = self.lately.interval(self.thresholds["noise-scale"])
+            self.lately = ScaleEvidence(self.alternatives.factors)
         if self.scale.log_e_value >= self.thresholds["noise-scale"]:
-            self.found_after.setdefault("noise-scale", self.rows + laws.log_q.size)
+            self.found_after.setdefault("noise-scale", after)
 
     @property
     def best(self) -> int:

@@ -1,0 +1,262 @@
+"""A log followed: killed at any moment it goes on where it was, and says what it found once."""
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+from http_server import Server
+from small import small_claim
+
+from dpassay.verifiers.inputs.release_log import LogError
+from dpassay.verifiers.logs.alarms import SECRET, Alarm, send, signature
+from dpassay.verifiers.logs.metrics import Metrics
+from dpassay.verifiers.logs.monitor import Monitor
+
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:10"
+classes = 4
+teachers = 40
+"""
+HISTOGRAMS = np.array([(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0)])
+
+
+def lines(rows: int, seed: int, scale: float = 1.0) -> str:
+    """Rows of CSV without a header."""
+    rng = np.random.default_rng(seed)
+    votes = HISTOGRAMS[rng.integers(0, 4, rows)]
+    labels = (votes + rng.normal(0.0, 10.0 * scale, votes.shape)).argmax(-1)
+    return "".join(f"{','.join(map(str, h))},{y}\n" for h, y in zip(votes, labels, strict=True))
+
+
+HEAD = "a,b,c,d,label\n"
+
+
+def run_out(log: Any, folder: Any, claim: Any = None) -> Monitor:
+    """A monitor that has read to the end of a log, and has given its state back."""
+    monitor = Monitor(str(log), claim or small_claim(), str(folder), once=True)
+    try:
+        while monitor.step()[0] or not monitor.source.ended:
+            pass
+    finally:
+        monitor.close()
+    return monitor
+
+
+def content(folder: Any) -> list[Any]:
+    """Everything that a state holds."""
+    with closing(sqlite3.connect(folder / "monitor.sqlite")) as base:
+        tables = ("state", "histograms", "inputs")
+        return [base.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
+
+
+def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path) -> None:
+    """Catches rows counted twice or lost, and evidence apart from its place in the log."""
+    log, claim = tmp_path / "log.csv", tmp_path / "claim.toml"
+    log.write_text(HEAD + lines(60_000, 1))
+    claim.write_text(CLAIM)
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", "monitor", log, "--claim", claim]
+
+    def started(folder: Any) -> subprocess.Popen[bytes]:
+        words = [*map(str, command), "--state", str(folder), "--once"]
+        return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    assert started(tmp_path / "whole").wait() == 0
+    rng = np.random.default_rng(2)
+    kills = 0
+    while True:
+        running = started(tmp_path / "broken")
+        try:
+            assert running.wait(timeout=float(rng.uniform(0.5, 2.5)) if kills < 5 else None) == 0
+            break
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+            kills += 1
+    assert kills > 0
+    assert content(tmp_path / "broken") == content(tmp_path / "whole")
+
+
+def test_what_is_appended_is_read_on_and_the_fault_is_told_once(tmp_path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + lines(3000, 3))
+    assert run_out(log, tmp_path / "state").alarms == []
+    with log.open("a") as file:
+        file.write(lines(2000, 4, 0.5))
+    first = run_out(log, tmp_path / "state")
+    told = {alarm.check: alarm.row for alarm in first.alarms}
+    assert 3000 < told["class-probabilities"] < 3600
+    with log.open("a") as file:
+        file.write(lines(500, 5, 0.5))
+    again = run_out(log, tmp_path / "state")
+    assert again.alarms[: len(first.alarms)] == first.alarms
+    assert again.evidence.asked == 5500
+
+
+def test_a_line_that_is_still_being_written_is_waited_for(tmp_path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + "20,15,5,0,0\n20,15,5,")
+    monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=False)
+    assert monitor.step()[0] == 1
+    assert monitor.step()[0] == 0
+    with log.open("a") as file:
+        file.write("0,1\n")
+    assert monitor.step()[0] == 1
+    assert not monitor.source.ended
+    monitor.close()
+
+
+def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
+    log, state = tmp_path / "log.csv", tmp_path / "state"
+    log.write_text(HEAD + lines(50, 6))
+    run_out(log, state)
+    with pytest.raises(LogError, match="the state of another claim"):
+        run_out(log, state, small_claim(gate={"false_alarm": 1e-4}))
+    log.write_text(HEAD)
+    with pytest.raises(LogError, match="shorter than what was read of it"):
+        run_out(log, state)
+    held = Monitor(str(log), small_claim(), str(tmp_path / "held"), once=True)
+    with pytest.raises(LogError, match="another monitor is using it"):
+        Monitor(str(log), small_claim(), str(tmp_path / "held"), once=True)
+    held.close()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LogError, match="--state"):
+        Monitor(str(log), small_claim(), str(tmp_path / "file"), once=True)
+
+
+def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + lines(20, 7) + "20,15,5,0,9\n")
+    with pytest.raises(LogError, match="line 22: label 9: expected 0 to 3"):
+        run_out(log, tmp_path / "state")
+    log.write_text(HEAD + lines(20, 7) + "20,15,5,0,3\n")
+    assert run_out(log, tmp_path / "state").evidence.asked == 21
+
+
+def test_votes_that_can_be_read_are_named(tmp_path) -> None:
+    """An input answered 6,000 times, one that is named by the log, and one asked twice."""
+    log = tmp_path / "log.jsonl"
+    rng = np.random.default_rng(8)
+    votes = [20, 15, 5, 0]
+    labels = (np.array(votes) + rng.normal(0.0, 10.0, (6000, 4))).argmax(-1).tolist()
+    rows = [{"id": "image 7", "histogram": votes, "label": y} for y in labels]
+    rows += [{"id": "image 8", "histogram": [40, 0, 0, 0], "label": 0}] * 2
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monitor = run_out(log, tmp_path / "state")
+    monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    (reading,) = monitor.standing().readings
+    monitor.close()
+    assert (reading.name, reading.times) == ("image 7", 6000)
+    # the Cramer-Rao bound of these labels is about half a vote per class of 40
+    assert reading.misplaced < 0.1
+
+
+def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> None:
+    monkeypatch.setenv(SECRET, "kept")
+    monkeypatch.setattr("dpassay.verifiers.logs.alarms._PAUSES", (0.0, 0.0))
+    server = requests_to([500, 200])
+    alarm = Alarm.now("noise-scale", 12, "the noise is not of the claimed scale")
+    assert send(alarm, server.url, pytest.fail)
+    assert len(server.asked) == 2
+    *_, content, headers = server.asked[-1]
+    assert content == alarm.as_json()
+    assert set(alarm.as_json()) == {"alarm", "row", "message", "time"}
+    assert headers["X-Dpassay-Signature"] == signature(json.dumps(content).encode(), "kept")
+    said: list[str] = []
+    assert not send(alarm, requests_to([500] * 9).url, said.append)
+    assert "did not reach" in said[0]
+
+
+@pytest.fixture
+def requests_to() -> Iterator[Any]:
+    """A function that starts a server which answers with the statuses given, and keeps requests."""
+    servers = []
+
+    def start(statuses: list[int]) -> Server:
+        def handle(handler: Any) -> None:
+            cursor = int(handler.path.partition("cursor=")[2] or 0)
+            rows = [{"histogram": [20, 15, 5, 0], "label": 0}] * (3 if cursor < 6 else 0)
+            reply = json.dumps({"rows": rows, "cursor": str(cursor + len(rows))}).encode()
+            handler.send_response(statuses.pop(0) if statuses else 200)
+            handler.send_header("Content-Length", str(len(reply)))
+            handler.end_headers()
+            handler.wfile.write(reply)
+
+        servers.append(Server(handle))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_a_server_hands_out_rows_from_a_cursor(tmp_path, requests_to) -> None:
+    url = requests_to([]).url
+    assert run_out(url, tmp_path / "state").evidence.asked == 6
+    assert run_out(url, tmp_path / "state").evidence.asked == 6
+
+
+def test_the_command_ends_with_the_status_of_the_worst(tmp_path) -> None:
+    """On SIGTERM too, and what came through a pipe is kept."""
+    claim = tmp_path / "claim.toml"
+    claim.write_text(CLAIM)
+    words = [sys.executable, "-m", "dpassay.verifiers.cli", "monitor", "-", "--claim", str(claim)]
+    words += ["--state", str(tmp_path / "state")]
+    running = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdin.write(HEAD + lines(4000, 9, 0.5))
+    running.stdin.flush()
+    alarm = json.loads(running.stdout.readline())
+    assert alarm["alarm"] == "class-probabilities"
+    running.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    running.stdin.close()
+    assert running.wait(timeout=30) == 1
+    running.stdout.close()
+    assert running.stderr is not None
+    running.stderr.close()
+    assert os.path.getsize(tmp_path / "state" / "monitor.sqlite") > 0
+
+
+def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
+    """What Prometheus reads: rows, evidence, alarms, and the cost that no votes change."""
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + lines(2000, 10, 0.5))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    metrics = Metrics(port, "127.0.0.1")
+    with pytest.raises(LogError, match=f"--metrics-port {port}: Address already in use"):
+        Metrics(port, "127.0.0.1")
+    monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    monitor.step()
+    metrics.show(monitor.standing())
+    monitor.close()
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
+        text = reply.read().decode()
+    metrics.close()
+    found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert float(found["dpassay_rows"]) == 2000
+    assert float(found['dpassay_alarm{check="class-probabilities"}']) == 1
+    names = {name.partition("{")[0] for name in found}
+    assert names == {
+        "dpassay_rows",
+        "dpassay_log10_e_value",
+        "dpassay_threshold_log10",
+        "dpassay_alarm",
+        "dpassay_epsilon_data_independent",
+    }

@@ -1,0 +1,83 @@
+"""`dpassay monitor`: the loop that follows a log, and how it ends."""
+
+import json
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from ..logs.alarms import Alarm, send
+from ..logs.monitor import Monitor, Standing
+
+_PAUSE = 1.0  # seconds until a log that has not grown is looked at again
+_REDRAW = 5.0  # seconds between two looks at where the monitor stands
+
+
+class Ended:
+    """Whether the monitor was asked to end, by Ctrl-C or SIGTERM: it does after what it is at."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, _signal: int, _frame: FrameType | None) -> None:
+        """The handler; a second one ends the process at once, which loses nothing either."""
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+@contextmanager
+def ending_when_asked() -> Iterator[Ended]:
+    """Ctrl-C and SIGTERM go to what is yielded, until the end."""
+    ended = Ended()
+    before: dict[int, Any] = {
+        number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield ended
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(
+    monitor: Monitor,
+    ended: Ended,
+    show: Callable[[Standing], None],
+    webhook: str | None,
+    trouble: Callable[[str], None],
+) -> int:
+    """Follows the log until it ends or `ended` says so; the status of the worst so far, 0 or 1.
+
+    show: told where the monitor stands, now and then; webhook: where alarms are sent beside
+    stdout; trouble: told why one did not arrive. Raises LogError.
+    """
+    shown = 0.0
+    while not ended.asked:
+        number, new = monitor.step()
+        for alarm in new:
+            tell(alarm, webhook, trouble)
+        if time.monotonic() - shown >= _REDRAW or new:
+            show(monitor.standing())
+            shown = time.monotonic()
+        if number == 0:
+            if monitor.source.ended:
+                break
+            _wait(ended)
+    show(monitor.standing())
+    return 1 if monitor.alarms else 0
+
+
+def tell(alarm: Alarm, webhook: str | None, trouble: Callable[[str], None]) -> None:
+    """An alarm as a line of JSON on stdout, and to a webhook."""
+    print(json.dumps(alarm.as_json()), flush=True)
+    if webhook is not None:
+        send(alarm, webhook, trouble)
+
+
+def _wait(ended: Ended) -> None:
+    until = time.monotonic() + _PAUSE
+    while not ended.asked and time.monotonic() < until:
+        time.sleep(0.05)

@@ -1,0 +1,156 @@
+"""A log followed for as long as it grows, under one error rate for its whole life."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...reference.accounting.analyses import Analysis
+from ..claim import Claim
+from ..inputs.release_log import Row, RowReader
+from .alarms import Alarm
+from .follow import Source, source_of
+from .judge import LogEvidence, chunks
+from .reading import LEAST, MOST, Reading, readings
+from .saved import restore, saved
+from .spent import ANALYSES, Spent
+from .store import Group, Kept, Store, Votes
+
+_AT_ONCE = 16_384  # rows at most between two writings
+_SEED = 0  # of the uniforms of the probability transforms, whose state is kept
+_DELTA = 1e-5  # where the claim names none
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a monitor stands. scale, lately: intervals, as factors of the claimed scale."""
+
+    rows: int
+    log_e_values: dict[str, float]
+    log_thresholds: dict[str, float]
+    scale: tuple[float, float] | None
+    lately: tuple[float, float] | None
+    spent: dict[Analysis, float | None]
+    delta: float
+    readings: Sequence[Reading]
+    alarms: Sequence[Alarm] = field(default=())
+
+
+class Monitor:
+    """Reads on, and writes what it knows with the place up to which it has read.
+
+    log: a file, `-`, or the address of a server that hands out rows; folder: of the state; once:
+    ends with the log. Raises LogError.
+    """
+
+    def __init__(self, log: str, claim: Claim, folder: str, once: bool) -> None:
+        self.claim = claim
+        self.evidence = LogEvidence(claim, _SEED)
+        self.spent = Spent(claim.mechanism.mechanism())
+        self.alarms: list[Alarm] = []
+        text = json.dumps(claim.model_dump(mode="json", exclude_none=True), sort_keys=True)
+        self.store = Store(folder, text, self.evidence.outcomes)
+        try:
+            self._begin(log, once)
+        except BaseException:
+            self.store.close()
+            raise
+
+    def _begin(self, log: str, once: bool) -> None:
+        """Opens the log where it was left."""
+        claim, kept = self.claim, self.store.kept()
+        if kept is not None:
+            self._take_up(kept)
+        self.reader = RowReader(
+            claim.mechanism.classes,
+            claim.mechanism.refuses,
+            header=None if kept is None else kept.header,
+            last_time=None if kept is None else kept.last_time,
+        )
+        place = None if kept is None else kept.place
+        self.source: Source = source_of(log, self.reader, place, once)
+
+    def step(self) -> tuple[int, list[Alarm]]:
+        """Reads what has come, at most a few thousand rows: how many they were, and new alarms."""
+        rows = self.source.rows(_AT_ONCE)
+        if not rows:
+            return 0, []
+        last = self.evidence.last
+        last.clear()  # those of other histograms are on disk
+        last.update(self.store.last(row.histogram for row in rows))
+        for chunk in chunks(rows):
+            self.evidence.observe(chunk)
+        self.spent.add(Counter(row.histogram for row in rows))
+        new = self._new_alarms()
+        self.alarms += new
+        more = {"spent": self.spent.as_json(), "alarms": [vars(alarm) for alarm in self.alarms]}
+        kept = Kept(
+            self.source.place, self.reader.header, self.reader.last_time, saved(self.evidence), more
+        )
+        self.store.write(kept, last, self._answered(rows))
+        return len(rows), new
+
+    def standing(self) -> Standing:
+        """Where it stands now, with what an attacker reads of the inputs answered most."""
+        name = "noise-scale"
+        threshold = self.evidence.thresholds[name]
+        delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
+        return Standing(
+            self.evidence.asked,
+            {**self.evidence.highest, name: self.evidence.scale.log_e_value},
+            self.evidence.thresholds,
+            self.evidence.scale.interval(threshold),
+            self.evidence.window or self.evidence.lately.interval(threshold),
+            {name: self.spent.epsilon(name, delta) for name in ANALYSES},
+            delta,
+            readings(self.claim.mechanism, self.store.most_answered(LEAST, MOST)),
+            tuple(self.alarms),
+        )
+
+    def close(self) -> None:
+        """Gives the state back."""
+        self.source.close()
+        self.store.close()
+
+    def _answered(self, rows: Sequence[Row]) -> list[Group]:
+        """What histograms, and inputs that have a name, were answered in these rows."""
+        outcomes = self.evidence.outcomes
+        counts: dict[tuple[str, Votes], np.ndarray] = {}
+        for (votes, key, label), times in Counter(
+            (r.histogram, r.key, r.label) for r in rows
+        ).items():
+            text = ",".join(map(str, votes))
+            for name in {text, key or text}:
+                found = counts.setdefault((name, votes), np.zeros(outcomes, dtype=np.int64))
+                found[label] += times  # a refusal, -1, is the last outcome
+        return [Group(name, votes, found) for (name, votes), found in counts.items()]
+
+    def _new_alarms(self) -> list[Alarm]:
+        """What is refuted now, and was not before; each check gives one alarm in a log's life."""
+        told = {alarm.check for alarm in self.alarms}
+        found = dict(self.evidence.found_after)
+        if self.evidence.contradiction is not None:
+            found.setdefault("fresh-noise", self.evidence.asked)
+        limit = self.claim.privacy
+        if limit is not None and self.evidence.asked > limit.queries:
+            found["privacy-claim"] = limit.queries + 1
+        return [
+            Alarm.now(check, row, _MEANING[check])
+            for check, row in found.items()
+            if check not in told
+        ]
+
+    def _take_up(self, kept: Kept) -> None:
+        restore(self.evidence, kept.evidence)
+        self.spent.restore(kept.more["spent"])
+        self.alarms = [Alarm(**alarm) for alarm in kept.more["alarms"]]
+
+
+_MEANING = {
+    "class-probabilities": "labels are not draws from the claimed law",
+    "noise-scale": "the noise is not of the claimed scale",
+    "fresh-noise": "labels come again as fresh noise would not let them",
+    "privacy-claim": "more queries were answered than the claim is for",
+}
