@@ -22,6 +22,7 @@ from ..reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_nois
 from ..reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from .inputs.files import ReadingError, read_bytes
 from .inputs.histogram_file import read_histograms
+from .targets.http_options import HttpOptions
 from .targets.replies import one_line, shown_repr, shown_spec
 from .targets.restart_command import command_words
 
@@ -68,6 +69,8 @@ NoiseText = Annotated[
 ]
 
 
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
+Status = Annotated[int, Field(ge=400, le=499)]
 SpecText = Annotated[str, PlainSerializer(shown_spec)]
 """A target's spec; reports show it without credentials."""
 
@@ -153,6 +156,14 @@ class Gate(_Table):
         return restart
 
 
+class HttpClaim(_Table):
+    """`[http]`: how a server is spoken to."""
+
+    headers: dict[HeaderName, str] = Field(default_factory=dict)
+    refusal_status: list[Status] = Field(default_factory=lambda: [422])
+    retry_503: bool = False
+
+
 class LogClaim(_Table):
     """`[log]`: what a recorded log of the deployment holds."""
 
@@ -165,7 +176,14 @@ class Claim(_Table):
     mechanism: MechanismClaim
     privacy: PrivacyClaim | None = None
     gate: Gate = Gate()
+    http: HttpClaim | None = None
     log: LogClaim | None = None
+
+    @property
+    def http_options(self) -> HttpOptions:
+        """How a server is spoken to, `[http]` or its defaults."""
+        http = self.http or HttpClaim()
+        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
 
     def with_max_queries(self, max_queries: int) -> "Claim":
         """The same claim under another query budget."""
@@ -251,7 +269,9 @@ def _table_of(mistake: ErrorDetails) -> Any:
     table: Any = Claim
     for part in mistake["loc"][:-1]:
         annotation = table.model_fields[str(part)].annotation
-        table = {"privacy": PrivacyClaim, "log": LogClaim}.get(str(part), annotation)
+        table = {"privacy": PrivacyClaim, "http": HttpClaim, "log": LogClaim}.get(
+            str(part), annotation
+        )
     return table
 
 
@@ -292,6 +312,7 @@ def _expected(place: tuple[int | str, ...]) -> str | None:
         "mechanism": MechanismClaim,
         "privacy": PrivacyClaim,
         "gate": Gate,
+        "http": HttpClaim,
         "log": LogClaim,
     }
     if len(place) != 2 or str(place[0]) not in tables:

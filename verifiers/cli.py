@@ -222,7 +222,7 @@ def _opened(target: str | None, claim: "Claim") -> "Target":
     try:
         if target is None:
             return reference_target(claim)
-        return open_target(target, claim.gate.timeout, claim.gate.restart)
+        return open_target(target, claim.gate.timeout, claim.gate.restart, claim.http_options)
     except TargetError as error:
         fail(str(error))
     except OutOfTime as end:
@@ -401,7 +401,7 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     try:
         claim = read_claim(claim_file)
         here, there = (parse_histogram(text) for text in pair)
-        deployment = open_target(target, claim.gate.timeout)
+        deployment = open_target(target, claim.gate.timeout, http=claim.http_options)
     except (ClaimError, TargetError, ValueError) as error:
         fail(*lines_of(error))
     try:

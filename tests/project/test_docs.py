@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.verifiers.claim import Claim, Gate, LogClaim, MechanismClaim, PrivacyClaim, parse_claim
+from dpassay.verifiers.claim import (
+    Claim,
+    Gate,
+    HttpClaim,
+    LogClaim,
+    MechanismClaim,
+    PrivacyClaim,
+    parse_claim,
+)
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
@@ -20,6 +28,7 @@ TABLES: dict[str, Any] = {
     "mechanism": MechanismClaim,
     "privacy": PrivacyClaim,
     "gate": Gate,
+    "http": HttpClaim,
     "log": LogClaim,
 }
 SAMPLE = {
@@ -131,7 +140,7 @@ def test_defaults_are_as_documented(key, shown) -> None:
     elif field.default is None:
         assert shown == "none"
     else:
-        assert tomllib.loads(f"value = {shown.strip('`')}")["value"] == field.default
+        assert tomllib.loads(f"value = {shown.strip('`')}")["value"] == field.get_default(call_default_factory=True)
 
 
 def tutorials_aggregator(*mended):

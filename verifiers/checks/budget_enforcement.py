@@ -260,7 +260,8 @@ def _make(setting: Setting) -> BudgetEnforcement:
     spec = gate.budget_target
     if spec is None:
         return BudgetEnforcement(setting.claim)
-    return BudgetEnforcement(setting.claim, lambda: open_target(spec, gate.timeout))
+    http = setting.claim.http_options
+    return BudgetEnforcement(setting.claim, lambda: open_target(spec, gate.timeout, http=http))
 
 
 SPECS = (

@@ -1,5 +1,6 @@
 """Deployments under test: how they are reached, and what of their replies is believed."""
 
+from .http_options import HttpOptions
 from .in_process import InProcessTarget
 from .labels import checked_charge, checked_labels
 from .paced import PacedTarget
@@ -9,6 +10,7 @@ from .restart_command import RestartCommand
 from .spec import open_target
 
 __all__ = [
+    "HttpOptions",
     "InProcessTarget",
     "NotOffered",
     "PacedTarget",

@@ -3,13 +3,15 @@
 import asyncio
 import re
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import httpx
 
 from ...reference import BudgetExhausted, Histogram
-from ...reference.clock import check_clock, seconds_left
+from ...reference.clock import check_clock, seconds_left, step
+from .http_options import MOST_WAITED, PLAIN_HTTP, HttpOptions
 from .labels import LABELS, charge_text
 from .release import Release
 from .replies import (
@@ -28,6 +30,7 @@ from .restart_command import RestartCommand
 _PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
 _LACKING = (404, 405, 501)
 _NOT_YET = (502, 503, 504)  # of whatever stands before a server that is starting
+_LOOK = 0.5  # seconds between looks at the run's clock
 _POLL = 0.1  # seconds between looks at such a server
 
 
@@ -37,7 +40,8 @@ class HttpTarget:
     timeout: seconds per call, from the connection to the last byte. Only a connection that could
     not be made is tried again: a request that may have been processed has drawn noise, or spent
     budget.
-    restart: the command that restarts the server, if there is one; release: what it releases.
+    restart: the command that restarts the server, if there is one; release: what it releases;
+    options: headers, statuses and repeats, as a claim has them.
     Raises TargetError for an URL that names no server.
     """
 
@@ -47,9 +51,12 @@ class HttpTarget:
         timeout: float,
         restart: RestartCommand | None = None,
         release: Release = LABELS,
+        options: HttpOptions = PLAIN_HTTP,
     ) -> None:
         self._timeout, self._command, self._release = timeout, restart, release
-        base = _checked(url)
+        base, self._options = _checked(url), options
+        self.waited = 0.0
+        """Seconds that calls have waited in all, because the server limits their rate."""
         self._client = httpx.AsyncClient(
             base_url=base,
             timeout=None,  # the whole call has one, see _exchange
@@ -57,7 +64,7 @@ class HttpTarget:
             trust_env=False,  # a proxy would be another deployment
             # takes a while to load, and is of no use to plain HTTP
             verify=httpx.create_ssl_context() if base.scheme == "https" else False,
-            headers={"Accept-Encoding": "identity"},
+            headers={"Accept-Encoding": "identity"} | options.values(),
             # a connection that the server is about to close fails calls that cannot be repeated
             limits=httpx.Limits(max_keepalive_connections=0),
         )
@@ -130,7 +137,7 @@ class HttpTarget:
         self._loop.close()
 
     def _request(self, wanted: str, call: str, method: str, path: str, content: Any = None) -> Any:
-        status, body = self._reply(call, method, path, content)
+        status, body = self._patient_reply(call, method, path, content)
         if 200 <= status < 300:
             reply = parsed_reply(body, call)
             if wanted in reply:
@@ -143,12 +150,39 @@ class HttpTarget:
         if status in _LACKING and wanted != self._release.reply:
             route = f"{method} {path.partition('?')[0]}"
             raise NotOffered(f"the target answers {route} with HTTP status {status}")
-        if status == 422 and wanted != "spent":
+        if status in self._options.refusal_status and wanted != "spent":
             raise Refused(_said(body))
         raise TargetError(f"{call} got HTTP status {status}: {_page(body)}")
 
-    def _reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
-        """Status and body; raises TargetError where there is none."""
+    def _patient_reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
+        """Status and body of a call that is made again as often as the server says it may be."""
+        waited, tries = 0.0, 0
+        while True:
+            status, retry_after, body = self._reply(call, method, path, content)
+            pause = self._options.pause(status, retry_after, tries)
+            if pause is None:
+                return status, body
+            waited, tries = waited + pause, tries + 1
+            if waited > MOST_WAITED:
+                raise TargetError(
+                    f"{call} got HTTP status {status} again and again: more than "
+                    f"{MOST_WAITED:,.0f} s of waiting in all"
+                )
+            step(f"waiting {pause:,.0f} s, as the target asks with status {status}")
+            self._wait(pause)
+
+    def _wait(self, seconds: float) -> None:
+        """Lets time pass, as far as the run has any. Raises OutOfTime."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            check_clock()
+            time.sleep(min(left, _LOOK, max(seconds_left(), 0.01)))
+        self.waited += seconds
+
+    def _reply(
+        self, call: str, method: str, path: str, content: Any
+    ) -> tuple[int, str | None, bytes]:
+        """Status, `Retry-After` and body; raises TargetError where there is none."""
         check_clock()
         seconds = min(self._timeout, seconds_left())
         exchange = self._exchange(call, method, path, content, seconds)
@@ -174,7 +208,7 @@ class HttpTarget:
 
     async def _exchange(
         self, call: str, method: str, path: str, content: Any, seconds: float
-    ) -> tuple[int, bytes]:
+    ) -> tuple[int, str | None, bytes]:
         async with asyncio.timeout(seconds):
             for pause in _PAUSES:
                 try:
@@ -183,14 +217,16 @@ class HttpTarget:
                     await asyncio.sleep(pause)
             return await self._once(call, method, path, content)
 
-    async def _once(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
+    async def _once(
+        self, call: str, method: str, path: str, content: Any
+    ) -> tuple[int, str | None, bytes]:
         async with self._client.stream(method, path, json=content) as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > REPLY_BYTES:
                     raise TargetError(f"{call} returned more than {REPLY_BYTES >> 20} MB")
-            return response.status_code, bytes(body)
+            return response.status_code, response.headers.get("Retry-After"), bytes(body)
 
 
 def _checked(url: str) -> httpx.URL:

@@ -11,7 +11,7 @@ from ...reference import Histogram
 from ...reference.clock import check_clock
 from .labels import LABELS
 from .release import Release
-from .replies import Target
+from .replies import Refused, Target
 
 _FIRST = 32  # labels asked of a target of unknown speed
 _GROWTH = 8  # at most, from one call to the next
@@ -36,25 +36,46 @@ class PacedTarget:
         self._target, self._seconds = target, _SHARE * timeout
         self._largest, self._release = largest, release
         self._allowed = _FIRST if largest is None else min(_FIRST, largest)
+        self._answered = 0  # labels of the largest call that was answered
         self.parts: tuple[int, ...] = ()
         """Sizes of the calls that the last `ask` made and had answered, in order."""
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`: labels (size,); raises TargetError for a part of wrong shape or type.
 
-        An exception ends the ask: the labels of its parts before are lost, `parts` says which.
+        A call larger than any that was answered may be refused for its size alone: it is asked
+        again, smaller. An exception ends the ask: the labels of its parts before are lost, `parts`
+        says which.
         """
-        self.parts = ()
+        self.parts, limits = (), (self._largest, self._allowed)
         found: list[NDArray[Any]] = []
         while sum(self.parts) < size or not found:
             part = min(self._allowed, size - sum(self.parts))
             check_clock()
-            started = monotonic()
-            reply = self._target.ask(histogram, part)
-            self._learn(part, monotonic() - started)
+            try:
+                reply = self._timed(histogram, part)
+            except Refused:
+                if part <= max(self._answered, 1):
+                    self._largest, self._allowed = limits  # it was the histogram, not the size
+                    raise
+                self._largest = self._allowed = max(self._answered, part // 2)
+                continue
             found.append(self._release.shaped(reply, histogram, part))
             self.parts += (part,)
+            self._answered = max(self._answered, part)
         return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _timed(self, histogram: Histogram, part: int) -> Any:
+        """The reply to a call, from which the next sizes are learned."""
+        started, waited = monotonic(), self._waited
+        reply = self._target.ask(histogram, part)
+        self._learn(part, monotonic() - started - (self._waited - waited))
+        return reply
+
+    @property
+    def _waited(self) -> float:
+        """Seconds that the target has spent waiting for a server that limits its rate."""
+        return float(getattr(self._target, "waited", 0.0))
 
     def _learn(self, size: int, seconds: float) -> None:
         fits = int(size * min(_GROWTH, self._seconds / max(seconds, 1e-9)))

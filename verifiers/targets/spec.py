@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .http_options import PLAIN_HTTP, HttpOptions
 from .paced import PacedTarget
 from .process import ProcessTarget
 from .replies import Target, TargetError, shown_spec
@@ -15,26 +16,30 @@ from .restart_command import RestartCommand
 _ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port or exec:COMMAND"
 
 
-def open_target(spec: str, timeout: float, restart: str | None = None) -> PacedTarget:
+def open_target(
+    spec: str, timeout: float, restart: str | None = None, http: HttpOptions = PLAIN_HTTP
+) -> PacedTarget:
     """Starts the target that `spec` names; timeout: seconds per call.
 
     restart: the command that restarts what dpassay does not start: a server, or whatever a process
-    of ours is a client of. Raises TargetError with one line for the user.
+    of ours is a client of; http: how a server is spoken to. Raises TargetError of one line.
     """
     try:
         command = None if restart is None else RestartCommand(restart)
     except ValueError as error:
         raise TargetError(f"restart = {error}") from None
-    return PacedTarget(_reached(spec, timeout, command), timeout)
+    return PacedTarget(_reached(spec, timeout, command, http), timeout)
 
 
-def _reached(spec: str, timeout: float, restart: RestartCommand | None) -> Target:
+def _reached(
+    spec: str, timeout: float, restart: RestartCommand | None, http: HttpOptions
+) -> Target:
     if spec.startswith("exec:"):
         return ProcessTarget(_command(spec), timeout, restart=restart)
     if spec.lower().startswith(("http://", "https://")):
         from .http import HttpTarget
 
-        return HttpTarget(spec, timeout, restart)
+        return HttpTarget(spec, timeout, restart, options=http)
     split_spec(spec)
     return ProcessTarget.python(spec, timeout, restart)
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..claim import Claim, ClaimError, Gate, parse_claim, read_claim
+from ..claim import Claim, ClaimError, parse_claim, read_claim
 from ..commands.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
@@ -48,7 +48,7 @@ def assert_conforms(
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
         held = held.with_max_queries(max_queries)
     try:
-        deployment = _opened(target, held.gate)
+        deployment = _opened(target, held)
     except (TargetError, ValueError) as error:
         raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
@@ -66,9 +66,10 @@ def assert_conforms(
     return report
 
 
-def _opened(target: Any, gate: Gate) -> Target:
+def _opened(target: Any, claim: Claim) -> Target:
+    gate = claim.gate
     if isinstance(target, str):
-        return open_target(target, gate.timeout, gate.restart)
+        return open_target(target, gate.timeout, gate.restart, claim.http_options)
     return InProcessTarget(target, None if gate.restart is None else RestartCommand(gate.restart))
 
 

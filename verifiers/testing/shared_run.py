@@ -41,7 +41,12 @@ class SharedRun:
             self._opened = (
                 reference_target(self.claim)
                 if self.target is None
-                else open_target(self.target, self.claim.gate.timeout, self.claim.gate.restart)
+                else open_target(
+                    self.target,
+                    self.claim.gate.timeout,
+                    self.claim.gate.restart,
+                    self.claim.http_options,
+                )
             )
 
     def close(self) -> None:

@@ -1,0 +1,147 @@
+"""Servers as they are in production: rate limits, secrets, refusals of their own, busy ones."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from one_call import HISTOGRAM, ask
+
+from dpassay.reference import BudgetExhausted
+from dpassay.reference.clock import OutOfTime, run_clock
+from dpassay.verifiers.claim import ClaimError, parse_claim
+from dpassay.verifiers.targets import HttpOptions, Refused, TargetError, open_target
+
+MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 50}
+
+
+def answering(statuses: list[int], retry_after: str | None = None) -> Any:
+    """Answers with the statuses given, then as asked."""
+
+    def handle(handler: Any) -> None:
+        status = statuses.pop(0) if statuses else 200
+        body = json.dumps({"labels": [0] * 5} if status == 200 else {"error": "later"}).encode()
+        handler.send_response(status)
+        if retry_after is not None:
+            handler.send_header("Retry-After", retry_after)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return handle
+
+
+def test_a_rate_limit_is_waited_for(served) -> None:
+    """Catches a budget taken for spent where the server says when to come again."""
+    server = served(answering([429, 429], "0"))
+    target = open_target(server.url, 5.0)
+    assert ask(target).tolist() == [0] * 5
+    assert len(server.asked) == 3
+    target.close()
+
+
+def test_a_date_is_waited_for_too(served) -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=1), usegmt=True)
+    target = open_target(served(answering([429], soon)).url, 5.0)
+    assert ask(target).tolist() == [0] * 5
+    target.close()
+
+
+@pytest.mark.parametrize("retry_after", [None, "soon", "-1"])
+def test_without_a_time_429_is_a_spent_budget(served, retry_after) -> None:
+    target = open_target(served(answering([429], retry_after)).url, 5.0)
+    with pytest.raises(BudgetExhausted):
+        ask(target)
+    target.close()
+
+
+def test_waiting_ends_with_the_time_of_the_run(served) -> None:
+    target = open_target(served(answering([429] * 9, "60")).url, 5.0)
+    with pytest.raises(OutOfTime, match=r"run_timeout = 0\.3 s"), run_clock(0.3):
+        ask(target)
+    target.close()
+
+
+def test_nobody_is_waited_for_forever(served, monkeypatch) -> None:
+    monkeypatch.setattr("dpassay.verifiers.targets.http.MOST_WAITED", 2.0)
+    target = open_target(served(answering([429] * 9, "3")).url, 5.0)
+    with pytest.raises(TargetError, match="status 429 again and again"):
+        ask(target)
+    target.close()
+
+
+@pytest.mark.parametrize(("repeats", "asked"), [(False, 1), (True, 2)])
+def test_a_busy_server_is_asked_again_only_where_the_claim_says_so(served, repeats, asked) -> None:
+    server = served(answering([503], "0"))
+    target = open_target(server.url, 5.0, http=HttpOptions(retry_503=repeats))
+    if repeats:
+        assert ask(target).tolist() == [0] * 5
+    else:
+        with pytest.raises(TargetError, match="HTTP status 503"):
+            ask(target)
+    assert len(server.asked) == asked
+    target.close()
+
+
+def test_secrets_come_from_the_environment(served, monkeypatch) -> None:
+    claim = parse_claim(
+        {"mechanism": MECHANISM, "http": {"headers": {"Authorization": "DPASSAY_TEST_TOKEN"}}}
+    )
+    with pytest.raises(TargetError, match="DPASSAY_TEST_TOKEN, which is not set"):
+        open_target("http://127.0.0.1:1", 5.0, http=claim.http_options)
+    monkeypatch.setenv("DPASSAY_TEST_TOKEN", "two\nlines")
+    with pytest.raises(TargetError, match="no value of a header") as raised:
+        open_target("http://127.0.0.1:1", 5.0, http=claim.http_options)
+    assert "two" not in str(raised.value)
+    monkeypatch.setenv("DPASSAY_TEST_TOKEN", "Bearer kept")
+    server = served(answering([]))
+    target = open_target(server.url, 5.0, http=claim.http_options)
+    ask(target)
+    target.close()
+    assert server.asked[0][3]["Authorization"] == "Bearer kept"
+    assert "kept" not in json.dumps(claim.model_dump(mode="json"))
+
+
+def test_statuses_refuse_where_the_claim_says_so(served) -> None:
+    server = served(answering([400] * 9))
+    target = open_target(server.url, 5.0, http=HttpOptions(refusal_status=(400,)))
+    with pytest.raises(Refused, match="later"):
+        ask(target)
+    target.close()
+
+
+@pytest.mark.parametrize("table", [{"headers": {"bad name": "X"}}, {"refusal_status": [200]}])
+def test_a_wrong_table_is_one_line(table) -> None:
+    with pytest.raises(ClaimError, match=r"claim: http\."):
+        parse_claim({"mechanism": MECHANISM, "http": table})
+
+
+def test_the_largest_call_is_found_from_the_first_refusal(served) -> None:
+    """A server that serves at most seven labels per call is asked for no more; and a histogram
+    that it refuses is refused whatever the size, without making later calls smaller."""
+    sizes: list[int] = []
+
+    def handle(handler: Any) -> None:
+        asked = server.asked[-1][2]
+        sizes.append(asked["size"])
+        refused = asked["size"] > 7 or asked["histogram"][0] == 1
+        body = json.dumps({"error": "no"} if refused else {"labels": [0] * asked["size"]}).encode()
+        handler.send_response(422 if refused else 200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    server = served(handle)
+    target = open_target(server.url, 5.0)
+    assert target.ask(HISTOGRAM, 64).shape == (64,)
+    assert max(sizes[sizes.index(4) :]) <= 7
+    assert sum(size for size in sizes if size <= 7) == 64
+    served_before = len(sizes)
+    with pytest.raises(Refused):
+        target.ask(np.array([1, 30, 19]), 64)
+    assert len(sizes) == served_before + 1
+    target.ask(HISTOGRAM, 8)
+    assert sizes[-2:] == [4, 4]
+    target.close()
