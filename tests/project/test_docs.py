@@ -140,7 +140,9 @@ def test_defaults_are_as_documented(key, shown) -> None:
     elif field.default is None:
         assert shown == "none"
     else:
-        assert tomllib.loads(f"value = {shown.strip('`')}")["value"] == field.get_default(call_default_factory=True)
+        assert tomllib.loads(f"value = {shown.strip('`')}")["value"] == field.get_default(
+            call_default_factory=True
+        )
 
 
 def tutorials_aggregator(*mended):
