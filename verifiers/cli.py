@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .commands.interrupts import Interrupts
     from .findings.report import Report
     from .logs.monitor import Standing
+    from .reporting.files import ReportFolder
     from .targets import Target
 
 
@@ -33,6 +34,7 @@ def commands() -> None:
 @click.option("--claim", "claim_file", metavar="FILE", help="The deployment's claim, TOML.")
 @click.option("--report", "folder", metavar="DIR", help="For report.json, junit.xml, index.html.")
 @click.option("--max-queries", type=Whole(min=1), help="Query budget, in place of the claim's.")
+@click.option("--queries", type=Whole(min=1), help="Plan for the sharpest pass they allow.")
 @click.option("--max-seconds", type=Seconds(), help="For the run, in place of run_timeout.")
 @click.option("--seed", type=Whole(min=0), help="Fixes the histograms that are asked.")
 @click.option("--compare", metavar="REPORT", help="An earlier run's report.json, or its folder.")
@@ -57,6 +59,7 @@ def verify(
     claim_file: str | None,
     folder: str | None,
     max_queries: int | None,
+    queries: int | None,
     max_seconds: float | None,
     seed: int | None,
     compare: str | None,
@@ -83,25 +86,34 @@ def verify(
     from .claim import ClaimError, read_claim
     from .commands.interrupts import remembered_interrupts
     from .commands.own_histograms import own_histograms
+    from .commands.target_options import check_target_options
     from .commands.verify_line import verify_line
     from .embedded import REFERENCE, embedded_claim, embedded_histograms
     from .findings.opening import EarlierReportError, read_opening
     from .gate.diagnosis import after_failure
     from .gate.selection import select
+    from .planning.sharpest import TooFewError
     from .reporting.files import ReportFileError, ReportFolder
-    from .reporting.terminal import print_report
     from .targets import shown_spec
 
     if log is not None:
-        asking = (target, max_queries, max_seconds, compare, file, *checks, *skipped, *typed)
+        asking = (
+            target,
+            max_queries,
+            queries,
+            max_seconds,
+            compare,
+            file,
+            *checks,
+            *skipped,
+            *typed,
+        )
         asks = any(asking) or keep_going or stop_at_once
         _verify_log(
             log, claim_file=claim_file, folder=folder, seed=seed, as_json=as_json, asks=asks
         )
     try:
-        if target is not None and claim_file is None:
-            needed = "needs --claim FILE: what should it be held to?"
-            raise ValueError(f"TARGET {shown_spec(target)} {needed}")
+        check_target_options(target, claim_file, queries, max_queries)
         selection, after = select(checks, skipped), after_failure(keep_going, stop_at_once)
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
         claim = claim.with_limits(max_queries, max_seconds)
@@ -120,6 +132,7 @@ def verify(
         spec,
         claim=claim_file,
         max_queries=max_queries,
+        queries=queries,
         compare=compare,
         keep_going=keep_going,
         stop_at_once=stop_at_once,
@@ -143,16 +156,33 @@ def verify(
                 earlier=earlier,
                 selection=selection,
                 after_failure=after,
+                queries=queries,
             )
+        except TooFewError as error:
+            fail(str(error))
         finally:
             deployment.close()
         if interrupts.pressed:
             interrupts.say()
         with untimed():
-            trouble = None if files is None else files.write(report)  # stdout may be closed: first
-        with untimed(), on_stdout(kept=None if trouble is not None else folder):
-            print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+            trouble = _told(report, files, name, as_json)
         interrupts.until_exit()
+    _end(report, trouble)
+
+
+def _told(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
+    """Writes a report's files, then prints it; why the files could not be written, if so."""
+    from .reporting.terminal import print_report
+
+    trouble = None if files is None else files.write(report)  # stdout may be closed: first
+    folder = None if files is None else str(files.path)
+    with on_stdout(kept=None if trouble is not None else folder):
+        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+    return trouble
+
+
+def _end(report: "Report", trouble: str | None) -> NoReturn:
+    """Ends a command with the status of its verdict; trouble: why a file was not written."""
     if trouble is not None:
         fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
     sys.exit(report.verdict.exit_status)
@@ -176,7 +206,7 @@ def _verify_log(
     from .gate import Progress
     from .inputs.release_log import LogError, shown_path
     from .reporting.files import ReportFileError, ReportFolder
-    from .reporting.terminal import print_report, progress_bar
+    from .reporting.terminal import progress_bar
 
     if asks:
         fail("--log FILE: only --claim, --report, --seed and --json go with it: nothing is asked")
@@ -189,12 +219,7 @@ def _verify_log(
             report = verify_log(log, claim, seed, lambda n: show(Progress(n, 0, "reading rows")))
     except (ClaimError, LogError, ReportFileError) as error:
         fail(str(error))
-    trouble = None if files is None else files.write(report)
-    with on_stdout(kept=None if trouble is not None else folder):
-        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
-    if trouble is not None:
-        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
-    sys.exit(report.verdict.exit_status)
+    _end(report, _told(report, files, name, as_json))
 
 
 def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":
@@ -417,6 +442,44 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     with on_stdout():
         print(json.dumps(found.as_json()) if as_json else found.as_text())
     sys.exit(found.verdict.exit_status)
+
+
+@commands.command()
+@click.argument("target", required=False)
+@click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
+@click.option("--queries", type=Whole(min=1), help="What the sharpest pass may take.")
+@click.option("--seconds", type=Seconds(), help="The same in time, at the rate of TARGET.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+def plan(
+    *,
+    target: str | None,
+    claim_file: str,
+    queries: int | None,
+    seconds: float | None,
+    as_json: bool,
+) -> None:
+    """Say what a run would ask, see and cost. TARGET is asked 24 labels, to learn its rate."""
+    from ..reference import BudgetExhausted
+    from .claim import ClaimError, read_claim
+    from .commands.plan import planned_run
+    from .targets import Refused, TargetError
+
+    try:
+        if seconds is not None and (target is None or queries is not None):
+            raise ValueError("--seconds needs a TARGET, whose rate it is, and no --queries")
+        claim = read_claim(claim_file)
+        deployment = None if target is None else _opened(target, claim)
+        try:
+            found = planned_run(claim, queries, seconds, deployment)
+        finally:
+            if deployment is not None:
+                deployment.close()
+    except (ClaimError, TargetError, ValueError) as error:
+        fail(str(error))
+    except (Refused, BudgetExhausted) as error:
+        fail(f"the target answers no label: {error}")
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())
 
 
 @commands.command()

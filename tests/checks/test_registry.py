@@ -11,12 +11,12 @@ from small import drawing, small_claim
 
 from dpassay.verifiers import registry
 from dpassay.verifiers.checks import registered
+from dpassay.verifiers.checks.applicable import applicable, lacking
 from dpassay.verifiers.checks.base import Finding, Outcome, Unseeing, is_judged
 from dpassay.verifiers.checks.spec import CheckSpec, Phase, Setting, lacks_nothing
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.applicable import applicable, lacking
 from dpassay.verifiers.gate.selection import ALWAYS, select
 from dpassay.verifiers.planning.planner import make_plan
 
@@ -78,7 +78,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
         make=lambda setting: Idle(),
     )
     specs = (*registered.specs(), spec)
-    monkeypatch.setattr("dpassay.verifiers.gate.applicable.specs", lambda: specs)
+    monkeypatch.setattr("dpassay.verifiers.checks.applicable.specs", lambda: specs)
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"])

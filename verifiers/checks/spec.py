@@ -84,5 +84,6 @@ def needs_twins(check: str) -> Callable[[Plan, int, Stream], bool]:
     return needs
 
 
+TOO_FEW = "left out, as there are few queries"
 NO_PRIVACY = "the claim has no [privacy]"
 CACHED = "answers are cached: each label is of another histogram"

@@ -9,7 +9,7 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import Outcomes, SameLawEvidence, as_outcomes
 from ..planning.plan import Plan
 from .base import PLAINLY, Finding, How, Judged
-from .spec import CACHED, CheckSpec, Phase, needs_twins
+from .spec import CACHED, TOO_FEW, CheckSpec, Phase, needs_twins
 
 MOST_REFUSED = 0.85
 """Share of the labels that must have been compared: with 85 %, simulated power is at least 0.99."""
@@ -106,6 +106,8 @@ def _spec(check: str, named: int) -> CheckSpec:
     def lacks_in(plan: Plan) -> str | None:
         if check in plan.twins:
             return None
+        if not plan.extent.symmetries:
+            return TOO_FEW
         return "the target refuses totals other than the claimed teachers"
 
     return CheckSpec(

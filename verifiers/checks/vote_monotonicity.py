@@ -7,7 +7,7 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import log_e_value_larger
 from ..planning.plan import Plan
 from .base import PLAINLY, Finding, How, Judged
-from .spec import CheckSpec, Phase, lacks_nothing, needs_twins
+from .spec import TOO_FEW, CheckSpec, Phase, lacks_nothing, needs_twins
 
 _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
 
@@ -87,7 +87,9 @@ class VoteMonotonicity(Judged):
 
 
 def _lacks_in(plan: Plan) -> str | None:
-    return None if VoteMonotonicity.id in plan.twins else "hardly any query is answered"
+    if VoteMonotonicity.id in plan.twins:
+        return None
+    return "hardly any query is answered" if plan.extent.symmetries else TOO_FEW
 
 
 SPECS = (

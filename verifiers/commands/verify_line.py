@@ -9,6 +9,7 @@ def verify_line(
     *,
     claim: str | Path | None = None,
     max_queries: int | None = None,
+    queries: int | None = None,
     compare: str | None = None,
     keep_going: bool = False,
     stop_at_once: bool = False,
@@ -26,6 +27,7 @@ def verify_line(
     options: dict[str, tuple[object, ...]] = {
         "--claim": (claim,),
         "--max-queries": (max_queries,),
+        "--queries": (queries,),
         "--compare": (compare,),
         "--check": checks,
         "--skip": skipped,

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...reference.mechanisms import Labels
 from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale
+from ..checks.applicable import applicable, lacking
 from ..checks.base import How, Life, is_judged
 from ..checks.spec import Phase, Setting
 from ..planning.plan import Batch
-from .applicable import applicable, lacking
 from .selection import Selection
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from ..checks import FreshNoise, InputContract
+from ..checks.applicable import lacking
 from ..findings.opening import Opening
 from ..findings.report import CheckResult, Report, Verdict
-from .applicable import lacking
 from .gathering import Gathering
 from .lives import not_seen
 from .recorder import Recorder

@@ -3,16 +3,21 @@
 from dataclasses import dataclass
 
 from ..findings.opening import Opening
+from ..planning.extent import Extent
 from .diagnosis import AfterFailure
 from .selection import Selection
 
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of `verify`, whose documentation says what each means."""
+    """The arguments of `verify`, whose documentation says what each means.
+
+    extent: how much of the plan is asked.
+    """
 
     seed: int
     own: tuple[tuple[int, ...], ...]
     earlier: Opening | None
     selection: Selection
     after_failure: AfterFailure
+    extent: Extent

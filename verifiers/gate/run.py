@@ -6,17 +6,19 @@ from dataclasses import replace
 
 from ...reference.clock import run_clock, untimed
 from ..checks import InputContract
+from ..checks.applicable import applicable
 from ..checks.base import Life
 from ..checks.spec import Phase, Setting
 from ..claim import Claim
 from ..findings.opening import Opening
 from ..findings.report import Report
+from ..planning.extent import FULL
 from ..planning.planner import make_plan
+from ..planning.sharpest import coarser, sharpest
 from ..targets import PacedTarget, Target
-from .applicable import applicable
 from .diagnosis import AfterFailure, known
 from .ending import Ending
-from .events import Concluded, Listener
+from .events import Concluded, Listener, Progress
 from .explaining import explain
 from .gathering import Gathering
 from .recorder import Recorder
@@ -39,6 +41,7 @@ def verify(
     earlier: Opening | None = None,
     selection: Selection | None = None,
     after_failure: AfterFailure = "diagnose",
+    queries: int | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
@@ -47,23 +50,36 @@ def verify(
     run; name: of the target, for the report; earlier: the first call of an earlier run, to compare
     this one's with; selection: which checks it has, all when None; after_failure: once a check has
     failed, ask some more to tell the cause ("diagnose"), finish all checks too ("keep-going"), or
-    neither ("stop"). A correct deployment gets `fail` with probability at most `false_alarm`,
-    whatever is looked at and whenever the run stops (Ville's inequality, and a union over the
-    shares of the checks).
+    neither ("stop"); queries: plans for the sharpest pass that so many allow, in place of the
+    claim's own precision where it is the default. A correct deployment gets `fail` with probability
+    at most `false_alarm`, whatever is looked at and whenever the run stops (Ville's inequality, and
+    a union over the shares of the checks).
 
-    Raises ValueError for an `after_failure` that is none.
+    Raises ValueError for an `after_failure` that is none, and its subclass TooFewError for
+    `queries` that no pass fits.
     """
     seed = secrets.randbits(32) if seed is None else seed
+    histograms = tuple(tuple(int(v) for v in histogram) for histogram in own)
+    extent = FULL
+    if queries is not None:
+        if listener is not None:
+            listener(Progress(0, 0, f"planning for {queries:,} queries"))
+        found = sharpest(claim, queries, seed, histograms)
+        claim, extent = found.claim, found.extent
     if claim.gate.largest_call is not None:
         target = PacedTarget(target, claim.gate.timeout, claim.gate.largest_call)
     request = Request(
         seed,
-        tuple(tuple(int(v) for v in histogram) for histogram in own),
+        histograms,
         earlier,
         selection or Selection(),
         known(after_failure),
+        extent,
     )
+    told = None if queries is None else coarser(claim, extent)
     ending = Ending(reproduce and f"{reproduce} --seed {seed}", after_failure == "keep-going")
+    if told is not None:
+        ending.warn(told)
     recorder = Recorder()
     standing = Standing(target, claim, ending, (recorder.hear, ending.hear), listener)
     with run_clock(claim.gate.run_timeout, standing.step):
@@ -99,7 +115,8 @@ class _Run:
         for refusal in self.contract.refusals:
             self.standing.ending.warn(refusal)
         others = self.contract.serves_other_totals
-        plan = make_plan(self.claim, self.request.seed, others, self.request.own)
+        asked = self.request
+        plan = make_plan(self.claim, asked.seed, others, asked.own, asked.extent)
         gathering = Gathering(
             self.standing, plan, self.request.seed, self.contract, self.request.selection
         )

@@ -7,9 +7,9 @@ and the thresholds of a check do not depend on which others stand beside it.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..checks.applicable import applicable
 from ..error_budget import SHARES
 from ..planning.plan import Plan
-from .applicable import applicable
 
 ALWAYS = "input-contract"
 """The check that none can do without: what is no label is no evidence."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...reference.arrays import Matrix
 from ..claim import Claim
 from ..evidence.scale import scale_factors
+from .extent import FULL, Extent
 from .faults import Fault, fault_laws, turned_rows
 from .roles import Asked, Role
 
@@ -107,7 +108,7 @@ class Twins(NamedTuple):
 class Plan:
     """All streams of a run, those that are neighbours, and the twins that a check compares.
 
-    twins: by the id of the check.
+    twins: by the id of the check; extent: how much is asked for breadth.
     """
 
     claim: Claim
@@ -115,6 +116,7 @@ class Plan:
     pairs: tuple[Pair, ...]
     twins: dict[str, Twins] = field(hash=False)
     faults: tuple[Fault, ...]
+    extent: Extent = FULL
 
     def __post_init__(self) -> None:
         deep = [stream.role.deep for stream in self.streams]

@@ -32,6 +32,7 @@ from .asked_histograms import (
     typical,
     unanimous,
 )
+from .extent import FULL, Extent
 from .faults import Fault, known_faults
 from .ladder import ladder
 from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Plan, Stream, Twins
@@ -52,28 +53,35 @@ _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder g
 
 @lru_cache(maxsize=32)
 def make_plan(
-    claim: Claim, seed: int, other_totals: bool = True, own: tuple[tuple[int, ...], ...] = ()
+    claim: Claim,
+    seed: int,
+    other_totals: bool = True,
+    own: tuple[tuple[int, ...], ...] = (),
+    extent: Extent = FULL,
 ) -> Plan:
     """The plan for a claim.
 
     seed: fixes every histogram; other_totals: whether the target serves totals other than the
-    claimed teachers; own: histograms of the deployment itself, asked as explorers.
+    claimed teachers; own: histograms of the deployment itself, asked as explorers; extent: how much
+    is asked for breadth.
     """
     mechanism = claim.mechanism
     step("candidates")
     faults = tuple(known_faults(mechanism))
     pool = candidate_pool(mechanism, mechanism.teachers, seed)
-    planner = _Planner(claim, np.random.default_rng(seed), anchors(other_totals))
+    planner = _Planner(claim, np.random.default_rng(seed), anchors(other_totals), extent)
     step("probes")
     for histogram in pool.probes(faults, count=3):
-        planner.add(Role.PROBE, histogram, PROBE_QUERIES)
+        planner.add(Role.PROBE, histogram, extent.of(PROBE_QUERIES, 32))
     for histogram in typical(mechanism, other_totals):
-        planner.add(Role.TYPICAL, histogram, TYPICAL_QUERIES)
+        planner.add(Role.TYPICAL, histogram, extent.of(TYPICAL_QUERIES, 16))
     planner.add(Role.FRESH, most_even_law(mechanism), FRESH_CALL * FRESH_CALLS, shuffle=False)
     planner.add_anchor(Role.INFORMATIVE, pool.most_informative())
     planner.add_anchor(Role.NEAR_TIE, pool.near_tie())
     planner.add_clear_anchor(Role.HIGH_CONSENSUS, unanimous(mechanism.classes, mechanism.teachers))
-    if other_totals:
+    if not extent.symmetries:
+        planner.add_anchor(Role.LATE, pool.near_tie(), shuffle=False)
+    elif other_totals:
         planner.add_clear_anchor(Role.SMALLER_TOTAL, smaller_total(mechanism))
         planner.add_symmetries(
             Role.OTHER_TOTAL, clear_winner_of_other_total(claim, seed), shift=True
@@ -81,25 +89,31 @@ def make_plan(
     else:
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
     planner.add_neighbours()
-    explored = explorers(claim, seed, other_totals)
-    planner.add_ladder(faults, reserved=EXPLORER_QUERIES * (len(explored) + len(own)))
+    explored, each = explorers(claim, seed, other_totals), extent.of(EXPLORER_QUERIES, 4)
+    planner.add_ladder(faults, reserved=each * (len(explored) + len(own)))
     if not mechanism.caching:
         planner.add_singles()
     for histogram in simple_histograms(mechanism.classes, mechanism.teachers):
         planner.add(Role.SIMPLE, histogram, 0, shuffle=False)
     for histogram in explored:
-        planner.add(Role.EXPLORER, histogram, EXPLORER_QUERIES, shuffle=False)
+        planner.add(Role.EXPLORER, histogram, each, shuffle=False)
     for votes in own:
-        planner.add(Role.OWN, np.array(votes, dtype=np.int64), EXPLORER_QUERIES, shuffle=False)
+        planner.add(Role.OWN, np.array(votes, dtype=np.int64), each, shuffle=False)
     streams, pairs = tuple(planner.streams), tuple(planner.pairs)
-    return Plan(claim, streams, pairs, planner.twins, faults)
+    return Plan(claim, streams, pairs, planner.twins, faults, extent)
 
 
 class _Planner:
     """Collects streams and works out how many queries each needs."""
 
-    def __init__(self, claim: Claim, rng: np.random.Generator, anchors: Sequence[Role]) -> None:
-        self.claim = claim
+    def __init__(
+        self,
+        claim: Claim,
+        rng: np.random.Generator,
+        anchors: Sequence[Role],
+        extent: Extent,
+    ) -> None:
+        self.claim, self.extent = claim, extent
         self.rng = rng
         self.anchors = anchors
         self.streams: list[Stream] = []
@@ -121,8 +135,8 @@ class _Planner:
             return
         audited = privacy is not None and privacy.scope == ANY_QUERIES
         queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
-        self.add_pair(Role.PAIR, *tied_pair(mechanism), queries)
-        self.add_pair(Role.EVEN, *even_pair(mechanism), EVEN_QUERIES)
+        self.add_pair(Role.PAIR, *tied_pair(mechanism), self.extent.of(queries, 32))
+        self.add_pair(Role.EVEN, *even_pair(mechanism), self.extent.of(EVEN_QUERIES, 16))
 
     def add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
         """Two neighbours that are asked as often as each other."""
@@ -179,6 +193,8 @@ class _Planner:
         for votes in dict.fromkeys(stream.histogram for stream in deep):
             first = votes == deep[0].histogram
             queries = SINGLE_CALLS if first else SINGLE_CALLS_ELSEWHERE
+            least = 64 if first else 8
+            queries = self.extent.of(queries, least)
             self.add(Role.SINGLES, np.array(votes), queries, shuffle=False)
 
     def add_clear_anchor(self, role: Role, histogram: Histogram) -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from .plan import Batch, Pair, Plan
-from .planner import EXPLORER_QUERIES, FRESH_CALL, PAIR_QUERIES
+from .planner import FRESH_CALL, PAIR_QUERIES
 from .roles import Asked, Role
 
 FIRST_BATCH = 32
@@ -193,7 +193,7 @@ def _explorers(plan: Plan) -> list[Batch]:
     explored = [i for i, s in enumerate(plan.streams) if s.role.asked is Asked.EXPLORED]
     rng = np.random.default_rng(len(plan.streams))
     return [
-        Batch(i, EXPLORER_QUERIES, call=1 if place % 2 else _mixed(rng))
+        Batch(i, plan.streams[i].queries, call=1 if place % 2 else _mixed(rng))
         for place, i in enumerate(explored)
     ]
 

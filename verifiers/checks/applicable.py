@@ -1,9 +1,9 @@
 """Which checks of the registry a claim and a plan have room for, and why not for the others."""
 
-from ..checks.registered import specs
-from ..checks.spec import CheckSpec
 from ..claim import Claim
 from ..planning.plan import Plan
+from .registered import specs
+from .spec import CheckSpec
 
 
 def lacking(claim: Claim, plan: Plan | None = None) -> dict[str, str]:

@@ -1,0 +1,106 @@
+"""Small budgets: the sharpest pass that fits, what it rules out, and what does not fit."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.cli import commands
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.planning.sharpest import TooFewError, sharpest
+from dpassay.verifiers.targets import InProcessTarget
+
+MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+CLAIM = parse_claim({"mechanism": MECHANISM})
+
+
+@pytest.mark.parametrize("queries", [1000, 5000])
+def test_the_plan_fits_and_more_queries_see_more(queries) -> None:
+    found = sharpest(CLAIM, queries, 1)
+    assert found.queries <= queries
+    gate = found.claim.gate
+    assert gate.max_queries == queries
+    assert gate.smallest_effect <= 0.5
+    assert gate.tolerance <= 0.5
+    more = sharpest(CLAIM, 4 * queries, 1).claim.gate
+    assert more.smallest_effect < gate.smallest_effect
+
+
+def test_keys_that_the_claim_writes_bind() -> None:
+    bound = parse_claim({"mechanism": MECHANISM, "gate": {"tolerance": 0.1}})
+    found = sharpest(bound, 20_000, 1)
+    assert found.claim.gate.tolerance == 0.1
+    assert found.claim.gate.smallest_effect > 0.02
+    exacting = parse_claim({"mechanism": MECHANISM, "gate": {"smallest_effect": 0.02}})
+    with pytest.raises(TooFewError, match="1,000 queries are too few"):
+        sharpest(exacting, 1000, 1)
+
+
+def target(kind: str, seed: int) -> InProcessTarget:
+    """A deployment that is right, or has a fault that every pass rules out."""
+    rng, kept = np.random.default_rng(seed), {}
+    scale = {"half": 20.0, "double": 80.0, "missing": 0.0}.get(kind, 40.0)
+
+    def aggregate(histogram, size):
+        if kind == "kept":
+            votes = tuple(histogram)
+            kept.setdefault(votes, int((histogram + rng.normal(0, 40, 10)).argmax()))
+            return np.full(size, kept[votes])
+        return (histogram + rng.normal(0.0, scale, (size, 10))).argmax(1)
+
+    return InProcessTarget(aggregate, again=lambda: aggregate)
+
+
+@pytest.mark.parametrize("kind", ["half", "double", "missing", "kept"])
+def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> None:
+    """Each with probability 0.99: of five runs, three or more miss with probability 1e-5."""
+    found = [verify(target(kind, i), CLAIM, seed=1, queries=1000).verdict for i in range(5)]
+    assert found.count("fail") >= 3
+
+
+def test_a_right_one_passes_and_the_report_says_what_was_seen() -> None:
+    report = verify(target("right", 9), CLAIM, seed=1, queries=1000)
+    assert report.verdict == "pass"
+    assert report.queries <= 1000
+    said = [w for w in report.warnings if w.startswith("planned for 1,000 queries: a pass sees")]
+    assert len(said) == 1
+    assert report.as_json()["claim"]["gate"]["smallest_effect"] == report.claim.gate.smallest_effect
+    left_out = {c.id for c in report.checks if "few queries" in c.message}
+    assert left_out == {"shift-invariance", "permutation-equivariance", "vote-monotonicity"}
+
+
+@pytest.fixture
+def claim(tmp_path):
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in MECHANISM.items())
+    (tmp_path / "claim.toml").write_text(f"[mechanism]\n{lines}\n")
+    return str(tmp_path / "claim.toml")
+
+
+def run(*words: str):
+    return CliRunner().invoke(commands, list(words))
+
+
+def test_the_plan_says_what_a_run_would_see(claim) -> None:
+    found = json.loads(run("plan", "--claim", claim, "--queries", "2000", "--json").output)
+    assert found["queries"] <= 2000
+    assert (found["seconds"], found["labels_per_second"]) == (None, None)
+    labels = {check["id"]: check["labels"] for check in found["checks"]}
+    assert 0 < labels["noise-scale"] < labels["class-probabilities"] <= found["queries"]
+    text = run("plan", "--claim", claim, "--queries", "2000").output
+    assert f"a noise scale off by {found['tolerance']:.0%}" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plan", "--queries", "20"], "20 queries are too few"),
+        (["plan", "--seconds", "20"], "--seconds needs a TARGET"),
+        (["verify", "a.py:b", "--queries", "9", "--max-queries", "9"], "give one or the other"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line(claim, words, said) -> None:
+    result = run(*words, "--claim", claim)
+    assert (result.exit_code, said in result.output) == (2, True)
+    assert len(result.output.strip().splitlines()) == 1

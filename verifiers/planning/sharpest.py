@@ -1,0 +1,123 @@
+"""The sharpest pass that a number of queries allows: a plan for calls that cost a second each."""
+
+import math
+from dataclasses import dataclass
+
+from ..claim import Claim, Gate
+from ..error_budget import SHARES, log_threshold
+from .extent import FULL, Extent
+from .plan import Plan
+from .planner import make_plan
+from .schedule import sweeps
+
+COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
+"""Beyond these a pass would not rule out halved or doubled noise."""
+
+_TOLERANCE = 2.5  # times the effect, as the defaults have it
+_FULL_FROM = 50_000  # queries from which nothing is thinned
+_BESIDE = 46 + 192  # labels of the first calls and of two restarts
+_SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
+_STEPS = 6  # of the search, each of which makes a plan
+
+
+class TooFewError(ValueError):
+    """No pass fits so few queries; the message says how many one takes."""
+
+
+@dataclass(frozen=True)
+class Sharpest:
+    """A claim with the precision that fits, how much is asked, and what that takes in all."""
+
+    claim: Claim
+    extent: Extent
+    queries: int
+
+
+def sharpest(
+    claim: Claim, queries: int, seed: int, own: tuple[tuple[int, ...], ...] = ()
+) -> Sharpest:
+    """The smallest effect and tolerance whose pass takes at most `queries`.
+
+    Keys that the claim writes bind, its defaults do not. With few queries, less is asked of what is
+    asked for breadth alone; with very few, symmetries and monotonicity are left out. Raises
+    TooFewError.
+    """
+    share = min(1.0, queries / _FULL_FROM)
+    for extent in (Extent(share), Extent(share, symmetries=False)):
+        search = _Search(claim, queries, seed, own, extent)
+        coarsest = search.at(COARSEST_EFFECT)
+        if coarsest.queries <= queries:
+            return search.sharper(coarsest)
+    raise TooFewError(
+        f"{queries:,} queries are too few for a pass of this claim: about {coarsest.queries:,} are "
+        "needed to rule out missing, halved and doubled noise"
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What does not change while a precision is looked for."""
+
+    claim: Claim
+    queries: int
+    seed: int
+    own: tuple[tuple[int, ...], ...]
+    extent: Extent
+
+    def sharper(self, found: Sharpest) -> Sharpest:
+        """The sharpest that fits, between the default precision and one that does."""
+        effect = self.claim.gate.smallest_effect
+        low, high = math.log(effect), math.log(found.claim.gate.smallest_effect)
+        default = self.at(effect)
+        if default.queries <= self.queries or low >= high:
+            return default if default.queries <= self.queries else found
+        for _ in range(_STEPS):
+            middle = self.at(math.exp((low + high) / 2.0))
+            if middle.queries <= self.queries:
+                found, high = middle, (low + high) / 2.0
+            else:
+                low = (low + high) / 2.0
+        return found
+
+    def at(self, effect: float) -> Sharpest:
+        """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
+        effect = float(f"{effect:.2g}")
+        gate = self.claim.gate
+        default = Gate.model_fields["tolerance"].default
+        tolerance = min(COARSEST_TOLERANCE, max(default, _TOLERANCE * effect))
+        wanted = {"smallest_effect": effect, "tolerance": float(f"{tolerance:.2g}")}
+        changed = {key: value for key, value in wanted.items() if key not in gate.model_fields_set}
+        held = gate.model_copy(update={**changed, "max_queries": self.queries})
+        claim = self.claim.model_copy(update={"gate": held})
+        plan = make_plan(claim, self.seed, True, self.own, self.extent)
+        return Sharpest(claim, self.extent, queries_of(plan))
+
+
+def coarser(claim: Claim, extent: Extent) -> str | None:
+    """The warning of a run whose pass says less than one at the defaults would; None if it does."""
+    gate, fields = claim.gate, Gate.model_fields
+    default = fields["smallest_effect"].default, fields["tolerance"].default
+    if (gate.smallest_effect, gate.tolerance) == default and extent == FULL:
+        return None
+    without = "" if extent.symmetries else "; symmetries and monotonicity are left out"
+    return (
+        f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in total "
+        f"variation (default {default[0]:g}) and a noise scale off by {gate.tolerance:.0%} "
+        f"(default {default[1]:.0%}){without}"
+    )
+
+
+def queries_of(plan: Plan) -> int:
+    """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
+    asked = sum(batch.labels for batch in sweeps(plan))
+    return asked + _BESIDE + _for_the_scale(plan)
+
+
+def _for_the_scale(plan: Plan) -> int:
+    """Labels beyond those of the plan until the interval of the scale is narrow enough, about."""
+    gate = plan.claim.gate
+    told = float(sum(i * s.queries for i, s in zip(plan.information, plan.streams, strict=False)))
+    nats = log_threshold(SHARES["noise-scale"], gate.false_alarm) + _SURE
+    lacking = 2.0 * nats / gate.tolerance**2 - told
+    best = float(plan.information.max())
+    return 0 if lacking <= 0.0 or best <= 0.0 else math.ceil(lacking / best)
