@@ -8,6 +8,7 @@ import click
 
 from .commands.exit_statuses import MISUSE, fail, lines_of, on_stdout, run_commands
 from .commands.options import Seconds, Whole
+from .text import printable
 
 if TYPE_CHECKING:
     from .claim import Claim
@@ -510,12 +511,15 @@ def monitor(
     from .claim import ClaimError, read_claim
     from .commands.monitor import ending_when_asked, follow
     from .inputs.release_log import LogError
+    from .logs.alarms import checked_webhook
     from .logs.metrics import Metrics
     from .logs.monitor import Monitor
     from .reporting.monitor_screen import monitor_screen
 
     try:
         claim = read_claim(claim_file)
+        if webhook is not None:
+            checked_webhook(webhook)
         metrics = None if metrics_port is None else Metrics(metrics_port, metrics_address)
         following = Monitor(log, claim, folder, once)
         try:
@@ -527,7 +531,11 @@ def monitor(
                         metrics.show(standing)
 
                 status = follow(
-                    following, ended, show, webhook, lambda said: click.echo(said, err=True)
+                    following,
+                    ended,
+                    show,
+                    webhook,
+                    lambda said: click.echo(f"dpassay: {printable(said)}", err=True),
                 )
         finally:
             following.close()

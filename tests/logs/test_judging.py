@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from small import small_claim
 
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.logs import LogEvidence, chunks, log_results
+from dpassay.verifiers.inputs.release_log import LogError, Row
+from dpassay.verifiers.logs import LogEvidence, chunks, log_results, reader_of
 
 HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
 CLAIM = """
@@ -131,6 +131,8 @@ def test_refusals_are_judged_and_may_be_left_out_where_the_claim_says_so():
     answered = [row for row in rows if row.label >= 0]
     assert judged(answered, claim)[0]["class-probabilities"].verdict == "fail"
     left_out = small_claim("confident-gnmax", log={"refusals": "left-out"})
+    with pytest.raises(LogError, match="label -1: expected 0 to 3"):
+        reader_of(left_out).of_table({"histogram": [20, 15, 5, 0], "label": -1}, "row 1")
     assert judged(answered, left_out)[0]["class-probabilities"].verdict == "pass"
 
 
@@ -180,7 +182,7 @@ HEAD = "a,b,c,d,label,time\n"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HEAD + "20,15,5,0,1,5\n20,15,5,0,1,4\n", "line 3: its time 4 is before"),
+        (HEAD + "20,15,5,0,1,5\n20,15,5,0,1,4\n", "line 3: its time 4.0 is before"),
         (HEAD + "20,15,5,0,4,5\n", "line 2: label 4: expected 0 to 3"),
         (HEAD + "20,15,5,0,-1,5\n", "line 2: label -1: expected 0 to 3"),
         (HEAD + "20,15,5,x,1,5\n", "line 2: 'x' is not a whole number of votes"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -18,8 +19,16 @@ import pytest
 from http_server import Server
 from small import small_claim
 
+from dpassay.verifiers.claim import read_claim
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.logs.alarms import SECRET, Alarm, send, signature
+from dpassay.verifiers.logs.alarms import (
+    SECRET,
+    Alarm,
+    Telling,
+    checked_webhook,
+    send,
+    signature,
+)
 from dpassay.verifiers.logs.metrics import Metrics
 from dpassay.verifiers.logs.monitor import Monitor
 
@@ -48,7 +57,7 @@ def run_out(log: Any, folder: Any, claim: Any = None) -> Monitor:
     """A monitor that has read to the end of a log, and has given its state back."""
     monitor = Monitor(str(log), claim or small_claim(), str(folder), once=True)
     try:
-        while monitor.step()[0] or not monitor.source.ended:
+        while monitor.step() or not monitor.source.ended:
             pass
     finally:
         monitor.close()
@@ -63,29 +72,39 @@ def content(folder: Any) -> list[Any]:
 
 
 def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path) -> None:
-    """Catches rows counted twice or lost, and evidence apart from its place in the log."""
+    """Catches rows counted twice or lost, and evidence apart from its place in the log.
+
+    Both begin with one state, so with one stream of uniforms; steps are short, so that every kill
+    follows a commit and there is one soon after.
+    """
     log, claim = tmp_path / "log.csv", tmp_path / "claim.toml"
-    log.write_text(HEAD + lines(60_000, 1))
+    rows = lines(60_000, 1)
     claim.write_text(CLAIM)
-    command = [sys.executable, "-m", "dpassay.verifiers.cli", "monitor", log, "--claim", claim]
+    log.write_text(HEAD + rows[: rows.index("\n") + 1])
+    run_out(log, tmp_path / "whole", read_claim(claim))
+    shutil.copytree(tmp_path / "whole", tmp_path / "broken")
+    log.write_text(HEAD + rows)
+    program = (
+        "from dpassay.verifiers.logs import monitor; monitor._VOTES_AT_ONCE = 8000; "
+        "from dpassay.verifiers.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "monitor", str(log), "--claim", str(claim)]
 
     def started(folder: Any) -> subprocess.Popen[bytes]:
-        words = [*map(str, command), "--state", str(folder), "--once"]
+        words = [*command, "--state", str(folder), "--once"]
         return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     assert started(tmp_path / "whole").wait() == 0
     rng = np.random.default_rng(2)
-    kills = 0
-    while True:
-        running = started(tmp_path / "broken")
-        try:
-            assert running.wait(timeout=float(rng.uniform(0.5, 2.5)) if kills < 5 else None) == 0
-            break
-        except subprocess.TimeoutExpired:
-            running.send_signal(signal.SIGKILL)
-            running.wait()
-            kills += 1
-    assert kills > 0
+    for _ in range(5):
+        before, running = content(tmp_path / "broken")[0], started(tmp_path / "broken")
+        while content(tmp_path / "broken")[0] == before:
+            assert running.poll() is None
+            time.sleep(0.01)
+        time.sleep(float(rng.uniform(0.0, 0.1)))
+        running.send_signal(signal.SIGKILL)
+        assert running.wait() == -signal.SIGKILL
+    assert started(tmp_path / "broken").wait() == 0
     assert content(tmp_path / "broken") == content(tmp_path / "whole")
 
 
@@ -109,11 +128,11 @@ def test_a_line_that_is_still_being_written_is_waited_for(tmp_path) -> None:
     log = tmp_path / "log.csv"
     log.write_text(HEAD + "20,15,5,0,0\n20,15,5,")
     monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=False)
-    assert monitor.step()[0] == 1
-    assert monitor.step()[0] == 0
+    assert monitor.step() == 1
+    assert monitor.step() == 0
     with log.open("a") as file:
         file.write("0,1\n")
-    assert monitor.step()[0] == 1
+    assert monitor.step() == 1
     assert not monitor.source.ended
     monitor.close()
 
@@ -141,6 +160,9 @@ def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
     log.write_text(HEAD + lines(20, 7) + "20,15,5,0,9\n")
     with pytest.raises(LogError, match="line 22: label 9: expected 0 to 3"):
         run_out(log, tmp_path / "state")
+    again = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    assert again.evidence.asked == 20  # what stands before it was judged and written
+    again.close()
     log.write_text(HEAD + lines(20, 7) + "20,15,5,0,3\n")
     assert run_out(log, tmp_path / "state").evidence.asked == 21
 
@@ -165,18 +187,55 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
 
 def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> None:
     monkeypatch.setenv(SECRET, "kept")
-    monkeypatch.setattr("dpassay.verifiers.logs.alarms._PAUSES", (0.0, 0.0))
     server = requests_to([500, 200])
     alarm = Alarm.now("noise-scale", 12, "the noise is not of the claimed scale")
-    assert send(alarm, server.url, pytest.fail)
-    assert len(server.asked) == 2
+    assert "did not reach" in (send(alarm, server.url) or "")
+    assert send(alarm, server.url) is None
     *_, content, headers = server.asked[-1]
     assert content == alarm.as_json()
     assert set(alarm.as_json()) == {"alarm", "row", "message", "time"}
     assert headers["X-Dpassay-Signature"] == signature(json.dumps(content).encode(), "kept")
-    said: list[str] = []
-    assert not send(alarm, requests_to([500] * 9).url, said.append)
-    assert "did not reach" in said[0]
+    with pytest.raises(LogError, match="expected http:// or https://"):
+        checked_webhook("http://[::1")
+
+
+def test_alarms_that_were_not_told_are_told_later(tmp_path, requests_to, capsys) -> None:
+    """Catches alarms that a crash, a full stdout or a webhook that is down would lose for ever."""
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + lines(2000, 11, 0.5))
+    run_out(log, tmp_path / "state")  # ended before it told anybody
+    later = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    server = requests_to([500])
+    telling = Telling(later.store, server.url)
+    assert "did not reach" in (telling.tell(later.alarms) or "")
+    printed = [json.loads(line)["alarm"] for line in capsys.readouterr().out.splitlines()]
+    assert sorted(printed) == sorted(alarm.check for alarm in later.alarms)
+    again = Telling(later.store, server.url)
+    assert again.tell(later.alarms) is None
+    assert capsys.readouterr().out == ""
+    assert len(server.asked) == 1 + len(printed)
+    later.close()
+
+
+def test_a_log_that_is_another_one_is_not_read_on(tmp_path) -> None:
+    log, state = tmp_path / "log.csv", tmp_path / "state"
+    log.write_text(HEAD + lines(50, 12))
+    monitor = Monitor(str(log), small_claim(), str(state), once=False)
+    monitor.step()
+    log.write_text(HEAD)
+    with pytest.raises(LogError, match="shorter than what was read of it"):
+        monitor.step()
+    monitor.close()
+    log.write_text("d,c,b,a,label\n" + lines(50, 12))
+    with pytest.raises(LogError, match="begins otherwise"):
+        run_out(log, state)
+    log.write_text(HEAD + lines(50, 12))
+    monitor = Monitor(str(log), small_claim(), str(state), once=False)
+    log.rename(tmp_path / "old.csv")
+    log.write_text(HEAD + lines(50, 12))
+    with pytest.raises(LogError, match="another file has taken its place"):
+        monitor.step()
+    monitor.close()
 
 
 @pytest.fixture
@@ -260,3 +319,20 @@ def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
         "dpassay_alarm",
         "dpassay_epsilon_data_independent",
     }
+
+
+def test_answers_that_are_kept_are_charged_once_and_read_by_nobody(tmp_path) -> None:
+    """A caching deployment draws once: lookups cost nothing, and tell an attacker nothing more."""
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD + "20,15,5,0,1\n" * 500)
+    claim = small_claim()
+    mechanism = claim.mechanism.model_copy(update={"caching": True})
+    caching = claim.model_copy(update={"mechanism": mechanism})
+    run_out(log, tmp_path / "state", caching)
+    once = run_out(log, tmp_path / "state", caching)
+    (tmp_path / "one.csv").write_text(HEAD + "20,15,5,0,1\n")
+    one = run_out(tmp_path / "one.csv", tmp_path / "other", caching)
+    assert once.spent.epsilon("exact", 1e-5) == one.spent.epsilon("exact", 1e-5)
+    again = Monitor(str(log), caching, str(tmp_path / "state"), once=True)
+    assert again.standing().readings == []
+    again.close()

@@ -1,6 +1,5 @@
 """`dpassay monitor`: the loop that follows a log, and how it ends."""
 
-import json
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from ..logs.alarms import Alarm, send
+from ..logs.alarms import Telling
 from ..logs.monitor import Monitor, Standing
 
 _PAUSE = 1.0  # seconds until a log that has not grown is looked at again
@@ -52,29 +51,26 @@ def follow(
     """Follows the log until it ends or `ended` says so; the status of the worst so far, 0 or 1.
 
     show: told where the monitor stands, now and then; webhook: where alarms are sent beside
-    stdout; trouble: told why one did not arrive. Raises LogError.
+    stdout; trouble: told why one did not arrive, or why the log cannot be read for now. Raises
+    LogError.
     """
-    shown = 0.0
+    telling, shown, said = Telling(monitor.store, webhook), 0.0, None
     while not ended.asked:
-        number, new = monitor.step()
-        for alarm in new:
-            tell(alarm, webhook, trouble)
-        if time.monotonic() - shown >= _REDRAW or new:
+        number = monitor.step()
+        wrong = telling.tell(monitor.alarms) or monitor.source.trouble
+        if wrong is not None and wrong != said:
+            trouble(wrong)
+        said = wrong
+        if time.monotonic() - shown >= _REDRAW:
             show(monitor.standing())
             shown = time.monotonic()
         if number == 0:
             if monitor.source.ended:
                 break
             _wait(ended)
+    telling.tell(monitor.alarms)
     show(monitor.standing())
     return 1 if monitor.alarms else 0
-
-
-def tell(alarm: Alarm, webhook: str | None, trouble: Callable[[str], None]) -> None:
-    """An alarm as a line of JSON on stdout, and to a webhook."""
-    print(json.dumps(alarm.as_json()), flush=True)
-    if webhook is not None:
-        send(alarm, webhook, trouble)
 
 
 def _wait(ended: Ended) -> None:

@@ -2,17 +2,18 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 from ..claim import Claim
 from ..findings.report import Report
-from ..inputs.release_log import LogError, RowReader, read_log, shown_path
-from ..logs import LogEvidence, chunks, log_results
+from ..inputs.release_log import LogError, Row, read_log, shown_path
+from ..logs import CHUNK, LogEvidence, log_results, reader_of
 
 ORDER = (
     "the verdict holds if rows stand in the order of their draws, and each histogram was fixed "
-    "before its noise was drawn: sorted or selected rows can say anything"
+    "(and the worker chosen) before its noise was drawn: rows that are sorted, selected, or "
+    "written as calls end, where refusals end sooner, can say anything"
 )
 
 
@@ -24,27 +25,48 @@ def verify_log(path: str, claim: Claim, seed: int | None, tell: Callable[[int], 
     """
     seed = secrets.randbits(32) if seed is None else seed
     began, started = datetime.now(UTC), time.monotonic()
-    reader = RowReader(claim.mechanism.classes, claim.mechanism.refuses)
+    reader = reader_of(claim)
     evidence, interrupted = LogEvidence(claim, seed), False
     try:
-        for chunk in chunks(read_log(path, reader)):
-            evidence.observe(chunk)
-            tell(evidence.asked)
+        _observe(evidence, read_log(path, reader), tell)
     except KeyboardInterrupt:  # what was read is evidence, whatever stopped it
         interrupted = True
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
     found = evidence.found_after.values()
+    warnings = [ORDER, *([stopped] if interrupted else []), *_other_totals(evidence)]
     return Report(
         claim,
         evidence.asked,
         time.monotonic() - started,
         seed,
         tuple(log_results(evidence, stopped if interrupted else None)),
-        (ORDER, stopped) if interrupted else (ORDER,),
+        tuple(warnings),
         interrupted=interrupted,
         target=shown_path(path),
         started=began,
         found_after=min(found, default=None),
     )
+
+
+def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], None]) -> None:
+    """Shows rows to the evidence, those of a chunk that is cut short too."""
+    chunk: list[Row] = []
+    try:
+        for row in rows:
+            chunk.append(row)
+            if len(chunk) == CHUNK:
+                evidence.observe(chunk)
+                tell(evidence.asked)
+                chunk = []
+    finally:
+        if chunk:
+            evidence.observe(chunk)
+
+
+def _other_totals(evidence: LogEvidence) -> Iterator[str]:
+    """A warning, where there are votes that are not as many as the teachers."""
+    if evidence.other_totals:
+        rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
+        yield f"{rows:,} rows have other numbers of votes than the claim has teachers, {teachers:,}"

@@ -4,7 +4,7 @@ import csv
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -71,8 +71,12 @@ class RowReader:
         """The row of a line; None for a blank one and for a header. Raises LogError."""
         if not line.strip():
             return None
-        if self._parse is None and self._begin(line.lstrip("\ufeff"), place):
-            return None
+        if self._parse is None:
+            line = line.lstrip("\ufeff")
+            if self._begin(line, place):
+                return None
+        elif line == self.header and not line.lstrip().startswith("{"):
+            return None  # a pipe that was started again begins with its header
         assert self._parse is not None
         return self._checked(self._parse(line, place), place)
 
@@ -146,7 +150,7 @@ class RowReader:
         votes, key = table.get("histogram"), table.get("id")
         if votes is None and key is None:
             raise LogError(f"{place}: neither a histogram nor an id")
-        named = {k: None if table.get(k) is None else str(table[k]) for k in _ABOUT}
+        named = {k: None if table.get(k) is None else _text(table[k], place) for k in _ABOUT}
         if votes is None:
             return _row(self._histogram_of_id(str(key), place), label, named, place)
         return _row(self._histogram_of(votes, place), label, named, place)
@@ -168,8 +172,10 @@ class RowReader:
     def _histogram_of(self, votes: Any, place: str) -> tuple[int, ...]:
         try:
             histogram = tuple(as_histogram(votes).tolist())
-        except (ValueError, TypeError) as error:
-            raise LogError(f"{place}: {error}") from None
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise LogError(f"{place}: {str(error)[:200]}") from None
+        if not any(histogram):
+            raise LogError(f"{place}: a histogram without any vote")
         if len(histogram) != self.classes:
             raise LogError(
                 f"{place}: a histogram of {len(histogram)} classes: expected {self.classes}, those "
@@ -192,19 +198,30 @@ class RowReader:
         if not lowest <= row.label < self.classes:
             refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
             raise LogError(
-                f"{place}: label {row.label}: expected 0 to {self.classes - 1}{refusals}"
+                f"{place}: label {str(row.label)[:60]}: expected 0 to {self.classes - 1}{refusals}"
             )
         if row.time is not None:
             if self.last_time is not None and row.time < self.last_time:
                 raise LogError(
-                    f"{place}: its time {row.time:g} is before that of a row above, "
-                    f"{self.last_time:g}: expected rows in the order of their draws"
+                    f"{place}: its time {row.time!r} is before that of a row above, "
+                    f"{self.last_time!r}: expected rows in the order of their draws"
                 )
             self.last_time = row.time
         return row
 
 
 _REMEMBERED = 100_000
+
+
+def _text(value: Any, place: str) -> str:
+    """What a row says of itself, as text. Raises LogError for what no file could hold."""
+    text = str(value)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise LogError(f"{place}: {text[:60]!a} is no text") from None
+    return text
 
 
 def _row(
@@ -231,7 +248,8 @@ def _seconds(time: str | None, place: str) -> float | None:
         found = float(time)
     except ValueError:
         try:
-            return datetime.fromisoformat(time).timestamp()
+            then = datetime.fromisoformat(time)
+            return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             found = float("nan")
     if not isfinite(found):
@@ -271,6 +289,8 @@ def shown_path(path: str) -> str:
 
 
 def _lines(path: str) -> Iterator[str]:
+    if path.lower().startswith(("http://", "https://")):
+        raise LogError(f"{path[:60]}: a server's log is followed by dpassay monitor")
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
             if path != "-" and os.path.isdir(path):

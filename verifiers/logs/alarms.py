@@ -8,16 +8,19 @@ import hmac
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
+from ..inputs.release_log import LogError
 from ..targets import shown_spec
+from .store import Store
 
 SECRET = "DPASSAY_WEBHOOK_SECRET"
 """The environment variable with the secret by which messages are signed."""
 
-_PAUSES = (1.0, 5.0, 20.0)  # seconds before a message is sent again
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds before a message is sent again
 _SECONDS = 10.0
 
 
@@ -35,6 +38,11 @@ class Alarm:
         """One that is seen now."""
         return cls(check, row, message, datetime.now(UTC).isoformat(timespec="seconds"))
 
+    @classmethod
+    def of_json(cls, told: dict[str, Any]) -> "Alarm":
+        """One that was kept."""
+        return cls(told["alarm"], int(told["row"]), told["message"], told["time"])
+
     def as_json(self) -> dict[str, object]:
         """The public form."""
         return {"alarm": self.check, "row": self.row, "message": self.message, "time": self.at}
@@ -45,8 +53,21 @@ def signature(body: bytes, secret: str) -> str:
     return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
-def send(alarm: Alarm, url: str, trouble: Callable[[str], None]) -> bool:
-    """Posts an alarm, again where it fails; whether it arrived. trouble: told why it did not."""
+def checked_webhook(url: str) -> str:
+    """The address itself. Raises LogError where it is none."""
+    import httpx
+
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError):
+        parsed = None
+    if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
+        raise LogError(f"--webhook {shown_spec(url)}: expected http:// or https:// and a host")
+    return url
+
+
+def send(alarm: Alarm, url: str) -> str | None:
+    """Posts an alarm, once; why it did not arrive, None where it did."""
     import httpx
 
     body = json.dumps(alarm.as_json()).encode()
@@ -54,13 +75,38 @@ def send(alarm: Alarm, url: str, trouble: Callable[[str], None]) -> bool:
     secret = os.environ.get(SECRET)
     if secret:
         headers["X-Dpassay-Signature"] = signature(body, secret)
-    for pause in (*_PAUSES, None):
-        try:
-            httpx.post(url, content=body, headers=headers, timeout=_SECONDS).raise_for_status()
-            return True
-        except httpx.HTTPError as error:
-            if pause is None:
-                trouble(f"the alarm did not reach {shown_spec(url)}: {error}")
-                return False
-            time.sleep(pause)
-    return False
+    try:
+        httpx.post(url, content=body, headers=headers, timeout=_SECONDS).raise_for_status()
+    except httpx.HTTPError as error:
+        return f"the alarm of {alarm.check} did not reach {shown_spec(url)}: {error}"
+    return None
+
+
+class Telling:
+    """Tells the alarms of a state: each as a line on stdout, and to a webhook until it arrives.
+
+    What could not be told is told later, by the next process if need be. A webhook that fails is
+    tried again after a second, then after twice as long each time, five minutes at most.
+    """
+
+    def __init__(self, store: Store, webhook: str | None) -> None:
+        self.store, self.webhook = store, webhook
+        self._next, self._pause = 0.0, _FIRST_PAUSE
+
+    def tell(self, alarms: Sequence[Alarm]) -> str | None:
+        """Tells what is untold; why a webhook was not reached, if it was not."""
+        by_check = {alarm.check: alarm for alarm in alarms}
+        for check in self.store.untold("printed"):
+            print(json.dumps(by_check[check].as_json()), flush=True)
+            self.store.mark(check, "printed")
+        if self.webhook is None or time.monotonic() < self._next:
+            return None
+        for check in self.store.untold("posted"):
+            trouble = send(by_check[check], self.webhook)
+            if trouble is not None:
+                self._next = time.monotonic() + self._pause
+                self._pause = min(2.0 * self._pause, _LONGEST_PAUSE)
+                return trouble
+            self.store.mark(check, "posted")
+            self._pause = _FIRST_PAUSE
+        return None

@@ -45,7 +45,7 @@ class Copies:
     def observe(self, rows: Sequence[Row], log_law: Matrix, outcomes: NDArray[np.int64]) -> Vector:
         """Adds rows with the claimed log-laws (n, o); the log-e-value (n,) after each of them."""
         earlier = self._earlier(rows, outcomes)
-        self._expect(earlier[:, 0], log_law)
+        self._expect(log_law[earlier[:, 0] >= 0])
         log_q = np.take_along_axis(log_law, outcomes[:, None], 1)[:, 0]
         return self.evidence.observe(self._ratios(earlier, log_q, outcomes))
 
@@ -56,11 +56,13 @@ class Copies:
         if len(self.of_worker) > _WORKERS:
             del self.of_worker[next(iter(self.of_worker))]
 
-    def _expect(self, before: NDArray[np.int64], log_law: Matrix) -> None:
-        """Adds to `missed` what rows would do for kept answers, the labels before as they are."""
+    def _expect(self, log_law: Matrix) -> None:
+        """Adds to `missed` what rows (n, o) would do for answers that are kept.
+
+        As if the likeliest label of each were the one that is kept, which tells least.
+        """
         rate, s = _RATES[_KEPT], np.array(EXPONENTS)[:, None]
-        there = before >= 0
-        q = np.exp(log_law[there, before[there]])
+        q = np.exp(log_law.max(-1))
         others = (1.0 - rate) ** (1.0 - s) * (1.0 - q)
         same = ((1.0 - rate) * q + rate) ** (1.0 - s) * q**s
         self.missed += np.log(others + same).sum(-1)

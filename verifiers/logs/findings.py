@@ -27,6 +27,10 @@ def log_results(evidence: LogEvidence, stopped: str | None = None) -> list[Check
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
     found = {result.id: result for result in here}
+    limit = evidence.claim.privacy
+    if limit is not None and evidence.asked > limit.queries:
+        said = f"{evidence.asked:,} queries were answered, and the claim is for {limit.queries:,}"
+        found["privacy-claim"] = CheckResult("privacy-claim", Verdict.FAIL, said, evidence.asked)
     return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
 
 
@@ -42,7 +46,8 @@ def _labels(evidence: LogEvidence) -> CheckResult:
     if evidence.refuted(name):
         at, row = evidence.best, evidence.found_after[name]
         since = int(evidence.pointed.onsets[at])
-        where = f" from row {since + 1:,} on" if since else ""
+        dated = since and not evidence.claim.mechanism.caching  # else some rows were not drawn
+        where = f" from row {since + 1:,} on" if dated else ""
         fits = f"labels fit {evidence.alternatives.wordings[at]}{where}"
         sure = evidence.pointed.recent[at] > SURE
         message = f"labels are not draws from the claimed law, by row {row:,}"
@@ -106,12 +111,19 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         message = f"{text} leaves out the claimed {noise}"
         return _judged(evidence, name, Verdict.FAIL, message, f"labels fit {fits} best", value)
     gate = evidence.claim.gate
+    if reach_of(interval) == math.inf or (interval is not None and interval[0] <= 0.0):
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, text, None, value)
     bound = "tolerance" in gate.model_fields_set  # a default does not bind
-    reach = math.inf if interval is None else max(1.0 - interval[0], interval[1] - 1.0)
+    reach = reach_of(interval)
     if bound and reach > gate.tolerance * (1.0 + 1e-9):
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, None, value)
     return _judged(evidence, name, Verdict.PASS, text, None, value)
+
+
+def reach_of(interval: tuple[float, float] | None) -> float:
+    """How far an interval reaches from the claimed scale, as a factor; infinite for none."""
+    return math.inf if interval is None else max(1.0 - interval[0], interval[1] - 1.0)
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
@@ -131,7 +143,10 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if lacking:
         message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
-    message = "no label follows from those before; with probability 0.99 kept answers would show"
+    message = (
+        "no copies of the label before of the same histogram, of the row before or of the same "
+        "worker; with probability 0.99 answers that are kept would show"
+    )
     return _judged(evidence, name, Verdict.PASS, message)
 
 
@@ -145,7 +160,7 @@ def _kept(evidence: LogEvidence) -> CheckResult:
 
 def _more(rows: float) -> str:
     """How many rows like these would do, in words."""
-    return f"about {rows:,.0f} more would" if math.isfinite(rows) else "no number of them would"
+    return f"about {rows:,.0f} more would" if math.isfinite(rows) else "they can never show it"
 
 
 def _judged(  # noqa: PLR0917 - as CheckResult has them

@@ -1,28 +1,35 @@
 """Where a log that grows is read on: a file, standard input, or a server that hands out rows."""
 
 import os
+import selectors
 import sys
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from ..inputs.release_log import LINE_BYTES, LogError, Row, RowReader, shown_path
 from ..targets import shown_spec
 
 _SECONDS = 30.0  # that a server may take to hand out rows
+_LOOK = 0.5  # seconds that are waited for a pipe to say something
 
 
 class Source(Protocol):
     """A log that is read on from a place, after the rows that were given so far."""
+
+    ended: bool
+    """Whether no more can come."""
+    trouble: str | None
+    """Why nothing can be read for now, where that may pass."""
 
     @property
     def place(self) -> str | None:
         """As text; None at the beginning, and where nothing can be read again."""
 
     def rows(self, most: int) -> list[Row]:
-        """The next rows, at most so many; none where nothing has come. Raises LogError."""
+        """The next rows, about so many at most; none where nothing has come.
 
-    @property
-    def ended(self) -> bool:
-        """Whether no more can come."""
+        Raises LogError for a row that cannot be read, once those before it have been given.
+        """
 
     def close(self) -> None:
         """Reads no more."""
@@ -33,20 +40,24 @@ class FileSource:
 
     def __init__(self, path: str, reader: RowReader, place: str | None, once: bool) -> None:
         self.path, self.reader, self.once = path, reader, once
-        offset, number = (int(part) for part in (place or "0 0").split())
-        self._offset, self._number = offset, number
+        self._offset, self._number = _numbers(place)
         self.ended = False
+        self.trouble: str | None = None
         try:
             self._file = open(path, "rb")  # noqa: SIM115 - read on for months
-            if os.fstat(self._file.fileno()).st_size < offset:
-                self._file.close()
-                raise LogError(
-                    f"{path}: it is shorter than what was read of it, {offset:,} bytes: expected "
-                    "the same log, or another --state"
-                )
-            self._file.seek(offset)
         except OSError as error:
             raise LogError(f"{path}: {error.strerror or error}") from None
+        try:
+            self._check()
+            if self._offset and _decoded(self._file.readline(LINE_BYTES), path) != reader.header:
+                raise LogError(f"{path}: it begins otherwise than the log that was read so far")
+            self._file.seek(self._offset)
+        except OSError:
+            self._file.close()
+            raise LogError(f"{path}: it is no file that can be read on: pipe it to -") from None
+        except LogError:
+            self._file.close()
+            raise
 
     @property
     def place(self) -> str | None:
@@ -64,20 +75,43 @@ class FileSource:
                     raise LogError(f"{self.path}: a line is longer than {LINE_BYTES:,} bytes")
                 self._file.seek(self._offset)  # the rest of the line is still to be written
                 self.ended = self.once
+                self._check()
                 break
-            row = self.reader.row(_decoded(line, self.path), self._next_place())
+            try:
+                text = _decoded(line, self.path)
+                row = self.reader.row(text, f"{self.path}, line {self._number + 1}")
+            except LogError:
+                if not found:
+                    raise
+                self._file.seek(self._offset)
+                break
             self._offset += len(line)
             self._number += 1
             if row is not None:
                 found.append(row)
         return found
 
-    def _next_place(self) -> str:
-        return f"{self.path}, line {self._number + 1}"
-
     def close(self) -> None:
         """See `Source.close`."""
         self._file.close()
+
+    def _check(self) -> None:
+        """Raises LogError where the file is not the one that was read, or lacks what was read."""
+        here = os.fstat(self._file.fileno())
+        try:
+            there = os.stat(self.path)
+        except OSError:
+            there = here  # moved away: its writer may still have it open
+        if here.st_size < self._offset:
+            raise LogError(
+                f"{self.path}: it is shorter than what was read of it, {self._offset:,} bytes: "
+                "expected the same log, or another --state"
+            )
+        if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
+            raise LogError(
+                f"{self.path}: another file has taken its place: a log that is rotated is best "
+                "piped to -"
+            )
 
 
 class PipeSource:
@@ -88,20 +122,44 @@ class PipeSource:
     def __init__(self, reader: RowReader) -> None:
         self.reader, self._number = reader, 0
         self._begun = b""
+        self._wrong: LogError | None = None
         self.ended = False
+        self.trouble: str | None = None
 
     def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`: waits for something to come, and gives all of it."""
+        """See `Source.rows`: all that has come, waiting a moment for it."""
         del most  # what was taken from a pipe is gone, so that nothing of it may wait
+        if self._wrong is not None:
+            raise self._wrong
+        with selectors.DefaultSelector() as selector:
+            try:
+                selector.register(sys.stdin.fileno(), selectors.EVENT_READ)
+                if not selector.select(_LOOK):
+                    return []
+            except PermissionError:
+                pass  # a file, which always has something to say
         part = os.read(sys.stdin.fileno(), 1 << 20)
         self.ended = not part
         *lines, self._begun = (self._begun + part).split(b"\n")
         if self.ended and self._begun:
             lines, self._begun = [*lines, self._begun], b""
-        found = []
+        if len(self._begun) > LINE_BYTES:
+            raise LogError(f"{shown_path('-')}: a line is longer than {LINE_BYTES:,} bytes")
+        return self._parsed(lines)
+
+    def _parsed(self, lines: Iterable[bytes]) -> list[Row]:
+        """Rows up to the first that cannot be read, which is raised when the next are asked for."""
+        found: list[Row] = []
         for line in lines:
             self._number += 1
-            row = self.reader.row(_decoded(line, "-"), f"{shown_path('-')}, line {self._number}")
+            try:
+                place = f"{shown_path('-')}, line {self._number}"
+                row = self.reader.row(_decoded(line, "-"), place)
+            except LogError as error:
+                if not found:
+                    raise
+                self._wrong = error
+                break
             if row is not None:
                 found.append(row)
         return found
@@ -114,7 +172,7 @@ class ServerSource:
     """`GET URL?cursor=PLACE`, answered by `{"rows": [...], "cursor": "..."}`, polled.
 
     A row is an object as JSON Lines has them. The cursor is the server's own; without rows it
-    stays. once: ends where no row has come.
+    stays. A server that cannot be reached is asked again. once: ends where no row has come.
     """
 
     def __init__(self, url: str, reader: RowReader, place: str | None, once: bool) -> None:
@@ -122,6 +180,11 @@ class ServerSource:
 
         self.url, self.reader, self.place, self.once = url, reader, place, once
         self.ended = False
+        self.trouble: str | None = None
+        try:
+            httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise LogError(f"{shown_spec(url)}: no address of a server") from None
         self._client = httpx.Client(timeout=_SECONDS, trust_env=False)
 
     def rows(self, most: int) -> list[Row]:
@@ -134,14 +197,15 @@ class ServerSource:
             asked = {} if self.place is None else {"cursor": self.place}
             reply = self._client.get(self.url, params=asked)
             reply.raise_for_status()
-            found: dict[str, Any] = reply.json()
-            tables, cursor = found["rows"], found["cursor"]
         except httpx.HTTPError as error:
-            raise LogError(f"{shown}: {error}") from None
-        except (ValueError, KeyError, TypeError):
-            raise LogError(f'{shown}: expected {{"rows": [...], "cursor": "..."}}') from None
+            if self.once:
+                raise LogError(f"{shown}: {error}") from None
+            self.trouble = f"{shown}: {error}; it is asked again"
+            return []
+        self.trouble = None
+        tables, cursor = _handed_out(reply, shown)
         rows = [self.reader.of_table(t, f"{shown}, row {i}") for i, t in enumerate(tables, 1)]
-        self.place = str(cursor)
+        self.place = cursor
         self.ended = self.once and not rows
         return rows
 
@@ -157,6 +221,26 @@ def source_of(log: str, reader: RowReader, place: str | None, once: bool) -> Sou
     if log.lower().startswith(("http://", "https://")):
         return ServerSource(log, reader, place, once)
     return FileSource(log, reader, place, once)
+
+
+def _handed_out(reply: Any, shown: str) -> tuple[list[dict[str, Any]], str]:
+    """The rows and the cursor of a server's reply. Raises LogError."""
+    try:
+        found = reply.json()
+        tables, cursor = found["rows"], str(found["cursor"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        tables, cursor = None, ""
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise LogError(f'{shown}: expected {{"rows": [{{...}}, ...], "cursor": "..."}}')
+    return tables, cursor
+
+
+def _numbers(place: str | None) -> tuple[int, int]:
+    """Bytes and lines that were read of a file. Raises LogError for the place in another log."""
+    words = (place or "0 0").split()
+    if len(words) != 2 or not all(word.isdecimal() for word in words):
+        raise LogError("--state: what was read so far was no file: expected the same log")
+    return int(words[0]), int(words[1])
 
 
 def _decoded(line: bytes, path: str) -> str:

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence.cells import CellEvidence, transformed
+from ..evidence.mixture import log_sums
 from ..evidence.onset import OnsetEvidence
 from ..evidence.outcomes import as_outcomes
 from ..evidence.scale import ScaleEvidence
-from ..inputs.release_log import Row
+from ..inputs.release_log import Row, RowReader
 from .alternatives import Alternatives
 from .copies import Copies
 from .laws import EXPONENTS, Laws, LawTable
@@ -32,20 +34,22 @@ class LogEvidence:
 
     The null: the i-th label is a draw from the claimed Q(H_i) given all before it, and H_i was
     fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
-    rows in all; rows: those that were drawn, not looked up.
+    rows in all; rows: those that were drawn, not looked up; other_totals: rows whose votes are not
+    as many as the claim has teachers.
     """
 
-    SAVED = ("asked", "rows", "missed")
+    SAVED = ("asked", "rows", "other_totals", "missed")
     """What it knows beside its parts, for those who keep it."""
 
     def __init__(self, claim: Claim, seed: int) -> None:
         self.claim = claim
         mechanism, gate = claim.mechanism, claim.gate
         self.outcomes = mechanism.classes + mechanism.refuses
-        self.alternatives = Alternatives.of(mechanism, gate.tolerance, _leaves_out(claim))
+        self.alternatives = Alternatives.of(mechanism, gate.tolerance, leaves_out_refusals(claim))
         self.table = LawTable(self.alternatives)
-        self.rng = np.random.default_rng(seed)
-        self.asked = self.rows = 0
+        # a stream of our own, whatever generator with a like seed the labels may come from
+        self.rng = np.random.default_rng([seed, int.from_bytes(b"dpassay log")])
+        self.asked = self.rows = self.other_totals = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
@@ -68,25 +72,32 @@ class LogEvidence:
 
     def observe(self, rows: Sequence[Row]) -> None:
         """Adds rows, in their order; of a caching deployment the first of each histogram alone."""
-        first = self.asked
+        numbers = np.arange(self.asked + 1, self.asked + len(rows) + 1)
         self.asked += len(rows)
+        teachers = self.claim.mechanism.teachers
+        self.other_totals += sum(sum(row.histogram) != teachers for row in rows)
         if self.claim.mechanism.caching:
-            rows = [row for at, row in enumerate(rows, first + 1) if self._is_drawn(row, at)]
+            drawn = [
+                self._is_drawn(row, at) for row, at in zip(rows, numbers.tolist(), strict=True)
+            ]
+            rows = [row for row, fresh in zip(rows, drawn, strict=True) if fresh]
+            numbers = numbers[drawn]
         if rows:
-            self._observe(rows)
+            self._observe(rows, numbers)
 
     def _is_drawn(self, row: Row, number: int) -> bool:
         """Whether a caching deployment has drawn the label, and not looked it up."""
         new = row.histogram not in self.last
         kept = self.last.setdefault(row.histogram, row.label)
         if kept != row.label and self.contradiction is None:
+            self.found_after.setdefault("fresh-noise", int(number))
             self.contradiction = (
                 f"row {number:,}: {list(row.histogram)} was answered {row.label}, and {kept} "
                 "before, although answers are kept"
             )
         return new
 
-    def _observe(self, rows: Sequence[Row]) -> None:
+    def _observe(self, rows: Sequence[Row], numbers: NDArray[np.int64]) -> None:
         labels = np.array([row.label for row in rows], dtype=np.int64)
         outcomes = as_outcomes(labels, self.outcomes)
         laws = self.table.rows([row.histogram for row in rows], outcomes)
@@ -97,20 +108,22 @@ class LogEvidence:
         ]
         parts = [self.pointed.observe(laws.ratios), *general]
         weights = np.log([POINTED, BY_RANK, BY_NUMBER])[:, None]
-        self._note("class-probabilities", np.logaddexp.reduce(np.array(parts) + weights, 0))
-        self._note("fresh-noise", self.copies.observe(rows, laws.of_law, outcomes))
-        self._follow_scale(laws)
+        self._note("class-probabilities", log_sums(np.array(parts) + weights, 0), numbers)
+        self._note("fresh-noise", self.copies.observe(rows, laws.of_law, outcomes), numbers)
+        self._follow_scale(laws, int(numbers[-1]))
         self.missed += laws.missed.sum(0)
         self.rows += labels.size
 
-    def _note(self, check: str, values: Vector) -> None:
+    def _note(self, check: str, values: Vector, numbers: NDArray[np.int64]) -> None:
         """Keeps the highest evidence so far, which Ville's inequality bounds, and when it came."""
+        if np.isnan(values).any():
+            raise ArithmeticError(f"the evidence of {check} is not a number")
         self.highest[check] = max(self.highest[check], float(values.max(initial=0.0)))
         beyond = np.flatnonzero(values >= self.thresholds[check])
         if beyond.size:
-            self.found_after.setdefault(check, self.rows + int(beyond[0]) + 1)
+            self.found_after.setdefault(check, int(numbers[beyond[0]]))
 
-    def _follow_scale(self, laws: Laws) -> None:
+    def _follow_scale(self, laws: Laws, number: int) -> None:
         likelihoods = laws.scales.sum(0)
         self.scale.add(likelihoods)
         self.lately.add(likelihoods)
@@ -119,7 +132,7 @@ class LogEvidence:
             self.window = self.lately.interval(self.thresholds["noise-scale"])
             self.lately = ScaleEvidence(self.alternatives.factors)
         if self.scale.log_e_value >= self.thresholds["noise-scale"]:
-            self.found_after.setdefault("noise-scale", after)
+            self.found_after.setdefault("noise-scale", number)
 
     @property
     def best(self) -> int:
@@ -131,9 +144,15 @@ class LogEvidence:
         return check in self.found_after
 
 
-def _leaves_out(claim: Claim) -> bool:
+def leaves_out_refusals(claim: Claim) -> bool:
     """Whether the log holds answered queries alone."""
     return claim.log is not None and claim.log.refusals == "left-out"
+
+
+def reader_of(claim: Claim, header: str | None = None, last_time: float | None = None) -> RowReader:
+    """What reads the rows of a log of this claim; header, last_time: of what was read before."""
+    refuses = claim.mechanism.refuses and not leaves_out_refusals(claim)
+    return RowReader(claim.mechanism.classes, refuses, header=header, last_time=last_time)
 
 
 def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:

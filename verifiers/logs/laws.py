@@ -12,8 +12,8 @@ from .alternatives import Alternatives
 EXPONENTS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """At which the chance that an alternative stays unseen is bounded (Chernoff)."""
 
-_KEPT = 20_000  # histograms whose laws are kept at once: about 300 MB at ten classes
-_BATCH = 512  # histograms whose laws are worked out at once
+_BYTES = 300_000_000  # of laws that are kept at once
+_BATCH_BYTES = 30_000_000  # of those that are worked out at once
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class LawTable:
     def __init__(self, alternatives: Alternatives) -> None:
         self.alternatives = alternatives
         self.computed = 0
+        claim = alternatives.claim
+        laws = 4 + alternatives.factors.size + alternatives.weights.size + len(EXPONENTS)
+        self._each = 8 * laws * (claim.classes + 1)  # bytes
         self._places: dict[tuple[int, ...], int] = {}
         self._parts: list[Matrix] = []
 
@@ -65,12 +68,13 @@ class LawTable:
         new = [h for h in dict.fromkeys(histograms) if h not in self._places]
         if not new:
             return
-        if len(self._places) + len(new) > _KEPT and self._places:
+        if self._places and len(self._places) + len(new) > _BYTES // self._each:
             self._places.clear()
             self._parts = []
             new = list(dict.fromkeys(histograms))
-        for start in range(0, len(new), _BATCH):
-            self._add(new[start : start + _BATCH])
+        batch = max(1, _BATCH_BYTES // self._each)
+        for start in range(0, len(new), batch):
+            self._add(new[start : start + batch])
 
     def _add(self, histograms: Sequence[tuple[int, ...]]) -> None:
         log_q, scales, ratios = self.alternatives.laws(np.array(histograms, dtype=np.float64))

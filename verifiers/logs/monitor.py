@@ -1,25 +1,25 @@
 """A log followed for as long as it grows, under one error rate for its whole life."""
 
 import json
+import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...reference.accounting.analyses import Analysis
 from ..claim import Claim
-from ..inputs.release_log import Row, RowReader
+from ..inputs.release_log import LogError, Row
 from .alarms import Alarm
 from .follow import Source, source_of
-from .judge import LogEvidence, chunks
+from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
 from .reading import LEAST, MOST, Reading, readings
 from .saved import restore, saved
 from .spent import ANALYSES, Spent
 from .store import Group, Kept, Store, Votes
 
-_AT_ONCE = 16_384  # rows at most between two writings
-_SEED = 0  # of the uniforms of the probability transforms, whose state is kept
+_VOTES_AT_ONCE = 163_840  # numbers of votes in the rows between two writings, at most about
 _DELTA = 1e-5  # where the claim names none
 
 
@@ -47,8 +47,8 @@ class Monitor:
 
     def __init__(self, log: str, claim: Claim, folder: str, once: bool) -> None:
         self.claim = claim
-        self.evidence = LogEvidence(claim, _SEED)
-        self.spent = Spent(claim.mechanism.mechanism())
+        self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
+        self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)
         self.alarms: list[Alarm] = []
         text = json.dumps(claim.model_dump(mode="json", exclude_none=True), sort_keys=True)
         self.store = Store(folder, text, self.evidence.outcomes)
@@ -63,34 +63,43 @@ class Monitor:
         claim, kept = self.claim, self.store.kept()
         if kept is not None:
             self._take_up(kept)
-        self.reader = RowReader(
-            claim.mechanism.classes,
-            claim.mechanism.refuses,
-            header=None if kept is None else kept.header,
-            last_time=None if kept is None else kept.last_time,
-        )
-        place = None if kept is None else kept.place
+        header, place, last_time = None, None, None
+        if kept is not None:
+            header, place, last_time = kept.header, kept.place, kept.last_time
+        self.reader = reader_of(claim, header, last_time)
         self.source: Source = source_of(log, self.reader, place, once)
 
-    def step(self) -> tuple[int, list[Alarm]]:
-        """Reads what has come, at most a few thousand rows: how many they were, and new alarms."""
-        rows = self.source.rows(_AT_ONCE)
+    def step(self) -> int:
+        """Reads what has come, at most some thousand rows, and writes what it showed; how many."""
+        classes = self.claim.mechanism.classes
+        rows = self.source.rows(max(64, _VOTES_AT_ONCE // classes))
         if not rows:
-            return 0, []
+            return 0
         last = self.evidence.last
         last.clear()  # those of other histograms are on disk
         last.update(self.store.last(row.histogram for row in rows))
+        known = set(last)
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
-        self.spent.add(Counter(row.histogram for row in rows))
+        self.spent.add(self._drawn(rows, known), known)
         new = self._new_alarms()
         self.alarms += new
-        more = {"spent": self.spent.as_json(), "alarms": [vars(alarm) for alarm in self.alarms]}
         kept = Kept(
-            self.source.place, self.reader.header, self.reader.last_time, saved(self.evidence), more
+            self.source.place,
+            self.reader.header,
+            self.reader.last_time,
+            saved(self.evidence),
+            {"spent": self.spent.as_json()},
         )
-        self.store.write(kept, last, self._answered(rows))
-        return len(rows), new
+        alarms = {alarm.check: alarm.as_json() for alarm in new}
+        self.store.write(kept, last, self._answered(rows), alarms)
+        return len(rows)
+
+    def _drawn(self, rows: Sequence[Row], known: Set[Votes]) -> Counter[Votes]:
+        """How often each histogram was drawn for: by a caching deployment once in its life."""
+        if not self.claim.mechanism.caching:
+            return Counter(row.histogram for row in rows)
+        return Counter({row.histogram for row in rows} - known)
 
     def standing(self) -> Standing:
         """Where it stands now, with what an attacker reads of the inputs answered most."""
@@ -102,10 +111,16 @@ class Monitor:
             {**self.evidence.highest, name: self.evidence.scale.log_e_value},
             self.evidence.thresholds,
             self.evidence.scale.interval(threshold),
-            self.evidence.window or self.evidence.lately.interval(threshold),
+            self.evidence.lately.interval(threshold)
+            if self.evidence.window is None
+            else self.evidence.window,
             {name: self.spent.epsilon(name, delta) for name in ANALYSES},
             delta,
-            readings(self.claim.mechanism, self.store.most_answered(LEAST, MOST)),
+            readings(
+                self.claim.mechanism,
+                self.store.most_answered(LEAST, MOST),
+                leaves_out_refusals(self.claim),
+            ),
             tuple(self.alarms),
         )
 
@@ -131,8 +146,6 @@ class Monitor:
         """What is refuted now, and was not before; each check gives one alarm in a log's life."""
         told = {alarm.check for alarm in self.alarms}
         found = dict(self.evidence.found_after)
-        if self.evidence.contradiction is not None:
-            found.setdefault("fresh-noise", self.evidence.asked)
         limit = self.claim.privacy
         if limit is not None and self.evidence.asked > limit.queries:
             found["privacy-claim"] = limit.queries + 1
@@ -143,9 +156,13 @@ class Monitor:
         ]
 
     def _take_up(self, kept: Kept) -> None:
-        restore(self.evidence, kept.evidence)
+        try:
+            restore(self.evidence, kept.evidence)
+        except (ValueError, KeyError, OSError) as error:
+            said = "damaged, or written by another version"
+            raise LogError(f"--state: what it holds is {said}: {error}") from None
         self.spent.restore(kept.more["spent"])
-        self.alarms = [Alarm(**alarm) for alarm in kept.more["alarms"]]
+        self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
 
 
 _MEANING = {

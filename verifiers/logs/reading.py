@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...attacks import Answers, misplaced, reconstruct
+from ...reference import NoisyArgmax
 from ..claim import MechanismClaim
 from .store import Group
 
@@ -29,13 +30,18 @@ class Reading:
     estimate: tuple[float, ...]
 
 
-def readings(claim: MechanismClaim, groups: Sequence[Group]) -> list[Reading]:
-    """By maximum likelihood, for inputs with the claimed number of votes; the best read first."""
+def readings(claim: MechanismClaim, groups: Sequence[Group], answered: bool) -> list[Reading]:
+    """By maximum likelihood, for inputs with the claimed number of votes; the best read first.
+
+    answered: the log holds no refusals, although there are some.
+    """
     fits = [group for group in groups if sum(group.votes) == claim.teachers]
-    if not fits:
+    if not fits or claim.caching:  # an answer that is kept is one answer, however often given
         return []
-    counts = np.array([group.counts for group in fits])
-    read = reconstruct(Answers(counts, claim.mechanism()), claim.teachers).histogram
+    counts, mechanism = np.array([group.counts for group in fits]), claim.mechanism()
+    if answered and claim.refuses:  # given an answer, its label has the law of the argmax alone
+        counts, mechanism = counts[:, :-1], NoisyArgmax(claim.noise)
+    read = reconstruct(Answers(counts, mechanism), claim.teachers).histogram
     found = [
         Reading(group.name, group.times, float(misplaced(row, group.votes)), tuple(map(float, row)))
         for group, row in zip(fits, read, strict=True)

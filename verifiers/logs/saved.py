@@ -24,6 +24,7 @@ def saved(evidence: LogEvidence) -> bytes:
         "found_after": evidence.found_after,
         "contradiction": evidence.contradiction,
         "window": evidence.window,
+        "alternatives": evidence.alternatives.wordings,
         "workers": list(evidence.copies.of_worker.items()),
         "random": evidence.rng.bit_generator.state,
     }
@@ -40,6 +41,8 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
                 value, here = arrays[f"{name}.{field}"], getattr(part, field)
                 setattr(part, field, value if isinstance(here, np.ndarray) else int(value))
         told: dict[str, Any] = json.loads(str(arrays["told"]))
+    if told["alternatives"] != evidence.alternatives.wordings:
+        raise ValueError("it has other alternatives to the claim")
     evidence.highest, evidence.found_after = told["highest"], told["found_after"]
     evidence.contradiction = told["contradiction"]
     evidence.window = None if told["window"] is None else (told["window"][0], told["window"][1])

@@ -1,6 +1,6 @@
 """What the queries of a log have cost, by every analysis, as they come."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 
@@ -16,6 +16,7 @@ GRID = ORDERS[::8]
 ANALYSES: tuple[Analysis, ...] = ("data-independent", "data-dependent", "exact")
 
 _EXACT = 2_000  # histograms whose exact cost is worked out: some milliseconds each
+_EXACT_CLASSES = 16  # at most: its work grows with the cube of the classes
 _KEPT = 50_000
 
 
@@ -26,24 +27,29 @@ class Spent:
     that may be published. The exact one is given up once there are very many histograms.
     """
 
-    def __init__(self, mechanism: NoisyArgmax | ConfidentGNMax) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: NoisyArgmax | ConfidentGNMax, classes: int) -> None:
+        self.mechanism, self.classes = mechanism, classes
         self.totals: dict[Analysis, Vector] = {name: np.zeros(len(GRID)) for name in ANALYSES}
         self.followed = 0
-        """Histograms whose exact cost was worked out; beyond a limit, none is any more."""
+        """Histograms so far; beyond a limit, the exact cost is given up."""
         self._known: dict[Votes, dict[Analysis, Vector]] = {}
 
-    def add(self, times: Mapping[Votes, int]) -> None:
-        """Adds queries: how often each histogram was asked."""
+    def add(self, times: Mapping[Votes, int], known: Container[Votes]) -> None:
+        """Adds queries: how often each histogram was asked; known: those asked before."""
+        self.followed += sum(votes not in known for votes in times)
         for votes, number in times.items():
             for name, cost in self._costs(votes).items():
                 self.totals[name] = self.totals[name] + number * cost
 
     def epsilon(self, analysis: Analysis, delta: float) -> float | None:
         """Epsilon at delta of all queries so far; None where it is not followed."""
-        if analysis == "exact" and self.followed > _EXACT:
+        if analysis == "exact" and not self._exact:
             return None
         return to_epsilon(GRID, self.totals[analysis], delta).epsilon
+
+    @property
+    def _exact(self) -> bool:
+        return self.followed <= _EXACT and self.classes <= _EXACT_CLASSES
 
     def as_json(self) -> dict[str, object]:
         """For those who keep it; JSON keeps every bit of a float."""
@@ -59,8 +65,7 @@ class Spent:
         if found is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self.followed += 1
-            names = ANALYSES if self.followed <= _EXACT else ANALYSES[:2]
+            names = ANALYSES if self._exact else ANALYSES[:2]
             found = {n: np.asarray(query_cost(votes, self.mechanism, GRID, n)) for n in names}
             self._known[votes] = found
         return found

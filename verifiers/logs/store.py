@@ -24,6 +24,9 @@ CREATE TABLE IF NOT EXISTS state (
 CREATE TABLE IF NOT EXISTS histograms (
     votes TEXT PRIMARY KEY, last INTEGER NOT NULL, times INTEGER NOT NULL, counts BLOB NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS alarms (
+    "check" TEXT PRIMARY KEY, alarm TEXT NOT NULL, printed INTEGER NOT NULL, posted INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inputs (
     name TEXT PRIMARY KEY, votes TEXT NOT NULL, times INTEGER NOT NULL, counts BLOB NOT NULL
 ) WITHOUT ROWID;
@@ -66,7 +69,7 @@ class Store:
     """
 
     def __init__(self, folder: str, claim: str, outcomes: int) -> None:
-        self.claim, self.outcomes = claim, outcomes
+        self.folder, self.claim, self.outcomes = folder, claim, outcomes
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
             self._lock = open(Path(folder) / "lock", "w")  # noqa: SIM115 - held until `close`
@@ -91,23 +94,51 @@ class Store:
     def kept(self) -> Kept | None:
         """What was written last; None in a new folder."""
         columns = "place, header, last_time, evidence, more"
-        row = self._base.execute(f"SELECT {columns} FROM state").fetchone()
+        with self._usable():
+            row = self._base.execute(f"SELECT {columns} FROM state").fetchone()
         return None if row is None else Kept(row[0], row[1], row[2], row[3], json.loads(row[4]))
 
     def last(self, histograms: Iterable[Votes]) -> dict[Votes, int]:
         """The outcome that came last for each of some histograms, where one did."""
         found = {}
-        for votes in set(histograms):
-            row = self._base.execute(
-                "SELECT last FROM histograms WHERE votes = ?", (_text(votes),)
-            ).fetchone()
-            if row is not None:
-                found[votes] = int(row[0])
+        with self._usable():
+            for votes in set(histograms):
+                row = self._base.execute(
+                    "SELECT last FROM histograms WHERE votes = ?", (_text(votes),)
+                ).fetchone()
+                if row is not None:
+                    found[votes] = int(row[0])
         return found
 
-    def write(self, kept: Kept, last: Mapping[Votes, int], answered: Sequence[Group]) -> None:
-        """All or nothing: the state, and what some histograms and inputs were answered since."""
-        with self._transaction():
+    def alarms(self) -> list[dict[str, Any]]:
+        """All alarms so far, by row."""
+        with self._usable():
+            rows = self._base.execute("SELECT alarm FROM alarms").fetchall()
+        return sorted((json.loads(row[0]) for row in rows), key=lambda alarm: int(alarm["row"]))
+
+    def untold(self, where: str) -> list[str]:
+        """The checks whose alarm has not been told yet; where: `printed` or `posted`."""
+        with self._usable():
+            rows = self._base.execute(f'SELECT "check" FROM alarms WHERE {where} = 0').fetchall()
+        return [row[0] for row in rows]
+
+    def mark(self, check: str, where: str) -> None:
+        """Notes that an alarm was told."""
+        with self._usable():
+            self._base.execute(f'UPDATE alarms SET {where} = 1 WHERE "check" = ?', (check,))
+
+    def write(
+        self,
+        kept: Kept,
+        last: Mapping[Votes, int],
+        answered: Sequence[Group],
+        alarms: Mapping[str, dict[str, Any]],
+    ) -> None:
+        """All or nothing: the state, what was answered since, and new alarms by their check."""
+        with self._usable(), self._transaction():
+            for check, alarm in alarms.items():
+                values = (check, json.dumps(alarm))
+                self._base.execute("INSERT OR IGNORE INTO alarms VALUES (?, ?, 0, 0)", values)
             for group in answered:
                 self._add(group, last)
             self._base.execute(
@@ -123,18 +154,19 @@ class Store:
             )
 
     def most_answered(self, least: int, most: int) -> list[Group]:
-        """The inputs, else histograms, answered at least so often, the most frequent first."""
+        """Inputs and histograms answered at least so often, the most frequent first."""
         found: list[Group] = []
-        for table, name in (("inputs", "name"), ("histograms", "votes")):
-            if found:
-                break
-            rows = self._base.execute(
-                f"SELECT {name}, votes, counts FROM {table} WHERE times >= ? "
-                "ORDER BY times DESC LIMIT ?",
-                (least, most),
-            )
-            found = [Group(n, _votes(v), np.frombuffer(c, dtype=np.int64)) for n, v, c in rows]
-        return found
+        with self._usable():
+            for table, name in (("inputs", "name"), ("histograms", "votes")):
+                rows = self._base.execute(
+                    f"SELECT {name}, votes, counts FROM {table} WHERE times >= ? "
+                    "ORDER BY times DESC LIMIT ?",
+                    (least, most),
+                )
+                found += [Group(n, _votes(v), np.frombuffer(c, dtype=np.int64)) for n, v, c in rows]
+        named = {group.votes for group in found if group.name != _text(group.votes)}
+        kept = [g for g in found if g.name != _text(g.votes) or g.votes not in named]
+        return sorted(kept, key=lambda group: -group.times)[:most]
 
     def close(self) -> None:
         """Gives the folder back."""
@@ -160,12 +192,21 @@ class Store:
         self._base.execute(f"REPLACE INTO {table} VALUES (?, ?, ?, ?)", values)
 
     @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Raises LogError where the state can no longer be read or written."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise LogError(f"--state {self.folder}: {error}") from None
+
+    @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
-            self._base.execute("ROLLBACK")
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
             raise
         self._base.execute("COMMIT")
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from ..checks.noise_scale import interval_text
 from ..claim import Claim
 from ..logs.monitor import Standing
+from ..targets import shown_spec
 from ..text import printable
 
 _LINE_SECONDS = 60.0
@@ -77,7 +78,7 @@ def page(log: str, claim: Claim, standing: Standing) -> Group:
         name = printable(reading.name)[:48]
         inputs.add_row(Text(name), f"{reading.times:,}", f"{reading.misplaced:.1%}")
     return Group(
-        Text(f"{printable(log)}: {standing.rows:,} rows"),
+        Text(f"{printable(shown_spec(log))}: {standing.rows:,} rows"),
         evidence,
         Text(f"noise, all rows: {interval_text(noise, standing.scale, threshold)}"),
         Text(f"noise of late: {interval_text(noise, standing.lately, threshold)}"),
