@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
-from ..mechanisms import ConfidentGNMax, NoisyArgmax
+from ..mechanisms import ConfidentGNMax, NoisyArgmax, UnknownMechanismError
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent
 from .confident import threshold_data_independent
@@ -17,8 +17,11 @@ def release_costs(
 ) -> tuple[Matrix, Matrix]:
     """Rényi costs (n,) of the threshold's test, 0 without one, and of an answer after it.
 
-    By the data-independent analyses; a refused query costs its test, an answered one both.
+    By the data-independent analyses; a refused query costs its test, an answered one both. Raises
+    UnknownMechanismError for any other mechanism.
     """
+    if not isinstance(mechanism, NoisyArgmax | ConfidentGNMax):
+        raise UnknownMechanismError(mechanism, "costs by the number of queries")
     answer = answer_data_independent(mechanism.noise, orders)
     if isinstance(mechanism, ConfidentGNMax):
         return threshold_data_independent(mechanism.threshold_noise.scale, orders), answer

@@ -31,6 +31,7 @@ from dpassay.reference.accounting.interactive import interactive_cost
 from dpassay.reference.accounting.knn import knn_data_independent
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.pairs import worst_neighbours
+from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.commands.account import account
 from dpassay.verifiers.inputs.histogram_file import Asked
@@ -296,3 +297,10 @@ def test_every_cost_names_its_neighbours() -> None:
     assert Ledger.adjacency is Adjacency.REPLACE_ONE
     with pytest.raises(ValueError, match="does not say between which neighbours"):
         adjacency_of(to_epsilon)
+
+
+def test_costs_by_the_number_of_queries_refuse_what_they_do_not_know() -> None:
+    """Catches a mechanism that is charged as plain GNMax because it has a noise."""
+    for known_to in (lambda mechanism: release_costs(mechanism, ORDERS), CountedCost):
+        with pytest.raises(UnknownMechanismError):
+            known_to(INTERACTIVE[0])

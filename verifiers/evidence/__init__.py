@@ -1,5 +1,20 @@
 """E-values: evidence that stays valid under any stopping rule.
 
+What is wagered on, and in which file:
+
+- a law of the labels, known or any: `pointed`, `dirichlet`; where rows have laws of their own,
+  `onset`, `cells`
+- the scale of the noise: `scale`
+- two streams of one law, a probability larger than another, a mean above a bound: `same_law`,
+  `one_sided`, `bounded_mean`
+- labels that repeat, or avoid, earlier ones of their histogram: `repetition`, `periodic`,
+  `dependence`
+- antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
+- calls, histograms, neighbours or lives that share their noise: `call_copies`, `frozen`, `in_turn`,
+  `shared_noise`, `replay`
+
+`power` says how many labels a wager takes, `outcomes` counts labels, `mixture` adds wagers up.
+
 Each class accumulates one e-process: a nonnegative process whose expectation under its null is at
 most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alpha with probability
 at most alpha. All values are natural logs. Wagers are fixed before the labels they are made on.
