@@ -1,4 +1,11 @@
-"""What a deployment's own record says: its log judged, with nothing asked."""
+"""What a deployment's own record says: its log judged, with nothing asked.
+
+- `alternatives`: other laws than the claimed one; `laws`: those of each histogram, looked up
+- `judge`: the e-processes that follow rows; `copies`: the wagers on labels that come again
+- `findings`: results of a report, and their words
+- `monitor`: a log that grows; `follow`: where it is read; `store`, `saved`: its state on disk
+- `alarms`: lines, webhooks; `metrics`: Prometheus; `spent`: costs; `reading`: votes that are read
+"""
 
 from .findings import log_results
 from .judge import CHUNK, LogEvidence, chunks, reader_of
