@@ -163,6 +163,11 @@ class HttpClaim(_Table):
     refusal_status: list[Status] = Field(default_factory=lambda: [422])
     retry_503: bool = False
 
+    def __hash__(self) -> int:
+        """Plans are kept by their claim, and a table is no part of a key by itself."""
+        headers = tuple(sorted(self.headers.items()))
+        return hash((headers, tuple(self.refusal_status), self.retry_503))
+
 
 class LogClaim(_Table):
     """`[log]`: what a recorded log of the deployment holds."""

@@ -12,6 +12,7 @@ from one_call import HISTOGRAM, ask
 from dpassay.reference import BudgetExhausted
 from dpassay.reference.clock import OutOfTime, run_clock
 from dpassay.verifiers.claim import ClaimError, parse_claim
+from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import HttpOptions, Refused, TargetError, open_target
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 50}
@@ -102,6 +103,35 @@ def test_secrets_come_from_the_environment(served, monkeypatch) -> None:
     target.close()
     assert server.asked[0][3]["Authorization"] == "Bearer kept"
     assert "kept" not in json.dumps(claim.model_dump(mode="json"))
+
+
+def test_a_whole_run_has_a_claim_with_its_tables(served, monkeypatch) -> None:
+    """Catches a claim that cannot be the key of a plan: its table of headers is a dict."""
+    monkeypatch.setenv("DPASSAY_TEST_TOKEN", "Bearer kept")
+    noise = np.random.default_rng(0)
+
+    def handle(handler: Any) -> None:
+        if handler.path != "/aggregate":
+            handler.send_response(404)
+            handler.end_headers()
+            return
+        asked = server.asked[-1][2]
+        votes = np.array(asked["histogram"])
+        labels = (votes + noise.normal(0.0, 40.0, (asked["size"], 3))).argmax(1).tolist()
+        body = json.dumps({"labels": labels}).encode()
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    server = served(handle)
+    http = {"headers": {"Authorization": "DPASSAY_TEST_TOKEN"}, "refusal_status": [422, 400]}
+    claim = parse_claim({"mechanism": MECHANISM, "http": http})
+    target = open_target(server.url, 5.0, http=claim.http_options)
+    report = verify(target, claim, seed=1, queries=1500)
+    target.close()
+    assert report.verdict == "pass"
+    assert "kept" not in json.dumps(report.as_json()["claim"])
 
 
 def test_statuses_refuse_where_the_claim_says_so(served) -> None:

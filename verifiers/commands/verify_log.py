@@ -35,7 +35,7 @@ def verify_log(path: str, claim: Claim, seed: int | None, tell: Callable[[int], 
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
     found = evidence.found_after.values()
-    warnings = [ORDER, *([stopped] if interrupted else []), *_other_totals(evidence)]
+    warnings = [ORDER, *([stopped] if interrupted else []), *_unseen(evidence)]
     return Report(
         claim,
         evidence.asked,
@@ -65,8 +65,10 @@ def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], N
             evidence.observe(chunk)
 
 
-def _other_totals(evidence: LogEvidence) -> Iterator[str]:
-    """A warning, where there are votes that are not as many as the teachers."""
+def _unseen(evidence: LogEvidence) -> Iterator[str]:
+    """Warnings: what these rows could not show, and votes that are not as many as the teachers."""
+    if evidence.copies.repeated == 0 and not evidence.claim.mechanism.caching:
+        yield "no histogram comes twice in the log: answers that are kept would not show"
     if evidence.other_totals:
         rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
         yield f"{rows:,} rows have other numbers of votes than the claim has teachers, {teachers:,}"

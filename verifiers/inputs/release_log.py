@@ -115,7 +115,7 @@ class RowReader:
         def parse(line: str, place: str) -> Row:
             cells = _cells(line, place, first)
             if len(cells) != len(columns) - max(first - 1, 0):
-                given = len(cells) + max(first - 1, 0)
+                given = len(_cells(line, place))
                 raise LogError(f"{place}: {given} columns, but {len(columns)} in the header")
             at = max(first - 1, 0)  # votes that stand first are one cell: most come again
             named = {name: cells[i - at].strip() or None for name, i in about.items()}

@@ -107,6 +107,9 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     text = interval_text(noise, interval, evidence.thresholds[name])
     value = evidence.scale.log_e_value
     if evidence.refuted(name):
+        if evidence.highest["class-probabilities"] > value:
+            message = f"{text}: the claimed {noise} is refuted (see class-probabilities)"
+            return _judged(evidence, name, Verdict.FAIL, message, None, value)
         fits = short(noise.times(evidence.scale.best))
         message = f"{text} leaves out the claimed {noise}"
         return _judged(evidence, name, Verdict.FAIL, message, f"labels fit {fits} best", value)

@@ -13,6 +13,9 @@ from .schedule import sweeps
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
 """Beyond these a pass would not rule out halved or doubled noise."""
 
+_WITH_TWINS = 0.25
+"""Queries that see no less than this are spent on depth before symmetries get any."""
+
 _TOLERANCE = 2.5  # times the effect, as the defaults have it
 _FULL_FROM = 50_000  # queries from which nothing is thinned
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
@@ -43,15 +46,19 @@ def sharpest(
     TooFewError.
     """
     share = min(1.0, queries / _FULL_FROM)
-    for extent in (Extent(share), Extent(share, symmetries=False)):
+    for extent, worst in ((Extent(share), _WITH_TWINS), (_bare(share), COARSEST_EFFECT)):
         search = _Search(claim, queries, seed, own, extent)
-        coarsest = search.at(COARSEST_EFFECT)
+        coarsest = search.at(worst)
         if coarsest.queries <= queries:
             return search.sharper(coarsest)
     raise TooFewError(
         f"{queries:,} queries are too few for a pass of this claim: about {coarsest.queries:,} are "
         "needed to rule out missing, halved and doubled noise"
     )
+
+
+def _bare(share: float) -> Extent:
+    return Extent(share, symmetries=False)
 
 
 @dataclass(frozen=True)

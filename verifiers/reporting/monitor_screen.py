@@ -30,19 +30,18 @@ def monitor_screen(log: str, claim: Claim) -> Iterator[Callable[[Standing], None
         with Live(console=console, auto_refresh=False) as live:
             yield lambda standing: live.update(page(log, claim, standing), refresh=True)
         return
-    told, latest = 0.0, ""
+    told, latest = time.monotonic(), None
 
     def tell(standing: Standing) -> None:
         nonlocal told, latest
-        latest = printable(line(standing))
+        latest = standing
         if time.monotonic() - told >= _LINE_SECONDS:
             told = time.monotonic()
-            click.echo(f"dpassay: {latest}", err=True)
-            latest = ""
+            click.echo(f"dpassay: {printable(line(standing))}", err=True)
 
     yield tell
-    if latest:
-        click.echo(f"dpassay: {latest}", err=True)
+    if latest is not None:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(page(log, claim, latest))
 
 
 def line(standing: Standing) -> str:
