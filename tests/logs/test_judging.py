@@ -1,6 +1,7 @@
 """A recorded log judged: what is found, what is said, and what a log cannot tell."""
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from click.testing import CliRunner
 from small import small_claim
 
 from dpassay.verifiers.cli import commands
+from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.logs import LogEvidence, chunks, log_results, reader_of
+from dpassay.verifiers.logs import CHUNK, LogEvidence, chunks, log_results, reader_of
 
 HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
 CLAIM = """
@@ -193,7 +195,7 @@ HEAD = "a,b,c,d,label,time\n"
         ("1,2,3,4,0\n", "a header with a column for each class and one named label"),
         ('{"histogram": [1, 2, 3, 4]}\n', "line 1: label 'None' is not a whole number"),
         ('{"histogram": [1, 2], "label": 0}\n', "a histogram of 2 classes: expected 4"),
-        ('{"id": "x", "label": 0}\n', "no [inputs] that it could refer to"),
+        ('{"id": "x", "label": 0}\n', "line 1: no histogram"),
         ('{"histogram": [1, 2, 3, 4], "label": 0, "extra": 1}\n', "'extra': allowed are"),
         ("{]\n", "is no JSON object"),
         ("", "no rows"),
@@ -235,3 +237,19 @@ def test_what_asks_does_not_go_with_a_log(files):
     assert (result.exit_code, "nothing is asked" in result.output) == (2, True)
     result = run("--log", write(HEAD + "1,2,3,4,0,1\n"))
     assert (result.exit_code, "needs --claim FILE" in result.output) == (2, True)
+
+
+def test_rows_count_once_although_judging_them_was_interrupted(tmp_path, monkeypatch) -> None:
+    """Catches a chunk that is shown again after Ctrl-C: twice the evidence of the same labels."""
+    rows = drawn(3000, 15)
+    text = HEAD + "".join(f"{','.join(map(str, r.histogram))},{r.label},0\n" for r in rows)
+    (tmp_path / "log.csv").write_text(text)
+    observe = LogEvidence.observe
+
+    def interrupted(self: LogEvidence, chunk: Sequence[Row]) -> None:
+        observe(self, chunk)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LogEvidence, "observe", interrupted)
+    report = verify_log(str(tmp_path / "log.csv"), small_claim(), 0, lambda _: None)
+    assert (report.queries, report.interrupted) == (CHUNK, True)

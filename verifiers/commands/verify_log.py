@@ -57,9 +57,9 @@ def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], N
         for row in rows:
             chunk.append(row)
             if len(chunk) == CHUNK:
-                evidence.observe(chunk)
+                full, chunk = chunk, []  # looked at once, whatever interrupts that
+                evidence.observe(full)
                 tell(evidence.asked)
-                chunk = []
     finally:
         if chunk:
             evidence.observe(chunk)

@@ -15,6 +15,7 @@ from .whole_numbers import is_whole
 LINE_BYTES = 1_000_000
 """No row is longer."""
 
+# what a row may say beside votes and label; of calls and clients nothing is made
 _ABOUT = ("id", "time", "worker", "call", "client")
 _KNOWN = ("histogram", "label", *_ABOUT)
 
@@ -27,7 +28,7 @@ class Row(NamedTuple):
     """One release: the histogram it was drawn for, the label, -1 for a refusal.
 
     key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps; worker, call, client: as the log names them.
+    of whatever clock the log keeps; worker: as the log names it.
     """
 
     histogram: tuple[int, ...]
@@ -35,8 +36,6 @@ class Row(NamedTuple):
     key: str | None = None
     time: float | None = None
     worker: str | None = None
-    call: str | None = None
-    client: str | None = None
 
 
 Parse = Callable[[str, str], Row | None]
@@ -46,20 +45,19 @@ Parse = Callable[[str, str], Row | None]
 class RowReader:
     """Turns the lines of a log into rows, CSV or JSON Lines, as the first line shows.
 
-    classes: of the claim, which every histogram must have. inputs: id -> histogram, for rows that
-    name an input in place of its histogram. Times may not run backwards. Its state is plain data,
-    so that a log can be followed for months: `header` is what a reader that goes on must be told.
+    classes: of the claim, which every histogram must have. Times may not run backwards. Its state
+    is plain data, so that a log can be followed for months: `header` is what a reader that goes on
+    must be told.
     """
 
     def __init__(
         self,
         classes: int,
         may_refuse: bool,
-        inputs: Mapping[str, tuple[int, ...]] | None = None,
         header: str | None = None,
         last_time: float | None = None,
     ) -> None:
-        self.classes, self.may_refuse, self.inputs = classes, may_refuse, inputs
+        self.classes, self.may_refuse = classes, may_refuse
         self.last_time = last_time
         self.header: str | None = None
         self._parse: Parse | None = None
@@ -103,13 +101,11 @@ class RowReader:
         votes = [i for i, name in enumerate(columns) if name not in (*_ABOUT, "label")]
         about = {name: columns.index(name) for name in _ABOUT if name in columns}
         label = columns.index("label")
-        if votes and len(votes) != self.classes:
+        if len(votes) != self.classes:
             raise LogError(
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
                 "the claim"
             )
-        if not votes and "id" not in about:
-            raise LogError(f"{place}: neither columns of votes nor one named id")
         first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
@@ -119,12 +115,8 @@ class RowReader:
                 raise LogError(f"{place}: {given} columns, but {len(columns)} in the header")
             at = max(first - 1, 0)  # votes that stand first are one cell: most come again
             named = {name: cells[i - at].strip() or None for name, i in about.items()}
-            if first:
-                histogram = self._histogram_of_text(cells[0], place)
-            elif votes:
-                histogram = self._histogram_of_text(",".join(cells[i] for i in votes), place)
-            else:
-                histogram = self._histogram_of_id(named["id"], place)
+            text = cells[0] if first else ",".join(cells[i] for i in votes)
+            histogram = self._histogram_of_text(text, place)
             if not is_whole(cells[label - at]):
                 raise LogError(f"{place}: label {cells[label - at][:60]!r} is not a whole number")
             return _row(histogram, int(cells[label - at]), named, place)
@@ -147,13 +139,10 @@ class RowReader:
         label = table.get("label")
         if isinstance(label, bool) or not isinstance(label, int):
             raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
-        votes, key = table.get("histogram"), table.get("id")
-        if votes is None and key is None:
-            raise LogError(f"{place}: neither a histogram nor an id")
+        if table.get("histogram") is None:
+            raise LogError(f"{place}: no histogram")
         named = {k: None if table.get(k) is None else _text(table[k], place) for k in _ABOUT}
-        if votes is None:
-            return _row(self._histogram_of_id(str(key), place), label, named, place)
-        return _row(self._histogram_of(votes, place), label, named, place)
+        return _row(self._histogram_of(table["histogram"], place), label, named, place)
 
     def _histogram_of_text(self, text: str, place: str) -> tuple[int, ...]:
         """Votes as a row of CSV has them; most histograms come more than once."""
@@ -182,14 +171,6 @@ class RowReader:
                 "of the claim"
             )
         return histogram
-
-    def _histogram_of_id(self, key: str | None, place: str) -> tuple[int, ...]:
-        if self.inputs is None:
-            raise LogError(f"{place}: an id, but the claim has no [inputs] that it could refer to")
-        found = None if key is None else self.inputs.get(key)
-        if found is None:
-            raise LogError(f"{place}: id {str(key)[:60]!r} is none of [inputs]")
-        return found
 
     def _checked(self, row: Row | None, place: str) -> Row:
         """The row itself, once its label and its time are what they may be."""
@@ -235,8 +216,6 @@ def _row(
         named.get("id"),
         _seconds(named.get("time"), place),
         named.get("worker"),
-        named.get("call"),
-        named.get("client"),
     )
 
 

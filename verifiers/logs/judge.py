@@ -103,7 +103,7 @@ class LogEvidence:
         laws = self.table.rows([row.histogram for row in rows], outcomes)
         uniform = self.rng.random((labels.size, 2))
         general = [
-            cells.observe(transformed(laws.below[:, i], laws.mass, uniform[:, i]))
+            cells.observe(transformed(laws.below[:, i], np.exp(laws.log_q), uniform[:, i]))
             for i, cells in enumerate(self.cells)
         ]
         parts = [self.pointed.observe(laws.ratios), *general]

@@ -21,8 +21,8 @@ class Laws:
     """Of n rows, each of one histogram with o outcomes, and of the labels that came.
 
     log_q: claimed log-probability (n,) of the label; scales: the same under each factor (n, f);
-    ratios: of each alternative (n, a); below, mass: for the probability transform, in two orders
-    of the outcomes (n, 2) and (n,); missed: log E[exp(-s r)] (n, s, a) of each alternative's
+    ratios: of each alternative (n, a); below: probability (n, 2) of the outcomes before the label,
+    in two orders; missed: log E[exp(-s r)] (n, s, a) of each alternative's
     log-ratio r were it true, at the exponents s of `EXPONENTS`; of_law: the claimed law (n, o).
     """
 
@@ -30,7 +30,6 @@ class Laws:
     scales: Matrix
     ratios: Matrix
     below: Matrix
-    mass: Matrix
     missed: Matrix
     of_law: Matrix
 
@@ -40,7 +39,6 @@ class LawTable:
 
     def __init__(self, alternatives: Alternatives) -> None:
         self.alternatives = alternatives
-        self.computed = 0
         claim = alternatives.claim
         laws = 4 + alternatives.factors.size + alternatives.weights.size + len(EXPONENTS)
         self._each = 8 * laws * (claim.classes + 1)  # bytes
@@ -58,7 +56,6 @@ class LawTable:
             scales[at, :, outcomes],
             ratios[at, :, outcomes],
             below[at, :, outcomes],
-            np.exp(log_q[there]),
             missed[at],
             log_q[at],
         )
@@ -86,7 +83,6 @@ class LawTable:
         )
         for histogram in histograms:
             self._places[histogram] = len(self._places)
-        self.computed += len(histograms)
 
 
 def _below(log_q: Matrix) -> Matrix:
