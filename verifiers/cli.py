@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .claim import Claim
     from .commands.interrupts import Interrupts
     from .findings.report import Report
-    from .logs.monitor import Standing
+    from .logs.monitor import Snapshot
     from .reporting.files import ReportFolder
     from .targets import Target
 
@@ -511,7 +511,7 @@ def monitor(
     from .claim import ClaimError, read_claim
     from .commands.monitor import ending_when_asked, follow
     from .inputs.release_log import LogError
-    from .logs.alarms import checked_webhook
+    from .logs.alarms import check_webhook
     from .logs.metrics import Metrics
     from .logs.monitor import Monitor
     from .reporting.monitor_screen import monitor_screen
@@ -519,16 +519,16 @@ def monitor(
     try:
         claim = read_claim(claim_file)
         if webhook is not None:
-            checked_webhook(webhook)
+            check_webhook(webhook)
         metrics = None if metrics_port is None else Metrics(metrics_port, metrics_address)
         following = Monitor(log, claim, folder, once)
         try:
             with ending_when_asked() as ended, monitor_screen(log, claim) as screen:
 
-                def show(standing: "Standing") -> None:
-                    screen(standing)
+                def show(snapshot: "Snapshot") -> None:
+                    screen(snapshot)
                     if metrics is not None:
-                        metrics.show(standing)
+                        metrics.show(snapshot)
 
                 status = follow(
                     following,

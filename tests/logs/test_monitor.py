@@ -25,7 +25,7 @@ from dpassay.verifiers.logs.alarms import (
     SECRET,
     Alarm,
     Telling,
-    checked_webhook,
+    check_webhook,
     send,
     signature,
 )
@@ -178,7 +178,7 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
     monitor = run_out(log, tmp_path / "state")
     monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
-    (reading,) = monitor.standing().readings
+    (reading,) = monitor.snapshot().readings
     monitor.close()
     assert (reading.name, reading.times) == ("image 7", 6000)
     # the Cramer-Rao bound of these labels is about half a vote per class of 40
@@ -196,7 +196,7 @@ def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> No
     assert set(alarm.as_json()) == {"alarm", "row", "message", "time"}
     assert headers["X-Dpassay-Signature"] == signature(json.dumps(content).encode(), "kept")
     with pytest.raises(LogError, match="expected http:// or https://"):
-        checked_webhook("http://[::1")
+        check_webhook("http://[::1")
 
 
 def test_alarms_that_were_not_told_are_told_later(tmp_path, requests_to, capsys) -> None:
@@ -303,7 +303,7 @@ def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
         Metrics(port, "127.0.0.1")
     monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
     monitor.step()
-    metrics.show(monitor.standing())
+    metrics.show(monitor.snapshot())
     monitor.close()
     with urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
         text = reply.read().decode()
@@ -334,5 +334,5 @@ def test_answers_that_are_kept_are_charged_once_and_read_by_nobody(tmp_path) -> 
     one = run_out(tmp_path / "one.csv", tmp_path / "other", caching)
     assert once.spent.epsilon("exact", 1e-5) == one.spent.epsilon("exact", 1e-5)
     again = Monitor(str(log), caching, str(tmp_path / "state"), once=True)
-    assert again.standing().readings == []
+    assert again.snapshot().readings == []
     again.close()

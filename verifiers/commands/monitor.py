@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 from ..logs.alarms import Telling
-from ..logs.monitor import Monitor, Standing
+from ..logs.monitor import Monitor, Snapshot
 
 _PAUSE = 1.0  # seconds until a log that has not grown is looked at again
 _REDRAW = 5.0  # seconds between two looks at where the monitor stands
@@ -44,7 +44,7 @@ def ending_when_asked() -> Iterator[Ended]:
 def follow(
     monitor: Monitor,
     ended: Ended,
-    show: Callable[[Standing], None],
+    show: Callable[[Snapshot], None],
     webhook: str | None,
     trouble: Callable[[str], None],
 ) -> int:
@@ -62,14 +62,14 @@ def follow(
             trouble(wrong)
         said = wrong
         if time.monotonic() - shown >= _REDRAW:
-            show(monitor.standing())
+            show(monitor.snapshot())
             shown = time.monotonic()
         if number == 0:
             if monitor.source.ended:
                 break
             _wait(ended)
     telling.tell(monitor.alarms)
-    show(monitor.standing())
+    show(monitor.snapshot())
     return 1 if monitor.alarms else 0
 
 

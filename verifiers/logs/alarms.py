@@ -53,8 +53,8 @@ def signature(body: bytes, secret: str) -> str:
     return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
-def checked_webhook(url: str) -> str:
-    """The address itself. Raises LogError where it is none."""
+def check_webhook(url: str) -> None:
+    """Raises LogError where it is no address."""
     import httpx
 
     try:
@@ -63,7 +63,6 @@ def checked_webhook(url: str) -> str:
         parsed = None
     if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
         raise LogError(f"--webhook {shown_spec(url)}: expected http:// or https:// and a host")
-    return url
 
 
 def send(alarm: Alarm, url: str) -> str | None:

@@ -113,32 +113,38 @@ def _scale(evidence: LogEvidence) -> CheckResult:
         fits = short(noise.times(evidence.scale.best))
         message = f"{text} leaves out the claimed {noise}"
         return _judged(evidence, name, Verdict.FAIL, message, f"labels fit {fits} best", value)
-    gate = evidence.claim.gate
-    if reach_of(interval) == math.inf or (interval is not None and interval[0] <= 0.0):
+    gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
+    if low <= 0.0 or math.isinf(high):
         return _judged(evidence, name, Verdict.INCONCLUSIVE, text, None, value)
     bound = "tolerance" in gate.model_fields_set  # a default does not bind
-    reach = reach_of(interval)
-    if bound and reach > gate.tolerance * (1.0 + 1e-9):
+    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, None, value)
     return _judged(evidence, name, Verdict.PASS, text, None, value)
 
 
-def reach_of(interval: tuple[float, float] | None) -> float:
-    """How far an interval reaches from the claimed scale, as a factor; infinite for none."""
-    return math.inf if interval is None else max(1.0 - interval[0], interval[1] - 1.0)
+def _come_again(evidence: LogEvidence) -> CheckResult | None:
+    """The failure of a log whose labels come again; None where they do not."""
+    name = FreshNoise.id
+    if evidence.contradiction is not None:
+        return CheckResult(name, Verdict.FAIL, evidence.contradiction, evidence.asked)
+    if not evidence.refuted(name):
+        return None
+    if evidence.highest["class-probabilities"] > evidence.highest[name]:
+        message = "labels come again more often than the claim allows (see class-probabilities)"
+        return _judged(evidence, name, Verdict.FAIL, message)
+    message = f"labels come again, by row {evidence.found_after[name]:,}"
+    return _judged(evidence, name, Verdict.FAIL, message, evidence.copies.likeliest)
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
-    if evidence.claim.mechanism.caching:
-        return _kept(evidence)
     name, copies = FreshNoise.id, evidence.copies
-    if evidence.refuted(name):
-        if evidence.highest["class-probabilities"] > evidence.highest[name]:
-            message = "labels come again more often than the claim allows (see class-probabilities)"
-            return _judged(evidence, name, Verdict.FAIL, message)
-        message = f"labels come again, by row {evidence.found_after[name]:,}"
-        return _judged(evidence, name, Verdict.FAIL, message, copies.likeliest)
+    failed = _come_again(evidence)
+    if failed is not None:
+        return failed
+    if evidence.claim.mechanism.caching:
+        message = f"{evidence.asked - evidence.rows:,} answers were given again, each as before"
+        return CheckResult(name, Verdict.PASS, message, evidence.asked)
     if copies.repeated == 0:
         return CheckResult(name, Verdict.NOT_APPLICABLE, "no histogram comes twice in the log")
     wanted = np.array(evidence.thresholds[name] - np.log(0.5) - copies.log_kept_weight)
@@ -151,14 +157,6 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         "worker; with probability 0.99 answers that are kept would show"
     )
     return _judged(evidence, name, Verdict.PASS, message)
-
-
-def _kept(evidence: LogEvidence) -> CheckResult:
-    """Of a caching deployment: a histogram has one answer."""
-    if evidence.contradiction is not None:
-        return CheckResult(FreshNoise.id, Verdict.FAIL, evidence.contradiction, evidence.asked)
-    message = f"{evidence.asked - evidence.rows:,} answers were given again, each as before"
-    return CheckResult(FreshNoise.id, Verdict.PASS, message, evidence.asked)
 
 
 def _more(rows: float) -> str:

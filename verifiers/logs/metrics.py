@@ -1,7 +1,7 @@
-"""A monitor's figures for Prometheus. None of them depends on votes or on single labels."""
+"""A monitor's figures for Prometheus: no votes, no labels, no costs that depend on votes."""
 
 from ..inputs.release_log import LogError
-from .monitor import Standing
+from .monitor import Snapshot
 
 
 class Metrics:
@@ -40,15 +40,15 @@ class Metrics:
         self._server.server_close()
         self._thread.join()
 
-    def show(self, standing: Standing) -> None:
+    def show(self, snapshot: Snapshot) -> None:
         """Brings the figures up to date."""
-        self._rows.set(standing.rows)
-        told = {alarm.check for alarm in standing.alarms}
-        for check, value in standing.log_e_values.items():
+        self._rows.set(snapshot.rows)
+        told = {alarm.check for alarm in snapshot.alarms}
+        for check, value in snapshot.log_e_values.items():
             self._evidence.labels(check).set(value / _NATS)
-            self._threshold.labels(check).set(standing.log_thresholds[check] / _NATS)
+            self._threshold.labels(check).set(snapshot.log_thresholds[check] / _NATS)
             self._alarms.labels(check).set(check in told)
-        epsilon = standing.spent["data-independent"]
+        epsilon = snapshot.spent["data-independent"]
         if epsilon is not None:
             self._epsilon.set(epsilon)
 

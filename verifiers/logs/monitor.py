@@ -24,7 +24,7 @@ _DELTA = 1e-5  # where the claim names none
 
 
 @dataclass(frozen=True)
-class Standing:
+class Snapshot:
     """Where a monitor stands. scale, lately: intervals, as factors of the claimed scale."""
 
     rows: int
@@ -101,12 +101,12 @@ class Monitor:
             return Counter(row.histogram for row in rows)
         return Counter({row.histogram for row in rows} - known)
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         """Where it stands now, with what an attacker reads of the inputs answered most."""
         name = "noise-scale"
         threshold = self.evidence.thresholds[name]
         delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
-        return Standing(
+        return Snapshot(
             self.evidence.asked,
             {**self.evidence.highest, name: self.evidence.scale.log_e_value},
             self.evidence.thresholds,
