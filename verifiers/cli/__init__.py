@@ -1,0 +1,30 @@
+"""The command line. Heavy imports happen inside the commands: `--help` must answer at once."""
+
+import click
+
+from ..commands.exit_statuses import run_commands
+from .account import account
+from .audit import audit
+from .monitor import monitor
+from .plan import plan
+from .probabilities import probabilities
+from .reconstruct import reconstruct
+from .serve import serve
+from .verify import verify
+
+__all__ = ["commands", "main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dpassay")
+def commands() -> None:
+    """Assay differentially private aggregators: what they draw, spend and leak."""
+
+
+for _command in (verify, plan, probabilities, reconstruct, account, audit, monitor, serve):
+    commands.add_command(_command)
+
+
+def main() -> None:
+    """The entry point."""
+    run_commands(commands)

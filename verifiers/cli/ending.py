@@ -1,0 +1,29 @@
+"""How commands that give a report end: files, then stdout, then the status of the verdict."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from ..commands.exit_statuses import MISUSE, fail, on_stdout
+
+if TYPE_CHECKING:
+    from ..findings.report import Report
+    from ..reporting.files import ReportFolder
+
+
+def told(report: "Report", files: "ReportFolder | None", name: str, as_json: bool) -> str | None:
+    """Writes a report's files, then prints it; why the files could not be written, if so."""
+    from ..reporting.terminal import print_report
+
+    trouble = None if files is None else files.write(report)  # stdout may be closed: first
+    folder = None if files is None else str(files.path)
+    with on_stdout(kept=None if trouble is not None else folder):
+        print(json.dumps(report.as_json())) if as_json else print_report(report, name)
+    return trouble
+
+
+def end(report: "Report", trouble: str | None) -> NoReturn:
+    """Ends a command with the status of its verdict; trouble: why a file was not written."""
+    if trouble is not None:
+        fail(trouble, status=1 if report.verdict == "fail" else MISUSE)
+    sys.exit(report.verdict.exit_status)

@@ -1,0 +1,26 @@
+"""The target that a command names."""
+
+from typing import TYPE_CHECKING
+
+from ..commands.exit_statuses import fail
+
+if TYPE_CHECKING:
+    from ..claim import Claim
+    from ..targets import Target
+
+
+def opened(target: str | None, claim: "Claim") -> "Target":
+    """The target by its spec, the reference without one; ends the command where that fails."""
+    from ...reference.clock import OutOfTime
+    from ..embedded import reference_target
+    from ..findings.report import Verdict
+    from ..targets import TargetError, open_target
+
+    try:
+        if target is None:
+            return reference_target(claim)
+        return open_target(target, claim.gate.timeout, claim.gate.restart, claim.http_options)
+    except TargetError as error:
+        fail(str(error))
+    except OutOfTime as end:
+        fail(f"{end}: the target was not ready by then", status=Verdict.INCONCLUSIVE.exit_status)

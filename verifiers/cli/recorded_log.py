@@ -1,0 +1,40 @@
+"""`dpassay verify --log FILE`: nothing is asked."""
+
+from typing import NoReturn
+
+from ..commands.exit_statuses import fail
+from .ending import end, told
+
+
+def judge_log(
+    log: str,
+    claim_file: str | None,
+    *,
+    folder: str | None,
+    seed: int | None,
+    as_json: bool,
+    others: bool,
+) -> NoReturn:
+    """Judges a recorded log, and ends the command with the status of its verdict.
+
+    others: whether options were given that are for asking a target.
+    """
+    from ..claim import ClaimError, read_claim
+    from ..commands.verify_log import verify_log
+    from ..gate import Progress
+    from ..inputs.release_log import LogError, shown_path
+    from ..reporting.files import ReportFileError, ReportFolder
+    from ..reporting.terminal import progress_bar
+
+    if others:
+        fail("--log FILE: only --claim, --report, --seed and --json go with it: nothing is asked")
+    if claim_file is None:
+        fail(f"--log {shown_path(log)} needs --claim FILE: what should it be held to?")
+    try:
+        claim, name = read_claim(claim_file), shown_path(log)
+        files = None if folder is None else ReportFolder(folder, name, claim_file)
+        with progress_bar() as show:
+            report = verify_log(log, claim, seed, lambda n: show(Progress(n, 0, "reading rows")))
+    except (ClaimError, LogError, ReportFileError) as error:
+        fail(str(error))
+    end(report, told(report, files, name, as_json))

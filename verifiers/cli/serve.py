@@ -1,0 +1,22 @@
+"""`dpassay serve`."""
+
+import click
+
+from ..commands.exit_statuses import fail, lines_of
+from ..commands.options import Whole
+
+
+@click.command()
+@click.option("--claim", "claim_file", metavar="FILE", help="What to serve, TOML.")
+@click.option("--port", type=Whole(0, 65535), default=8000, help="0 takes a free one.")
+def serve(claim_file: str | None, port: int) -> None:
+    """Serve the reference aggregator on 127.0.0.1 as an HTTP target, until Ctrl-C.
+
+    A claim with [privacy] is enforced: 429 once its epsilon is spent. Restarting forgets it.
+    """
+    from ..commands.serve import ServingError, serve_reference
+
+    try:
+        serve_reference(claim_file, port)
+    except ServingError as error:
+        fail(*lines_of(error))
