@@ -1,7 +1,8 @@
 """What a deployment says of itself, read from TOML and checked line by line."""
 
-import difflib
+import json
 import tomllib
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -11,19 +12,24 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    PrivateAttr,
     ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from ..reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
 from ..reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
+from .claim_mistakes import are_missing, mistakes
 from .inputs.files import ReadingError, read_bytes
 from .inputs.histogram_file import read_histograms
+from .inputs.input_file import Input, read_inputs
 from .targets.http_options import HttpOptions
-from .targets.replies import one_line, shown_repr, shown_spec
+from .targets.input_forms import Form, FormRelease
+from .targets.labels import LABELS
+from .targets.release import Release
+from .targets.replies import one_line, shown_spec
 from .targets.restart_command import command_words
 
 MOST_EPSILON = 10_000.0
@@ -34,10 +40,6 @@ MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
 
 CLAIM_BYTES = 1_000_000
 """No claim file is longer."""
-
-
-_MOST_TOLD = 10
-"""Mistakes of one claim that are shown."""
 
 
 class ClaimError(ValueError):
@@ -102,7 +104,7 @@ class MechanismClaim(_Table):
         lacking = [key for key, value in screen.items() if value is None]
         it = "it" if len(lacking) == 1 else "them"
         if screened and lacking:
-            raise ValueError(f"{_are_missing(lacking)}: confident-gnmax needs {it}")
+            raise ValueError(f"{are_missing(lacking)}: confident-gnmax needs {it}")
         for key, value in screen.items():
             if not screened and value is not None:
                 raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
@@ -175,6 +177,47 @@ class LogClaim(_Table):
     refusals: Literal["logged", "left-out"] = "logged"
 
 
+class InputsClaim(_Table):
+    """`[inputs]`: what alone is asked, and the form in which it is."""
+
+    file: str | None = None
+    form: Form = "histogram"
+    _rows: tuple[Input, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.file is None and self.form in ("histogram", "query"):
+            raise ValueError('file is missing: only form = "votes" and "one-hot" do without')
+        return self
+
+    @property
+    def rows(self) -> tuple[Input, ...]:
+        """The inputs of the file; none where there is no file."""
+        return self._rows
+
+    def read(self, mechanism: MechanismClaim) -> None:
+        """Reads the file, from the working directory. Raises ValueError."""
+        if self.file is not None:
+            self._rows = read_inputs(
+                self.file,
+                mechanism.classes,
+                mechanism.teachers,
+                need_queries=self.form == "query",
+            )
+
+    @cached_property
+    def release(self) -> Release:
+        """How an input travels: of several with the same votes, the first is asked."""
+        if self.form == "histogram":
+            return LABELS
+        given: dict[tuple[int, ...], Any] = {}
+        for row in self._rows:
+            what = row.votes if self.form != "query" else json.loads(row.query or "null")
+            if what is not None:
+                given.setdefault(row.histogram, what)
+        return FormRelease(self.form, given)
+
+
 class Claim(_Table):
     """A deployment's claim; the defaults of `[gate]` are those of the public contract."""
 
@@ -183,6 +226,26 @@ class Claim(_Table):
     gate: Gate = Gate()
     http: HttpClaim | None = None
     log: LogClaim | None = None
+    inputs: InputsClaim | None = None
+
+    @model_validator(mode="after")
+    def _no_kept_answers_of_inputs(self) -> Self:
+        if self.mechanism.caching and self.inputs is not None:
+            raise ValueError(
+                "inputs: caching = true leaves one answer per input: ask them yourself, and judge "
+                "the log of it, dpassay verify --log FILE"
+            )
+        return self
+
+    @property
+    def given(self) -> tuple[Input, ...]:
+        """The inputs that alone are asked; none where any histogram is."""
+        return () if self.inputs is None else self.inputs.rows
+
+    @property
+    def release(self) -> Release:
+        """How an input of the deployment travels, `[inputs]` or a histogram as it is."""
+        return LABELS if self.inputs is None else self.inputs.release
 
     @property
     def http_options(self) -> HttpOptions:
@@ -206,12 +269,17 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
     try:
         claim = Claim.model_validate(table)
     except ValidationError as error:
-        raise ClaimError(*(f"{source}: {line}" for line in _mistakes(error))) from None
+        raise ClaimError(*(f"{source}: {line}" for line in mistakes(error, Claim))) from None
     if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
         try:
             _check_scope(claim.privacy.scope, claim.mechanism)
         except ValueError as error:
             raise ClaimError(f"{source}: privacy.scope: {error}") from None
+    if claim.inputs is not None:
+        try:
+            claim.inputs.read(claim.mechanism)
+        except ValueError as error:
+            raise ClaimError(f"{source}: inputs.file: {error}") from None
     return claim
 
 
@@ -239,97 +307,3 @@ def _check_scope(file: str, mechanism: MechanismClaim) -> None:
                 f"{file}, histogram {number}: {found} classes and {total} votes, but the claim has "
                 f"{mechanism.classes} classes and {mechanism.teachers} teachers"
             )
-
-
-def _are_missing(keys: list[str]) -> str:
-    """All keys that a table lacks, said at once."""
-    if len(keys) == 1:
-        return f"{keys[0]} is missing"
-    return f"{', '.join(keys[:-1])} and {keys[-1]} are missing"
-
-
-def _mistakes(error: ValidationError) -> list[str]:
-    """Every mistake in a line of its own, mistyped keys first: they explain what is missing."""
-    found = error.errors()
-    unknown = [e for e in found if e["type"] == "extra_forbidden"]
-    meant = {(*e["loc"][:-1], _meant(e)) for e in unknown}
-    lacking = [e["loc"] for e in found if e["type"] == "missing" and e["loc"] not in meant]
-    lines = [_unknown_key(e) for e in unknown]
-    told = set()
-    for each in found:
-        table = each["loc"][:-1]
-        if each["type"] == "missing" and each["loc"] in lacking and table not in told:
-            told.add(table)
-            lines.append(
-                _are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
-            )
-        elif each["type"] not in ("missing", "extra_forbidden"):
-            lines.append(_wrong_value(each))
-    more = len(lines) - _MOST_TOLD
-    return lines if more <= 0 else [*lines[:_MOST_TOLD], f"mistakes that are not shown: {more:,}"]
-
-
-def _table_of(mistake: ErrorDetails) -> Any:
-    """The table that holds the key of a mistake."""
-    table: Any = Claim
-    for part in mistake["loc"][:-1]:
-        annotation = table.model_fields[str(part)].annotation
-        table = {"privacy": PrivacyClaim, "http": HttpClaim, "log": LogClaim}.get(
-            str(part), annotation
-        )
-    return table
-
-
-def _meant(mistake: ErrorDetails) -> str | None:
-    """The key that one which is not known resembles."""
-    keys = _table_of(mistake).model_fields
-    return next(iter(difflib.get_close_matches(str(mistake["loc"][-1]), keys, 1)), None)
-
-
-def _place(mistake: ErrorDetails) -> str:
-    return one_line(".".join(str(part) for part in mistake["loc"]))
-
-
-def _unknown_key(mistake: ErrorDetails) -> str:
-    near, allowed = _meant(mistake), ", ".join(_table_of(mistake).model_fields)
-    meant = f" (did you mean {near}?)" if near else ""
-    return f"{_place(mistake)} is no known key{meant}: allowed are {allowed}"
-
-
-def _wrong_value(mistake: ErrorDetails) -> str:
-    place, kind, given = _place(mistake), mistake["type"], mistake["input"]
-    message = one_line(mistake["msg"].removeprefix("Value error, "))
-    if kind == "model_type":
-        return f"{place} = {shown_repr(given)}: expected a table, [{place}]"
-    if isinstance(given, dict | str) and kind == "value_error":
-        return f"{place}: {message}"  # our own messages show the value themselves
-    expected = _expected(mistake["loc"]) or f"{message[:1].lower()}{message[1:]}"
-    return f"{place} = {shown_repr(given)}: {expected}"
-
-
-_KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}
-_BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
-
-
-def _expected(place: tuple[int | str, ...]) -> str | None:
-    """What a key of a table takes, with its bounds; None where the error itself says it best."""
-    tables: dict[str, type[_Table]] = {
-        "mechanism": MechanismClaim,
-        "privacy": PrivacyClaim,
-        "gate": Gate,
-        "http": HttpClaim,
-        "log": LogClaim,
-    }
-    if len(place) != 2 or str(place[0]) not in tables:
-        return None
-    field = tables[str(place[0])].model_fields.get(str(place[1]))
-    kinds = [kind for kind in _KINDS if field and field.annotation in (kind, kind | None)]
-    if field is None or not kinds:
-        return None
-    bounds = [
-        f"{word} {getattr(limit, name):g}"
-        for limit in field.metadata
-        for name, word in _BOUNDS.items()
-        if getattr(limit, name, None) is not None
-    ]
-    return " ".join(["expected", _KINDS[kinds[0]], *bounds])

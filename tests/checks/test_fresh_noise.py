@@ -8,8 +8,9 @@ from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.verifiers.checks import FreshNoise
 from dpassay.verifiers.evidence.repetition import LONGEST
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planning.planner import FRESH_CALL, make_plan
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
+from dpassay.verifiers.planning.stream_planner import FRESH_CALL
 from dpassay.verifiers.targets import InProcessTarget
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.planning.planner import FRESH_CALL, make_plan
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
 from dpassay.verifiers.planning.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
+from dpassay.verifiers.planning.stream_planner import FRESH_CALL
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 SCREENED = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:150"}

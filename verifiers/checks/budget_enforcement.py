@@ -8,7 +8,8 @@ from ...reference.accounting.release_costs import release_costs
 from ...reference.clock import OutOfTime, step
 from ..claim import ANY_QUERIES, Claim
 from ..findings.report import Verdict
-from ..targets import Refused, Target, open_target
+from ..reaching import open_claimed
+from ..targets import Refused, Target
 from .base import Finding, Outcome, Site, Unseeing
 from .budget_account import AskedHistogram
 from .budget_asking import SECONDS, BudgetAsking
@@ -256,12 +257,12 @@ def _lacks(claim: Claim) -> str | None:
 
 def _make(setting: Setting) -> BudgetEnforcement:
     """It asks the instance that has the budget, where the claim names one."""
-    gate = setting.claim.gate
-    spec = gate.budget_target
+    spec = setting.claim.gate.budget_target
     if spec is None:
         return BudgetEnforcement(setting.claim)
-    http = setting.claim.http_options
-    return BudgetEnforcement(setting.claim, lambda: open_target(spec, gate.timeout, http=http))
+    return BudgetEnforcement(
+        setting.claim, lambda: open_claimed(spec, setting.claim, restarts=False)
+    )
 
 
 SPECS = (

@@ -10,11 +10,13 @@ from ...reference.accounting.worst_pair import worst_pair
 from ...reference.searches import last_between
 from ..claim import Claim
 from ..inputs.histogram_file import read_histograms
+from ..planning.given_inputs import GivenInputs
 from .certain_cost import CertainCost
 from .privacy_claim import MOST_ROWS, SEARCHED_ORDERS
 
 _RUNNERS_UP = (1e-3, 1e-2, 0.1, 0.4)  # probabilities that the second class wins: leads to near tie
 _SEEN = 10.0  # times delta: the rarest runner-up whose single answer tells a neighbour apart
+_INPUTS = 8  # of a claim that names its inputs
 _TELLING = 1e-3  # epsilon that a single answer must cost to be worth asking for
 
 
@@ -24,19 +26,35 @@ def costliest(claim: Claim) -> tuple[CertainCost, int] | None:
     By its answers alone, also where the mechanism may refuse; None where none known exceeds it.
     """
     assert claim.privacy is not None
+    found = []
+    for cost in _of_inputs(claim) if claim.given else _of_the_worst_pair(claim):
+        answers = cost.answers_beyond(claim.privacy.epsilon)
+        if answers is not None:
+            found.append((cost, answers))
+    return min(found, key=lambda pair: pair[1], default=None)
+
+
+def _of_the_worst_pair(claim: Claim) -> Iterator[CertainCost]:
+    """The histograms of the costliest pairs known, each with its neighbours there."""
+    assert claim.privacy is not None
     mechanism, claimed = answering(claim), claim.mechanism
     worst = worst_pair(mechanism, claimed.classes, claimed.teachers, SEARCHED_ORDERS)
     pairs: dict[tuple[int, ...], list[Histogram]] = {}
     for one, other in zip(worst.here, worst.there, strict=True):
         for here, there in ((one, other), (other, one)):
             pairs.setdefault(tuple(here.tolist()), []).append(there)
-    found = []
     for votes, others in pairs.items():
-        cost = CertainCost(mechanism, np.array(votes), claim.privacy.delta, others)
-        answers = cost.answers_beyond(claim.privacy.epsilon)
-        if answers is not None:
-            found.append((cost, answers))
-    return min(found, key=lambda pair: pair[1], default=None)
+        yield CertainCost(mechanism, np.array(votes), claim.privacy.delta, others)
+
+
+def _of_inputs(claim: Claim) -> list[CertainCost]:
+    """Inputs of the claim, evenly from the surest to the least predictable."""
+    assert claim.privacy is not None
+    pool = GivenInputs(claim, np.random.default_rng(0)).pool
+    order = np.argsort(pool.log_q.max(-1))
+    kept = np.unique(np.linspace(0, order.size - 1, _INPUTS).astype(np.int64))
+    mechanism, delta = answering(claim), claim.privacy.delta
+    return [CertainCost(mechanism, pool.histograms[i], delta) for i in order[kept][::-1]]
 
 
 def telling(claim: Claim) -> list[CertainCost]:
@@ -47,10 +65,12 @@ def telling(claim: Claim) -> list[CertainCost]:
     assert claim.privacy is not None
     mechanism = answering(claim)
     kinds: dict[tuple[int, ...], CertainCost] = {}
-    for votes in _kinds(claim, mechanism):
+    for votes in () if claim.given else _kinds(claim, mechanism):
         key = tuple(votes.tolist())
         if key not in kinds:
             kinds[key] = CertainCost(mechanism, votes, claim.privacy.delta)
+    if claim.given:
+        return [cost for cost in _of_inputs(claim) if cost.estimate(1) > _TELLING]
     return [cost for cost in kinds.values() if cost.estimate(1) > _TELLING]
 
 
@@ -61,6 +81,9 @@ def in_scope(claim: Claim) -> list[tuple[CertainCost, int]]:
     """
     assert claim.privacy is not None
     rows = Counter(row.histogram for row in read_histograms(claim.privacy.scope))
+    if claim.given:  # nothing else may be asked
+        known = {row.histogram for row in claim.given}
+        rows = Counter({votes: times for votes, times in rows.items() if votes in known})
     mechanism, delta = answering(claim), claim.privacy.delta
     found = [
         (CertainCost(mechanism, np.array(votes), delta), times)

@@ -5,7 +5,7 @@ import numpy as np
 from ...reference.arrays import Vector
 from ...reference.mechanisms import Labels
 from ..evidence import Replay, as_outcomes
-from ..planning.planner import FRESH_CALL
+from ..planning.stream_planner import FRESH_CALL
 
 _KINDS = ("restarted", "replayed", "begun", "contained", "compared")
 """Ways in which lives may give the same labels, keys of `reuse.WORDS`; the first is told.

@@ -27,9 +27,9 @@ from ..evidence import (
 from ..evidence.power import copies_to_see, half
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
 from ..planning.plan import Plan, Stream
-from ..planning.planner import FRESH_CALL
 from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
+from ..planning.stream_planner import FRESH_CALL
 from .base import PLAINLY, Finding, How, Judged
 from .compared_lives import ComparedLives
 from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal

@@ -6,10 +6,9 @@ from ...reference import Histogram
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES
-from ..planning.asked_histograms import most_even_law
-from ..planning.planner import FRESH_CALL
+from ..planning.asked_histograms import clearest_histogram, opening_histogram
+from ..planning.stream_planner import FRESH_CALL
 from ..targets import Refused, Target, TargetError, checked_labels
-from ..targets.labels import call_text
 from .base import Outcome, Site, Unseeing
 from .spec import CheckSpec, Phase, lacks_nothing
 
@@ -26,11 +25,13 @@ class InputContract(Unseeing):
     assert SHARES[id] == 0.0, "a broken reply is a proof, not a statistic"
 
     def __init__(self, claim: Claim) -> None:
-        self.claim = claim.mechanism
+        self.claim, self.release = claim.mechanism, claim.release
+        self._given = bool(claim.given)
         self.queries = 0
-        self.serves_other_totals = True
+        self.serves_other_totals = not self._given
         self.refusals: list[str] = []
-        self.opening = most_even_law(claim.mechanism)
+        self.opening = opening_histogram(claim)
+        self.clear = clearest_histogram(claim)
         self.first: Labels = np.zeros(0, dtype=np.int64)
         self.others: list[tuple[int, int]] = []
 
@@ -45,10 +46,11 @@ class InputContract(Unseeing):
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         teachers, classes = self.claim.teachers, self.claim.classes
+        totals = () if self._given else (1, 3 * teachers, max(10 * teachers, 10_000))
         self.first = self._ask_covered(target, self.opening, FRESH_CALL)
         for size in (1, 7):
-            self._ask_covered(target, _unanimous(classes, teachers), size)
-        for total in (1, 3 * teachers, max(10 * teachers, 10_000)):
+            self._ask_covered(target, self.clear, size)
+        for total in totals:
             try:
                 self._ask(target, _even(classes, total), 2)
             except Refused as refusal:
@@ -60,14 +62,16 @@ class InputContract(Unseeing):
         try:
             return self._ask(target, histogram, size)
         except Refused as refusal:
+            call = self.release.text(histogram, size)
             raise TargetError(
-                f"{call_text(histogram, size)} was refused (ValueError, status 422 or an error), "
-                f"although the claim covers it: {refusal}"
+                f"{call} was refused (ValueError, status 422 or an error), although the claim "
+                f"covers it: {refusal}"
             ) from None
 
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
         self.queries += size
-        labels = checked_labels(target.ask(histogram, size), histogram, size, self.claim.refuses)
+        reply = target.ask(histogram, size)
+        labels = checked_labels(reply, histogram, size, self.claim.refuses, self.release)
         if self.first.size:
             self.others.append((int(histogram.sum()), labels.size))
         return labels
@@ -76,12 +80,6 @@ class InputContract(Unseeing):
 def _even(classes: int, total: int) -> Histogram:
     votes = np.full(classes, total // classes, dtype=np.int64)
     votes[: total % classes] += 1
-    return votes
-
-
-def _unanimous(classes: int, total: int) -> Histogram:
-    votes = np.zeros(classes, dtype=np.int64)
-    votes[classes - 1] = total
     return votes
 
 

@@ -8,7 +8,7 @@ from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from .base import PLAINLY, Finding, How, Outcome, Site
 from .pair_bounds import Audit, PairLabels
-from .spec import CACHED, NO_PRIVACY, CheckSpec, Phase, lacks_nothing
+from .spec import CACHED, NO_PRIVACY, CheckSpec, Phase
 
 
 class PrivacyAudit:
@@ -103,6 +103,10 @@ def _lacks(claim: Claim) -> str | None:
     return None
 
 
+def _lacks_in(plan: Plan) -> str | None:
+    return None if plan.pair(Role.PAIR) else "no two inputs of the claim are one vote apart"
+
+
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
     return stream.role is Role.PAIR
 
@@ -112,7 +116,7 @@ SPECS = (
         id=PrivacyAudit.id,
         phase=Phase.AUDIT,
         lacks=_lacks,
-        lacks_in=lacks_nothing,
+        lacks_in=_lacks_in,
         needs=_needs,
         named=0,
         make=lambda setting: PrivacyAudit(setting.plan),

@@ -1,7 +1,7 @@
 """What `fresh-noise` says of noise that is not new for every answer: what was seen, and why."""
 
 from ..evidence.repetition import SHARES as COPIED
-from ..planning.planner import FRESH_CALL
+from ..planning.stream_planner import FRESH_CALL
 from .base import Finding
 
 WORDS = {

@@ -106,6 +106,8 @@ def _spec(check: str, named: int) -> CheckSpec:
     def lacks_in(plan: Plan) -> str | None:
         if check in plan.twins:
             return None
+        if plan.claim.given:
+            return f"no two inputs of the claim are related: {_REASONS[check]}"
         if not plan.extent.symmetries:
             return TOO_FEW
         return "the target refuses totals other than the claimed teachers"

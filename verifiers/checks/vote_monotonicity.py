@@ -89,6 +89,8 @@ class VoteMonotonicity(Judged):
 def _lacks_in(plan: Plan) -> str | None:
     if VoteMonotonicity.id in plan.twins:
         return None
+    if plan.claim.given:
+        return "no input of the claim has another's votes with some of them moved to its leader"
     return "hardly any query is answered" if plan.extent.symmetries else TOO_FEW
 
 

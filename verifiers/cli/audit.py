@@ -21,12 +21,13 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     from ...reference import BudgetExhausted, parse_histogram
     from ..claim import ClaimError, read_claim
     from ..commands.audit import audit as run
-    from ..targets import Refused, TargetError, open_target
+    from ..reaching import open_claimed
+    from ..targets import Refused, TargetError
 
     try:
         claim = read_claim(claim_file)
         here, there = (parse_histogram(text) for text in pair)
-        deployment = open_target(target, claim.gate.timeout, http=claim.http_options)
+        deployment = open_claimed(target, claim, restarts=False)
     except (ClaimError, TargetError, ValueError) as error:
         fail(*lines_of(error))
     try:

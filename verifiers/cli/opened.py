@@ -14,12 +14,13 @@ def opened(target: str | None, claim: "Claim") -> "Target":
     from ...reference.clock import OutOfTime
     from ..embedded import reference_target
     from ..findings.report import Verdict
-    from ..targets import TargetError, open_target
+    from ..reaching import open_claimed
+    from ..targets import TargetError
 
     try:
         if target is None:
             return reference_target(claim)
-        return open_target(target, claim.gate.timeout, claim.gate.restart, claim.http_options)
+        return open_claimed(target, claim)
     except TargetError as error:
         fail(str(error))
     except OutOfTime as end:

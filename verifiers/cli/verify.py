@@ -102,7 +102,7 @@ def verify(
         selection, after = select(checks, skipped), after_failure(keep_going, stop_at_once)
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
         claim = claim.with_limits(max_queries, max_seconds)
-        own = own_histograms(typed, file, claim.mechanism)
+        own = own_histograms(typed, file, claim)
         earlier = None if compare is None else read_opening(compare, claim)
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
     except (ClaimError, EarlierReportError, ReportFileError, ValueError) as error:

@@ -37,6 +37,8 @@ def audit(
                 f"{votes.tolist()}: {votes.sum()} votes, but the claim has "
                 f"{claim.mechanism.teachers} teachers"
             )
+        if claim.given and tuple(votes.tolist()) not in {row.histogram for row in claim.given}:
+            raise ValueError(f"{votes.tolist()}: no input of the claim has these votes")
     if not are_neighbours(here, there):
         raise ValueError(
             f"{here.tolist()} and {there.tolist()} are no neighbours: expected one vote moved"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...reference import parse_histogram
-from ..claim import MechanismClaim
+from ..claim import Claim
 from ..inputs.histogram_file import read_histograms
 
 MOST = 1000
@@ -12,21 +12,26 @@ MOST = 1000
 Votes = tuple[int, ...]
 
 
-def own_histograms(texts: Sequence[str], file: str | None, claim: MechanismClaim) -> list[Votes]:
+def own_histograms(texts: Sequence[str], file: str | None, claim: Claim) -> list[Votes]:
     """Histograms as typed, `12,7,6,30`, then the rows of a CSV file; each once.
 
     Raises ValueError of one line for text that is none, one of other classes or another total than
-    the claim's, and too many.
+    the claim's, one that no input of the claim has, and too many.
     """
+    mechanism, known = claim.mechanism, {row.histogram for row in claim.given}
     named = [(f"--histogram {text[:60]}", _typed(text)) for text in texts]
     if file is not None:
         rows = enumerate(read_histograms(file), 1)
         named += [(f"{file}, histogram {i}", row.histogram) for i, row in rows]
     for place, votes in named:
-        if len(votes) != claim.classes or sum(votes) != claim.teachers:
+        if len(votes) != mechanism.classes or sum(votes) != mechanism.teachers:
             raise ValueError(
                 f"{place}: {len(votes)} classes and {sum(votes)} votes, but the claim has "
-                f"{claim.classes} classes and {claim.teachers} teachers"
+                f"{mechanism.classes} classes and {mechanism.teachers} teachers"
+            )
+        if known and votes not in known:
+            raise ValueError(
+                f"{place}: no input of the claim has these votes, and no others are asked"
             )
     found = list(dict.fromkeys(votes for _, votes in named))
     if len(found) > MOST:

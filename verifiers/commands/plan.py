@@ -4,11 +4,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..checks.applicable import lacking
 from ..checks.registered import specs
 from ..claim import Claim
+from ..planning.asked_histograms import opening_histogram
 from ..planning.extent import FULL
 from ..planning.planner import make_plan
 from ..planning.sharpest import Sharpest, queries_of, sharpest
@@ -97,10 +96,8 @@ def planned_run(
 
 
 def _rate(target: Target, claim: Claim) -> float:
-    """Labels a second, of a few calls on an even histogram."""
-    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
-    votes = np.full(classes, teachers // classes, dtype=np.int64)
-    votes[: teachers % classes] += 1
+    """Labels a second, of a few calls on the histogram that opens a run."""
+    votes = opening_histogram(claim)
     started = time.monotonic()
     for _ in range(_PACE_CALLS):
         target.ask(votes, _PACE_LABELS)

@@ -11,7 +11,7 @@ from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..inputs.files import ReadingError, read_bytes
-from ..planning.asked_histograms import most_even_law
+from ..planning.asked_histograms import opening_histogram
 from ..targets.replies import shown
 
 _BYTES = 50_000_000
@@ -57,7 +57,7 @@ def read_opening(path: str | Path, claim: Claim) -> Opening:
             "written before there were any"
         )
     _refuse_other_claim(path, report, claim)
-    histogram = most_even_law(claim.mechanism).tolist()
+    histogram = opening_histogram(claim).tolist()
     if not isinstance(opening, dict) or opening.get("histogram") != histogram:
         found = opening.get("histogram") if isinstance(opening, dict) else opening
         raise EarlierReportError(

@@ -25,7 +25,7 @@ class Asking:
 
     def __init__(self, target: Target, plan: Plan, other_totals: bool, seed: int) -> None:
         self.target, self.plan = target, plan
-        self.mechanism = plan.claim.mechanism
+        self.mechanism, self.release = plan.claim.mechanism, plan.claim.release
         self.shifts = other_totals and not self.mechanism.refuses
         self.rng = np.random.default_rng(seed)
         self.kept: dict[tuple[int, ...], int] = {}
@@ -72,7 +72,7 @@ class Asking:
 
     def _call(self, histogram: Histogram, size: int) -> Labels:
         reply = self.target.ask(histogram, size)
-        return checked_labels(reply, histogram, size, self.mechanism.refuses)
+        return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
 
     def _first_label(self, histogram: Histogram) -> int:
         order, votes = self._unasked(histogram)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ...reference.arrays import Vector
 from ..checks.fits import MOST, SURE, Fits, divergences, told_apart
 from ..planning.plan import Batch, Plan
-from ..planning.planner import FRESH_CALL
 from ..planning.roles import Role
+from ..planning.stream_planner import FRESH_CALL
 
 AfterFailure = Literal["diagnose", "keep-going", "stop"]
 """What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""

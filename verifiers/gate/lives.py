@@ -8,9 +8,8 @@ import numpy as np
 from ...reference import BudgetExhausted, Histogram
 from ...reference.mechanisms import Labels
 from ..claim import Claim
-from ..planning.planner import FRESH_CALL
+from ..planning.stream_planner import FRESH_CALL
 from ..targets import NotOffered, Refused, Target, TargetError, checked_labels
-from ..targets.labels import call_text
 
 LAST_CALL = 16
 """Labels of the calls just before a restart."""
@@ -93,7 +92,7 @@ class Lives:
         try:
             reply = self.target.ask(self.histogram, FRESH_CALL)
         except Refused as refusal:
-            call = call_text(self.histogram, FRESH_CALL)
+            call = self.claim.release.text(self.histogram, FRESH_CALL)
             raise TargetError(
                 f"{call} is refused after a restart, but was answered: {refusal}"
             ) from None

@@ -45,7 +45,8 @@ Parse = Callable[[str, str], Row | None]
 class RowReader:
     """Turns the lines of a log into rows, CSV or JSON Lines, as the first line shows.
 
-    classes: of the claim, which every histogram must have. Times may not run backwards. Its state
+    classes: of the claim, which every histogram must have; given: the histogram of each id, for
+    rows that name an input and not its votes. Times may not run backwards. Its state
     is plain data, so that a log can be followed for months: `header` is what a reader that goes on
     must be told.
     """
@@ -56,8 +57,10 @@ class RowReader:
         may_refuse: bool,
         header: str | None = None,
         last_time: float | None = None,
+        given: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
         self.classes, self.may_refuse = classes, may_refuse
+        self._given = given or {}
         self.last_time = last_time
         self.header: str | None = None
         self._parse: Parse | None = None
@@ -101,7 +104,7 @@ class RowReader:
         votes = [i for i, name in enumerate(columns) if name not in (*_ABOUT, "label")]
         about = {name: columns.index(name) for name in _ABOUT if name in columns}
         label = columns.index("label")
-        if len(votes) != self.classes:
+        if len(votes) != self.classes and (votes or not self._given):
             raise LogError(
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
                 "the claim"
@@ -115,8 +118,11 @@ class RowReader:
                 raise LogError(f"{place}: {given} columns, but {len(columns)} in the header")
             at = max(first - 1, 0)  # votes that stand first are one cell: most come again
             named = {name: cells[i - at].strip() or None for name, i in about.items()}
-            text = cells[0] if first else ",".join(cells[i] for i in votes)
-            histogram = self._histogram_of_text(text, place)
+            if votes:
+                text = cells[0] if first else ",".join(cells[i] for i in votes)
+                histogram = self._histogram_of_text(text, place)
+            else:
+                histogram = self._histogram_of_id(named.get("id"), place)
             if not is_whole(cells[label - at]):
                 raise LogError(f"{place}: label {cells[label - at][:60]!r} is not a whole number")
             return _row(histogram, int(cells[label - at]), named, place)
@@ -139,10 +145,23 @@ class RowReader:
         label = table.get("label")
         if isinstance(label, bool) or not isinstance(label, int):
             raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
-        if table.get("histogram") is None:
-            raise LogError(f"{place}: no histogram")
         named = {k: None if table.get(k) is None else _text(table[k], place) for k in _ABOUT}
-        return _row(self._histogram_of(table["histogram"], place), label, named, place)
+        votes = table.get("histogram")
+        histogram = (
+            self._histogram_of_id(named["id"], place)
+            if votes is None
+            else self._histogram_of(votes, place)
+        )
+        return _row(histogram, label, named, place)
+
+    def _histogram_of_id(self, key: str | None, place: str) -> tuple[int, ...]:
+        """The votes on an input of the claim, which a row names and does not repeat."""
+        if key is None or not self._given:
+            needs = "" if key is None else f": id {key[:60]!r} needs [inputs] in the claim"
+            raise LogError(f"{place}: no histogram{needs}")
+        if key not in self._given:
+            raise LogError(f"{place}: id {key[:60]!r} is none of the inputs of the claim")
+        return self._given[key]
 
     def _histogram_of_text(self, text: str, place: str) -> tuple[int, ...]:
         """Votes as a row of CSV has them; most histograms come more than once."""

@@ -152,7 +152,8 @@ def leaves_out_refusals(claim: Claim) -> bool:
 def reader_of(claim: Claim, header: str | None = None, last_time: float | None = None) -> RowReader:
     """What reads the rows of a log of this claim; header, last_time: of what was read before."""
     refuses = claim.mechanism.refuses and not leaves_out_refusals(claim)
-    return RowReader(claim.mechanism.classes, refuses, header=header, last_time=last_time)
+    given = {row.key: row.histogram for row in claim.given if row.key is not None}
+    return RowReader(claim.mechanism.classes, refuses, header, last_time, given)
 
 
 def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:

@@ -7,7 +7,8 @@ from ...reference import Histogram
 from ...reference.clock import step
 from ..claim import Claim, MechanismClaim
 from ..strategies import examples, histograms
-from .pool import candidate_pool
+from .given_inputs import GivenInputs
+from .pool import candidate_pool, entropies
 
 OTHER_TOTALS = (3, 9)
 """Factors of the claimed teachers at which other totals are tried."""
@@ -18,6 +19,20 @@ CLEAR = 0.97
 _EXPLORERS = 26
 
 
+def opening_histogram(claim: Claim) -> Histogram:
+    """The histogram that opens a run: the least predictable of the claim's inputs, or of any."""
+    if not claim.given:
+        return most_even_law(claim.mechanism)
+    return GivenInputs(claim, np.random.default_rng(0)).least_predictable()
+
+
+def clearest_histogram(claim: Claim) -> Histogram:
+    """The surest of the claim's inputs; where any histogram may be asked, all votes on the last."""
+    if claim.given:
+        return GivenInputs(claim, np.random.default_rng(0)).clearest()
+    return unanimous(claim.mechanism.classes, claim.mechanism.teachers)[::-1].copy()
+
+
 def most_even_law(mechanism: MechanismClaim) -> Histogram:
     """The histogram, votes even over some classes, whose outcomes are least predictable."""
     classes, teachers = mechanism.classes, mechanism.teachers
@@ -26,8 +41,7 @@ def most_even_law(mechanism: MechanismClaim) -> Histogram:
         found[leaders - 1, :leaders] = teachers // leaders
         found[leaders - 1, : teachers % leaders] += 1
     log_q = np.asarray(mechanism.mechanism().log_probabilities(found.astype(np.float64)))
-    entropy = -(np.exp(log_q) * np.maximum(log_q, -700.0)).sum(-1)
-    best: Histogram = found[int(np.argmax(entropy))]
+    best: Histogram = found[int(np.argmax(entropies(log_q)))]
     return best
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...reference.searches import last_between
 from ..claim import MechanismClaim
 
-_CHANCES = (0.99, 0.997, 0.999)
+CHANCES = (0.99, 0.997, 0.999)
 """Probability of the winner on each rung: what is left of it says how many labels show a shortcut
 (20 over it), and a neighbour that keeps its noise makes that much of delta."""
 
@@ -32,7 +32,7 @@ def ladder(claim: MechanismClaim) -> tuple[Rung, ...]:
     Each is the least clear winner that has at least its chance.
     """
     found = []
-    for chance in _CHANCES:
+    for chance in CHANCES:
         rung = _least_clear(claim, chance)
         # a winner far clearer than asked for would take far more labels
         if rung.chance >= chance and 1.0 - rung.chance >= 0.5 * (1.0 - chance) and rung.lead > 0:

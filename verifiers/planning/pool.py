@@ -43,12 +43,7 @@ class Pool:
 
     def near_tie(self) -> Histogram:
         """Two leading classes within a tenth of the scale; of these, the most informative."""
-        ranked = np.sort(self.histograms, -1)
-        gap = ranked[:, -1] - ranked[:, -2]
-        close = gap <= max(1.0, 0.1 * self.claim.noise.scale)
-        if self.claim.classes > 2:
-            close &= ranked[:, -1] > ranked[:, 0]
-        return self._best(close, self.information)
+        return self._best(nearly_tied(self.claim, self.histograms), self.information)
 
     def clear_winner(self) -> tuple[Histogram, float]:
         """One outcome of probability near 0.99, where small changes of law show soonest.
@@ -56,7 +51,7 @@ class Pool:
         Outcomes with P > 0.9 are preferred, however near 0.99 another is: never a tie, where there
         is a choice. Votes are then moved between the leader and the runner-up to come nearer still.
         """
-        at, _ = _nearest_to_clear(self.log_q)
+        at, _ = nearest_to_clear(self.log_q)
         votes = self.histograms[at]
         order = np.argsort(-votes, kind="stable")
         most = np.sum(votes[order[:2]])
@@ -66,7 +61,7 @@ class Pool:
         near[:, order[0]] += moved
         near[:, order[1]] = most - near[:, order[0]]
         log_q = self.claim.mechanism().log_probabilities(near.astype(np.float64))
-        best, chance = _nearest_to_clear(np.asarray(log_q))
+        best, chance = nearest_to_clear(np.asarray(log_q))
         return near[best], chance
 
     def probes(self, faults: Sequence[Fault], count: int) -> list[Histogram]:
@@ -96,7 +91,24 @@ class Pool:
         return best
 
 
-def _nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
+def nearly_tied(claim: MechanismClaim, histograms: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Of histograms (b, c), whether the two leading classes are within a tenth of the scale (b,).
+
+    More than two classes may not all have the same votes.
+    """
+    ranked = np.sort(histograms, -1)
+    close = ranked[:, -1] - ranked[:, -2] <= max(1.0, 0.1 * claim.noise.scale)
+    if claim.classes > 2:
+        close &= ranked[:, -1] > ranked[:, 0]
+    return np.asarray(close)
+
+
+def entropies(log_q: Matrix) -> NDArray[np.float64]:
+    """Entropies (b,) of log-laws (b, o), in nats."""
+    return np.asarray(-(np.exp(log_q) * np.maximum(log_q, -700.0)).sum(-1))
+
+
+def nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
     """Which of the log-laws (b, o) has an outcome of probability nearest to 0.99, and which."""
     top = np.minimum(np.exp(log_q.max(-1)), 1.0 - 1e-12)
     away = np.abs(np.log((1.0 - top) / 0.01))
@@ -114,15 +126,19 @@ def candidate_pool(claim: MechanismClaim, total: int, seed: int) -> Pool:
             runner = share * min(leader, 1.0 - leader)
             for spread in (1, claim.classes // 2, claim.classes - 2):
                 found.add(_composed(claim.classes, total, leader, runner, spread))
-    matrix = np.array(sorted(found), dtype=np.int64)
-    votes = matrix.astype(np.float64)
+    return pool_of(claim, np.array(sorted(found), dtype=np.int64))
+
+
+def pool_of(claim: MechanismClaim, histograms: NDArray[np.int64]) -> Pool:
+    """Histograms (b, c) of one total, with their laws."""
+    votes = histograms.astype(np.float64)
     log_q, up, down = (
         np.asarray(claim.mechanism(claim.noise.times(factor)).log_probabilities(votes))
         for factor in (1.0, 1.0 + _STEP, 1.0 - _STEP)
     )
     slope = (np.exp(up) - np.exp(down)) / (2.0 * _STEP)
     information = np.square(slope) / np.maximum(np.exp(log_q), 1e-12)
-    return Pool(claim, matrix, log_q, information.sum(-1))
+    return Pool(claim, histograms, log_q, information.sum(-1))
 
 
 def _composed(

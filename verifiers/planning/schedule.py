@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 
 from .plan import Batch, Pair, Plan
-from .planner import FRESH_CALL, PAIR_QUERIES
 from .roles import Asked, Role
+from .stream_planner import FRESH_CALL, PAIR_QUERIES
 
 FIRST_BATCH = 32
 LARGEST_BATCH = 8192

@@ -82,7 +82,7 @@ class HttpTarget:
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: POST /rdp."""
-        request = {"histogram": histogram.tolist(), "orders": list(orders)}
+        request = {**self._release.content(histogram), "orders": list(orders)}
         return self._request("rdp", charge_text(histogram), "POST", "/rdp", request)
 
     def spent(self, delta: float) -> Any:

@@ -47,15 +47,24 @@ class InProcessTarget:
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`; the target gets a read-only array of its own."""
-        call = self._release.text(histogram, size)
-        return self._call(self._aggregate, self._release, histogram, size, call)
+        release = self._release
+        return self.answer(lambda: release.argument(histogram), size, release.text(histogram, size))
+
+    def answer(self, make: Callable[[], Any], size: int, call: str) -> Any:
+        """The reply for the input that `make` makes, one that none else sees; call: in words."""
+        return self._call(self._aggregate, make, size, call)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: the method of that name, where the object has it."""
+        return self.charge(
+            lambda: self._release.argument(histogram), orders, charge_text(histogram)
+        )
+
+    def charge(self, make: Callable[[], Any], orders: Sequence[float], call: str) -> Any:
+        """The charge for the input that `make` makes; raises as `rdp`."""
         if self._charge is None:
             raise NotOffered("the target has no rdp(histogram, orders)")
-        asked = np.array(orders, dtype=np.float64)
-        return self._call(self._charge, LABELS, histogram, asked, charge_text(histogram))
+        return self._call(self._charge, make, np.array(orders, dtype=np.float64), call)
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: the method of that name, where the object has it."""
@@ -69,15 +78,14 @@ class InProcessTarget:
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
             raise CallError(f"spent({delta:g})", f"raised {raised}") from error
 
-    @staticmethod
     def _call(
+        self,
         function: Callable[[Any, Any], Any],
-        release: Release,
-        histogram: Histogram,
+        make: Callable[[], Any],
         argument: Any,
         call: str,
     ) -> Any:
-        given = release.argument(histogram)
+        given, word = make(), self._release.given
         check_clock()
         try:
             reply = function(given, argument)
@@ -88,10 +96,10 @@ class InProcessTarget:
             if isinstance(error, ValueError) and not written_to:
                 raise Refused(str(error)) from None
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
-            hint = f": the {release.given} given is read-only, copy it" if written_to else ""
+            hint = f": the {word} given is read-only, copy it" if written_to else ""
             raise CallError(call, f"raised {raised}{hint}") from error
-        if not _alike(given, release.argument(histogram)):
-            raise CallError(call, f"changed the {release.given} it was given")
+        if not _alike(given, make()):
+            raise CallError(call, f"changed the {word} it was given")
         return reply
 
     @property

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...reference import REFUSAL, Histogram
 from ...reference.mechanisms import Labels
+from .release import Release
 from .replies import CallError, TargetError, described, shown
 
 Charge = NDArray[np.float64]
@@ -20,9 +21,7 @@ class LabelRelease:
 
     def argument(self, histogram: Histogram) -> Any:
         """See `Release.argument`: a read-only array."""
-        given = np.array(histogram, dtype=np.int64)
-        given.flags.writeable = False
-        return given
+        return read_only(histogram)
 
     def content(self, histogram: Histogram) -> dict[str, Any]:
         """See `Release.content`."""
@@ -34,10 +33,17 @@ class LabelRelease:
 
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
         """See `Release.shaped`: numbers (size,); `checked_labels` looks at their values."""
-        return label_array(reply, histogram, size)
+        return label_array(reply, size, self.text(histogram, size))
 
 
 LABELS = LabelRelease()
+
+
+def read_only(numbers: Any) -> NDArray[np.int64]:
+    """Whole numbers in an array of their own, which cannot be written to."""
+    made = np.array(numbers, dtype=np.int64)
+    made.flags.writeable = False
+    return made
 
 
 def call_text(histogram: Histogram, size: int) -> str:
@@ -73,9 +79,8 @@ def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) ->
     return charge
 
 
-def label_array(reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
+def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
     """The numbers (size,) in `reply`; raises as `checked_labels`, which looks at their values."""
-    call = call_text(histogram, size)
     try:
         labels = np.asarray(reply)
     except Exception:
@@ -89,14 +94,16 @@ def label_array(reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
     return labels
 
 
-def checked_labels(reply: Any, histogram: Histogram, size: int, may_refuse: bool) -> Labels:
+def checked_labels(
+    reply: Any, histogram: Histogram, size: int, may_refuse: bool, release: Release = LABELS
+) -> Labels:
     """The labels (size,) in `reply`, int64.
 
-    reply: anything `np.asarray` makes integral. Raises TargetError that names the call, what came
-    back and what is allowed.
+    reply: anything `np.asarray` makes integral; release: names the call in messages. Raises
+    TargetError that names the call, what came back and what is allowed.
     """
-    call = call_text(histogram, size)
-    labels = label_array(reply, histogram, size)
+    call = release.text(histogram, size)
+    labels = label_array(reply, size, call)
     lowest, allowed = 0, f"0 to {histogram.size - 1}"
     if may_refuse:
         lowest, allowed = REFUSAL, f"{allowed}, or {REFUSAL} for a refusal"

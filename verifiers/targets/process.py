@@ -61,11 +61,15 @@ class ProcessTarget:
 
     @classmethod
     def python(
-        cls, spec: str, timeout: float, restart: RestartCommand | None = None
+        cls,
+        spec: str,
+        timeout: float,
+        restart: RestartCommand | None = None,
+        release: Release = LABELS,
     ) -> "ProcessTarget":
         """A Python target in a fresh interpreter. Raises TargetError when it cannot be loaded."""
         worker = [sys.executable, "-m", "dpassay.verifiers.targets.worker", spec]
-        return cls(worker, timeout, loads=spec, restart=restart)
+        return cls(worker, timeout, loads=spec, restart=restart, release=release)
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`."""
@@ -75,7 +79,8 @@ class ProcessTarget:
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`."""
-        request = {"call": "rdp", "histogram": histogram.tolist(), "orders": list(orders)}
+        content = self._release.content(histogram)
+        request = {"call": "rdp", **content, "orders": list(orders)}
         return self._request(request, "rdp", charge_text(histogram))
 
     def spent(self, delta: float) -> Any:

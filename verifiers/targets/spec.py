@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from .http_options import PLAIN_HTTP, HttpOptions
+from .labels import LABELS
 from .paced import PacedTarget
 from .process import ProcessTarget
+from .release import Release
 from .replies import Target, TargetError, shown_spec
 from .restart_command import RestartCommand
 
@@ -17,31 +19,41 @@ _ALLOWED = "expected package.module:attr, path/to/file.py:attr, http://host:port
 
 
 def open_target(
-    spec: str, timeout: float, restart: str | None = None, http: HttpOptions = PLAIN_HTTP
+    spec: str,
+    timeout: float,
+    restart: str | None = None,
+    http: HttpOptions = PLAIN_HTTP,
+    release: Release = LABELS,
 ) -> PacedTarget:
     """Starts the target that `spec` names; timeout: seconds per call.
 
     restart: the command that restarts what dpassay does not start: a server, or whatever a process
-    of ours is a client of; http: how a server is spoken to. Raises TargetError of one line.
+    of ours is a client of; http: how a server is spoken to; release: what it takes and gives.
+    Raises TargetError of one line.
     """
     try:
         command = None if restart is None else RestartCommand(restart)
     except ValueError as error:
         raise TargetError(f"restart = {error}") from None
-    return PacedTarget(_reached(spec, timeout, command, http), timeout)
+    reached = _reached(spec, timeout, command, http, release)
+    return PacedTarget(reached, timeout, release=release)
 
 
 def _reached(
-    spec: str, timeout: float, restart: RestartCommand | None, http: HttpOptions
+    spec: str,
+    timeout: float,
+    restart: RestartCommand | None,
+    http: HttpOptions,
+    release: Release,
 ) -> Target:
     if spec.startswith("exec:"):
-        return ProcessTarget(_command(spec), timeout, restart=restart)
+        return ProcessTarget(_command(spec), timeout, restart=restart, release=release)
     if spec.lower().startswith(("http://", "https://")):
         from .http import HttpTarget
 
-        return HttpTarget(spec, timeout, restart, options=http)
+        return HttpTarget(spec, timeout, restart, release, http)
     split_spec(spec)
-    return ProcessTarget.python(spec, timeout, restart)
+    return ProcessTarget.python(spec, timeout, restart, release)
 
 
 def _command(spec: str) -> list[str]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...reference import BudgetExhausted
 from .in_process import InProcessTarget
-from .labels import LABELS
+from .input_forms import taken
+from .labels import LABELS, label_array
 from .process import BUDGET_ERROR
 from .replies import CallError, NotOffered, Refused, TargetError
 from .spec import load
@@ -76,11 +77,14 @@ def _result(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
     """What the target says to one request; raises as the target does."""
     if request["call"] == "spent":
         return {"spent": _number(target.spent(request["delta"]))}
-    histogram = np.array(request["histogram"], dtype=np.int64)
+
+    def given() -> Any:
+        return taken(request)
+
     if request["call"] == "rdp":
-        return {"rdp": _plain(target.rdp(histogram, request["orders"]))}
+        return {"rdp": _plain(target.charge(given, request["orders"], "rdp"))}
     size = request["size"]
-    found = LABELS.shaped(target.ask(histogram, size), histogram, size)
+    found = label_array(target.answer(given, size, "aggregate"), size, "aggregate")
     return {LABELS.reply: found.tolist()}
 
 

@@ -10,7 +10,8 @@ from ..findings.explained import explained
 from ..findings.report import Report, Verdict
 from ..gate import verify
 from ..gate.diagnosis import AfterFailure, known
-from ..targets import InProcessTarget, RestartCommand, Target, TargetError, open_target, shown_spec
+from ..reaching import in_process, open_claimed
+from ..targets import Target, TargetError, shown_spec
 
 
 class Inconclusive(Exception):  # noqa: N818 - a verdict's name
@@ -67,10 +68,7 @@ def assert_conforms(
 
 
 def _opened(target: Any, claim: Claim) -> Target:
-    gate = claim.gate
-    if isinstance(target, str):
-        return open_target(target, gate.timeout, gate.restart, claim.http_options)
-    return InProcessTarget(target, None if gate.restart is None else RestartCommand(gate.restart))
+    return open_claimed(target, claim) if isinstance(target, str) else in_process(target, claim)
 
 
 def _judge(report: Report) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 from ..claim import Claim
 from ..commands.verify_line import verify_line
 from ..embedded import REFERENCE, reference_target
-from ..targets import Target, open_target, shown_spec
+from ..reaching import open_claimed
+from ..targets import Target, shown_spec
 
 _REPORT = "report.json"
 
@@ -41,12 +42,7 @@ class SharedRun:
             self._opened = (
                 reference_target(self.claim)
                 if self.target is None
-                else open_target(
-                    self.target,
-                    self.claim.gate.timeout,
-                    self.claim.gate.restart,
-                    self.claim.http_options,
-                )
+                else open_claimed(self.target, self.claim)
             )
 
     def close(self) -> None:

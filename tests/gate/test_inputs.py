@@ -1,0 +1,171 @@
+"""Deployments that take queries, or votes, are judged by the inputs of their claim."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from runs import result
+from typed import typed
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.reaching import in_process, open_claimed
+
+TEACHERS, CLASSES, SCALE = 40, 4, 10.0
+
+
+@pytest.fixture(scope="module")
+def votes():
+    """Votes (inputs, teachers) of an ensemble that agrees on some inputs and not on others."""
+    rng = np.random.default_rng(5)
+    laws = rng.dirichlet([0.6] * CLASSES, 120)
+    return np.stack([rng.choice(CLASSES, TEACHERS, p=law) for law in laws])
+
+
+@pytest.fixture
+def claim(votes, tmp_path):
+    def made(form, **tables):
+        file = tmp_path / "queries.jsonl"
+        rows = [
+            {"id": f"q{i}", "input": {"image": i}, "votes": each.tolist()}
+            for i, each in enumerate(votes)
+        ]
+        file.write_text("\n".join(map(json.dumps, rows)))
+        mechanism = {"name": "gnmax", "noise": f"gaussian:{SCALE:g}"} | {
+            "classes": CLASSES,
+            "teachers": TEACHERS,
+        }
+        gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
+        inputs = {"file": str(file), "form": form}
+        return parse_claim({"mechanism": mechanism, "gate": gate, "inputs": inputs, **tables})
+
+    return made
+
+
+def deployed(votes, form, scale=SCALE, seed=0):
+    """An aggregator that takes inputs in this form, and what it was asked."""
+    rng, asked = np.random.default_rng(seed), []
+    histograms = {
+        "query": lambda given: np.bincount(votes[given["image"]], minlength=CLASSES),
+        "votes": lambda given: np.bincount(given, minlength=CLASSES),
+        "one-hot": lambda given: given.sum(0),
+        "histogram": lambda given: given,
+    }
+
+    def aggregate(given, size):
+        histogram = histograms[form](given)
+        asked.append(tuple(histogram.tolist()))
+        return (histogram + rng.normal(0.0, scale, (size, CLASSES))).argmax(1)
+
+    return aggregate, asked
+
+
+@pytest.mark.parametrize("form", ["query", "votes", "one-hot", "histogram"])
+def test_each_form_passes_and_only_inputs_are_asked(form, votes, claim) -> None:
+    made = claim(form, privacy={"epsilon": 3.0, "delta": 1e-5, "queries": 40})
+    aggregate, asked = deployed(votes, form)
+    report = verify(in_process(aggregate, made), made, seed=0)
+    assert report.verdict == "pass", [check.message for check in report.checks]
+    assert set(asked) <= {row.histogram for row in made.given}
+    assert any("only inputs of" in told for told in report.warnings)
+
+
+@pytest.mark.parametrize("form", ["query", "one-hot"])
+def test_half_the_noise_is_found_and_named(form, votes, claim) -> None:
+    made = claim(form)
+    aggregate, _ = deployed(votes, form, SCALE / 2.0)
+    report = verify(in_process(aggregate, made), made, seed=0)
+    assert report.verdict == "fail"
+    assert "half the claimed scale" in result(report, "class-probabilities").diagnosis
+
+
+def test_a_seed_made_of_the_query_is_found(votes, claim) -> None:
+    """A deployment that takes queries can make its seed of them."""
+
+    def seeded(query, size):
+        rng = np.random.default_rng(query["image"])
+        histogram = np.bincount(votes[query["image"]], minlength=CLASSES)
+        return (histogram + rng.normal(0.0, SCALE, (size, CLASSES))).argmax(1)
+
+    made = claim("query")
+    report = verify(in_process(seeded, made), made, seed=0)
+    assert result(report, "fresh-noise").verdict == "fail"
+
+
+def test_votes_may_do_without_a_file() -> None:
+    """Any histogram may then be asked, as votes that are sorted by class."""
+    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
+    made = parse_claim({"mechanism": mechanism, "gate": gate, "inputs": {"form": "votes"}})
+    rng = np.random.default_rng(0)
+
+    def aggregate(given, size):
+        assert given.ndim == 1
+        histogram = np.bincount(given, minlength=4)
+        return (histogram + rng.normal(0.0, 10.0, (size, 4))).argmax(1)
+
+    report = verify(in_process(aggregate, made), made, seed=0)
+    assert report.verdict == "pass"
+    assert result(report, "shift-invariance").verdict == "pass"
+
+
+CHILD = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    given = asked.get("query", asked.get("votes"))
+    kind = given["image"] if isinstance(given, dict) else len(given) % 4
+    print(json.dumps({"labels": [kind % 4] * asked["size"]}), flush=True)
+"""
+
+
+def test_children_and_python_targets_take_every_form(claim, tmp_path) -> None:
+    """What travels is the query itself, or the votes, whichever transport carries it."""
+    (tmp_path / "child.py").write_text(CHILD)
+    (tmp_path / "target.py").write_text(
+        "def query(given, size):\n    return [given['image'] % 4] * size\n"
+        "def one_hot(given, size):\n    return [given.shape[1] - 1] * size\n"
+    )
+    made = claim("query")
+    at = next(i for i, row in enumerate(made.given) if json.loads(row.query)["image"] % 4 == 3)
+    histogram = np.array(made.given[at].histogram)
+    for spec in (f"exec:{sys.executable} {tmp_path}/child.py", f"{tmp_path}/target.py:query"):
+        target = open_claimed(spec, made)
+        assert list(target.ask(histogram, 2)) == [3, 3]
+        target.close()
+    target = open_claimed(f"{tmp_path}/target.py:one_hot", claim("one-hot"))
+    assert list(target.ask(histogram, 2)) == [CLASSES - 1] * 2
+    target.close()
+
+
+def test_a_bad_reply_is_told_of_the_query(claim, tmp_path) -> None:
+    made = claim("query")
+    report = verify(in_process(lambda query, size: [9] * size, made), made, seed=0)
+    assert report.verdict == "error"
+    assert "aggregate({'image':" in result(report, "input-contract").message
+
+
+def test_a_log_may_name_inputs_by_their_ids(votes, claim, tmp_path) -> None:
+    made, rng = claim("query"), np.random.default_rng(2)
+    path = tmp_path / "claim.toml"
+    path.write_text(
+        f'[mechanism]\nname = "gnmax"\nnoise = "gaussian:{SCALE:g}"\nclasses = {CLASSES}\n'
+        f'teachers = {TEACHERS}\n[inputs]\nfile = "{made.inputs.file}"\nform = "query"\n'
+    )
+    rows, table = [], ["id,label"]
+    for at in rng.integers(0, len(votes), 2000):
+        histogram = np.bincount(votes[at], minlength=CLASSES)
+        label = int((histogram + rng.normal(0, SCALE / 2, CLASSES)).argmax())
+        rows.append(json.dumps({"id": f"q{at}", "label": label}))
+        table.append(f"q{at},{label}")
+    for name, lines in (("log.jsonl", rows), ("log.csv", table)):
+        log = tmp_path / name
+        log.write_text("\n".join(lines) + "\n")
+        found = typed("verify", "--log", str(log), "--claim", str(path), "--seed", "1")
+        assert found.returncode == 1, found.stderr
+        assert "leaves out the claimed gaussian:10" in found.stdout
+        log.write_text("\n".join([*lines, lines[-1].replace("q", "unknown")]) + "\n")
+        found = typed("verify", "--log", str(log), "--claim", str(path))
+        assert (found.returncode, found.stdout) == (2, "")
+        assert "is none of the inputs of the claim" in found.stderr

@@ -1,0 +1,107 @@
+"""Among a claim's inputs: those that tell most, and those that are related, against brute force."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.planning.coverage import coverage
+from dpassay.verifiers.planning.given_inputs import GivenInputs
+from dpassay.verifiers.planning.planner import make_plan
+
+GATE = {"smallest_effect": 0.1, "tolerance": 0.2}
+
+
+def claim_of(rows, tmp_path, scale=4):
+    path = tmp_path / "inputs.jsonl"
+    path.write_text("\n".join(json.dumps({"histogram": list(map(int, row))}) for row in rows))
+    teachers, classes = int(sum(rows[0])), len(rows[0])
+    mechanism = {"name": "gnmax", "noise": f"gaussian:{scale}"} | {
+        "classes": classes,
+        "teachers": teachers,
+    }
+    return parse_claim({"mechanism": mechanism, "gate": GATE, "inputs": {"file": str(path)}})
+
+
+def of(rows, tmp_path):
+    return GivenInputs(claim_of(rows, tmp_path), np.random.default_rng(0))
+
+
+def are_neighbours(one, other):
+    return sorted(np.subtract(one, other).tolist()) == [-1, *[0] * (len(one) - 2), 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_neighbours_are_found_where_there_are_any(seed, tmp_path) -> None:
+    """Catches pairs two votes apart, pairs that share a hash alone, and pairs that are missed."""
+    rng = np.random.default_rng(seed)
+    rows = rng.multinomial(6, [0.4, 0.3, 0.2, 0.1], 5)
+    found = of(rows, tmp_path).neighbours()
+    if any(are_neighbours(*pair) for pair in combinations(rows, 2)):
+        assert found is not None
+        assert are_neighbours(*found)
+        assert all(any((votes == row).all() for row in rows) for votes in found)
+    else:
+        assert found is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_permuted_inputs_are_found_with_their_order(seed, tmp_path) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.multinomial(6, [0.4, 0.3, 0.3], 4)
+    found = of(rows, tmp_path).permuted()
+    related = [
+        pair
+        for pair in combinations(rows, 2)
+        if sorted(pair[0]) == sorted(pair[1]) and pair[0].argmax() != pair[1].argmax()
+    ]
+    assert (found is not None) == bool(related)
+    if found is not None:
+        moved = found.histogram[found.order]
+        assert any((moved == row).all() for row in rows)
+        assert sorted(found.order) == [0, 1, 2]
+        assert moved.argmax() != found.histogram.argmax()
+
+
+def test_a_raised_input_has_more_of_the_leader_alone(tmp_path) -> None:
+    rows = [(5, 3, 2), (6, 4, 0), (8, 1, 1), (7, 2, 1), (0, 5, 5)]
+    found = of(rows, tmp_path).raised([(0, 5, 5), (5, 3, 2)])
+    assert found is not None
+    assert (found.place, found.leader, tuple(found.histogram)) == (1, 0, (7, 2, 1))
+    assert of(rows, tmp_path).raised([(8, 1, 1)]) is None  # (6, 4, 0) has fewer, others no more
+
+
+def test_a_plan_asks_the_inputs_and_nothing_else(tmp_path) -> None:
+    """Whatever their kinds: none of them is renumbered, shifted or made up."""
+    rng = np.random.default_rng(1)
+    rows = np.r_[rng.multinomial(40, [0.5, 0.3, 0.1, 0.1], 300), [(0, 40, 0, 0), (20, 20, 0, 0)]]
+    plan = make_plan(claim_of(rows, tmp_path, 10), 3)
+    known = {tuple(map(int, row)) for row in rows}
+    assert {stream.histogram for stream in plan.streams} <= known
+    assert not any(stream.turned for stream in plan.streams)
+    assert set(plan.twins) == {"permutation-equivariance", "vote-monotonicity"}
+    twins = plan.twins["permutation-equivariance"]
+    base, twin = plan.streams[twins.base], plan.streams[twins.twin]
+    assert twin.histogram == tuple(base.histogram[k] for k in twin.relabel)
+    (told,) = coverage(plan)
+    assert f"of its {len(known):,} different histograms (302 rows)" in told
+
+
+def test_kinds_that_no_input_is_are_named(tmp_path) -> None:
+    tied = list(coverage(make_plan(claim_of([(3, 3, 2), (4, 2, 2)], tmp_path), 0)))
+    assert any("no input has a clear winner" in told for told in tied)
+    clear = list(coverage(make_plan(claim_of([(40, 0, 0), (39, 1, 0)], tmp_path), 0)))
+    assert any("no input is a near tie" in told for told in clear)
+    assert list(coverage(make_plan(parse_claim(claim_table()), 0))) == []
+
+
+def claim_table():
+    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    return {"mechanism": mechanism, "gate": GATE}
+
+
+def test_an_input_alone_is_a_plan(tmp_path) -> None:
+    plan = make_plan(claim_of([(20, 12, 8)], tmp_path, 10), 0)
+    assert {stream.histogram for stream in plan.streams} == {(20, 12, 8)}

@@ -1,0 +1,142 @@
+"""A file of inputs: what a deployment is asked, and the votes that its teachers give on it."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...reference import as_histogram
+from .files import ReadingError, read_bytes
+from .whole_numbers import is_whole
+
+_KEYS = ("id", "input", "histogram", "votes")
+_NAMED = ("id", "input")
+
+
+@dataclass(frozen=True)
+class Input:
+    """One row: the votes on an input, as a histogram (c,).
+
+    query: the input as the deployment takes it, in JSON; None where the row has none. votes: the
+    class that each teacher voted for, where the row says. key: what logs call it.
+    """
+
+    histogram: tuple[int, ...]
+    query: str | None = None
+    votes: tuple[int, ...] | None = None
+    key: str | None = None
+
+
+def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -> tuple[Input, ...]:
+    """The rows of the file at `path`, JSON Lines, or CSV with a header, as its first line shows.
+
+    classes, teachers: of the claim, which every row must have. need_queries: whether each row must
+    hold an input. The votes on an input are fixed: rows of one input, or of one id, must have one
+    histogram. Raises ValueError that names the file, the line and what is allowed.
+    """
+    try:
+        text = read_bytes(path, again=True).decode("utf-8-sig")
+    except ReadingError as error:
+        raise ValueError(f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not UTF-8 text") from None
+    tables = _json_tables if text.lstrip().startswith("{") else _csv_tables
+    found: list[Input] = []
+    known: dict[tuple[str, str], tuple[int, ...]] = {}
+    for line, table in tables(text, path):
+        place = f"{path}, line {line}"
+        row = _checked(table, place, classes, teachers)
+        if need_queries and row.query is None:
+            raise ValueError(f'{place}: no input, which form = "query" needs in every row')
+        for name, value in (("id", row.key), ("input", row.query)):
+            if (
+                value is not None
+                and known.setdefault((name, value), row.histogram) != row.histogram
+            ):
+                raise ValueError(
+                    f"{place}: {name} {value[:60]} has other votes than in a row above: the votes "
+                    "on an input are fixed"
+                )
+        found.append(row)
+    if not found:
+        raise ValueError(f"{path}: no inputs: expected one per row")
+    return tuple(found)
+
+
+def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            table = json.loads(line)
+        except (ValueError, RecursionError):
+            table = None
+        if not isinstance(table, dict):
+            raise ValueError(f"{path}, line {number}: {line.strip()[:60]!r} is no JSON object")
+        yield number, table
+
+
+def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Rows of CSV as the keys of JSON Lines: columns that are not named id or input are classes."""
+    try:
+        rows = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, newline="")), 1)]
+    except csv.Error:
+        raise ValueError(f"{path}: not a CSV file") from None
+    rows = [(i, row) for i, row in rows if any(row)]
+    names = [name.strip().lower() for name in rows[0][1]] if rows else []
+    if not names or any(not name or is_whole(name) for name in names):
+        raise ValueError(
+            f"{path}, line 1: expected JSON objects, or a header with a column for each class, and "
+            "perhaps columns named id and input"
+        )
+    for number, row in rows[1:]:
+        if len(row) != len(names):
+            raise ValueError(
+                f"{path}, line {number}: {len(row)} columns, but {len(names)} in the header"
+            )
+        votes = [cell for name, cell in zip(names, row, strict=True) if name not in _NAMED]
+        bad = next((cell for cell in votes if not is_whole(cell)), None)
+        if bad is not None:
+            raise ValueError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")
+        named = {name: cell for name, cell in zip(names, row, strict=True) if name in _NAMED}
+        yield number, {**named, "histogram": [int(cell) for cell in votes]}
+
+
+def _checked(table: Mapping[str, Any], place: str, classes: int, teachers: int) -> Input:
+    unknown = next((key for key in table if key not in _KEYS), None)
+    if unknown is not None:
+        raise ValueError(f"{place}: {unknown[:60]!r}: allowed are {', '.join(_KEYS)}")
+    votes = None if table.get("votes") is None else _votes(table["votes"], place, classes)
+    counted = None if votes is None else np.bincount(votes, minlength=classes).tolist()
+    given = table.get("histogram", counted)
+    if given is None:
+        raise ValueError(f"{place}: neither histogram nor votes")
+    try:
+        histogram = tuple(as_histogram(given).tolist())
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{place}: {str(error)[:200]}") from None
+    if counted is not None and histogram != tuple(counted):
+        raise ValueError(f"{place}: the histogram is not that of the votes, {counted}")
+    if len(histogram) != classes or sum(histogram) != teachers:
+        raise ValueError(
+            f"{place}: {len(histogram)} classes and {sum(histogram)} votes, but the claim has "
+            f"{classes} classes and {teachers} teachers"
+        )
+    query = json.dumps(table["input"]) if table.get("input") is not None else None
+    key = None if table.get("id") is None else str(table["id"])
+    return Input(histogram, query, votes, key)
+
+
+def _votes(given: Any, place: str, classes: int) -> tuple[int, ...]:
+    """The class that each teacher voted for."""
+    allowed = f"expected the class of each teacher, 0 to {classes - 1}"
+    if not isinstance(given, list) or not given:
+        raise ValueError(f"{place}: votes {str(given)[:60]!r}: {allowed}")
+    for vote in given:
+        if isinstance(vote, bool) or not isinstance(vote, int) or not 0 <= vote < classes:
+            raise ValueError(f"{place}: vote {str(vote)[:60]!r}: {allowed}")
+    return tuple(given)

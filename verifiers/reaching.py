@@ -1,0 +1,23 @@
+"""A target, reached as its claim says: how long a call takes, what restarts it, what it takes."""
+
+from typing import Any
+
+from .claim import Claim
+from .targets import InProcessTarget, PacedTarget, RestartCommand, open_target
+
+
+def open_claimed(spec: str, claim: Claim, *, restarts: bool = True) -> PacedTarget:
+    """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
+
+    restarts: whether the claim's command restarts it. Raises TargetError of one line.
+    """
+    gate = claim.gate
+    restart = gate.restart if restarts else None
+    return open_target(spec, gate.timeout, restart, claim.http_options, claim.release)
+
+
+def in_process(target: Any, claim: Claim) -> InProcessTarget:
+    """A target handed over as a Python object. Raises ValueError for what is none."""
+    restart = claim.gate.restart
+    command = None if restart is None else RestartCommand(restart)
+    return InProcessTarget(target, command, release=claim.release)
