@@ -179,7 +179,7 @@ def test_own_histograms_are_typed_or_read(tmp_path) -> None:
     """Each once, and a column of labels is no class."""
     path = tmp_path / "own.csv"
     path.write_text("a,b,c,d,label\n20,10,6,4,1\n40,0,0,0,0\n")
-    claim = small_claim().mechanism
+    claim = small_claim()
     found = own_histograms(["20,10,6,4", "10,10,10,10"], str(path), claim)
     assert found == [OWN, (10, 10, 10, 10), (40, 0, 0, 0)]
     report = verify(drawing(small_claim()), small_claim(), seed=0, own=found)
@@ -211,13 +211,15 @@ def test_bad_histograms_are_one_line(typed_ones, text, words, tmp_path, monkeypa
         (tmp_path / "own.csv").write_text(text)
     file = None if typed_ones else "own.csv" if text is not None else "nowhere.csv"
     with pytest.raises(ValueError, match=r"^[-no]") as error:
-        own_histograms(typed_ones, file, small_claim().mechanism)
+        own_histograms(typed_ones, file, small_claim())
     assert str(error.value).startswith(words)
     assert "\n" not in str(error.value)
 
 
 def test_there_is_a_limit_to_own_histograms(tmp_path) -> None:
-    claim = small_claim(gate={}).mechanism.model_copy(update={"classes": 2, "teachers": 2000})
+    plain = small_claim()
+    many = plain.mechanism.model_copy(update={"classes": 2, "teachers": 2000})
+    claim = plain.model_copy(update={"mechanism": many})
     rows = tmp_path / "own.csv"
     rows.write_text("".join(f"{k},{2000 - k}\n" for k in range(1001)))
     with pytest.raises(ValueError, match=r"own.csv: 1,001 histograms: expected at most 1,000$"):
