@@ -1,19 +1,19 @@
 """Labels of two histograms asked in turn, and of long blocks: fair wagers that see."""
 
 import math
+from functools import cache
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from small import drawing, small_claim
 
 from dpassay.verifiers.checks import FreshNoise
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import BlockDispersion, InTurn
 from dpassay.verifiers.evidence import dispersion as module
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.targets import InProcessTarget
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 CLAIMED = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
 
@@ -44,17 +44,23 @@ def test_an_answer_that_follows_the_one_before_shows() -> None:
         assert (evidence.log_e_value > 40.0) is seen
 
 
+@cache  # the evidence knows the labels and not their law: one enumeration for all of them
+def in_blocks(blocks, labels, batch):
+    """The logarithm of what labels give that come so many at a time, in blocks of these sizes."""
+    with patch.object(module, "BLOCKS", blocks):
+        evidence = BlockDispersion(0.5)
+        for start in range(0, len(labels), batch):
+            evidence.observe(np.array(labels[start : start + batch]))
+        return evidence.log_e_value
+
+
 @pytest.mark.parametrize("true", [0.02, 0.3, 0.5, 0.9])
-def test_blocks_are_fair_under_any_probability(monkeypatch, true) -> None:
+def test_blocks_are_fair_under_any_probability(true) -> None:
     """Enumerated: all orders of twelve labels, in blocks of eight and of nine and a rest."""
-    monkeypatch.setattr(module, "BLOCKS", (8, 9))
     total = 0.0
     for labels in product((False, True), repeat=12):
-        evidence = BlockDispersion(0.5)
-        evidence.observe(np.array(labels[:5]))
-        evidence.observe(np.array(labels[5:]))
-        inside = sum(labels)
-        total += true**inside * (1 - true) ** (12 - inside) * math.exp(evidence.log_e_value)
+        inside, log_e = sum(labels), in_blocks((8, 9), labels, 7)
+        total += true**inside * (1 - true) ** (12 - inside) * math.exp(log_e)
     assert total <= 1.0 + 1e-9
 
 
@@ -90,19 +96,16 @@ def test_blocks_begin_with_the_first_label(monkeypatch) -> None:
 
 @pytest.mark.parametrize("blocks", [(8,), (9,)])
 @pytest.mark.parametrize("true", [0.02, 0.42, 0.5, 0.9])
-def test_no_rule_of_stopping_gains_on_blocks(monkeypatch, blocks, true) -> None:
+def test_no_rule_of_stopping_gains_on_blocks(blocks, true) -> None:
     """The best rule, label by label, by backward induction; 1.09 where open blocks went uncharged.
 
     An average of e-processes is one only if each is, at every label: one that stands still while
     its block is open lets a rule stop before the loss.
     """
-    monkeypatch.setattr(module, "BLOCKS", blocks)
 
     def best(labels):
-        evidence = BlockDispersion(0.5)
-        for label in labels:
-            evidence.observe(np.array([label]))
-        now = math.exp(evidence.log_e_value) if labels else 0.0  # not to begin is no rule
+        # not to begin is no rule
+        now = math.exp(in_blocks(blocks, labels, 1)) if labels else 0.0
         if len(labels) == 10:
             return now
         return max(now, true * best((*labels, True)) + (1 - true) * best((*labels, False)))
@@ -126,9 +129,6 @@ def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypat
         look(self)
 
     monkeypatch.setattr(FreshNoise, "_look", spied)
-    claim = parse_claim({"mechanism": GNMAX, "gate": {"smallest_effect": 0.1, "tolerance": 0.2}})
-    rng = np.random.default_rng(3)
-    mechanism = claim.mechanism.mechanism()
-    verify(InProcessTarget(lambda h, n: mechanism.sample(h, n, rng)), claim, seed=0)
+    verify(drawing(small_claim()), small_claim(), seed=0)
     # the very first label of a pair follows none
     assert set(seen) == {(0, 0), (1, 0)}
