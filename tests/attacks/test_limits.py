@@ -85,7 +85,15 @@ def test_the_error_falls_with_the_root_of_the_queries() -> None:
     assert abs(slope + 0.5) < 4.9 * error + 0.02
 
 
-@pytest.mark.parametrize("votes", [HIGH, MEDIUM, LOW], ids=["high", "medium", "low"])
+@pytest.mark.parametrize(
+    "votes",
+    [
+        pytest.param(HIGH, marks=pytest.mark.slow("another histogram")),
+        pytest.param(MEDIUM, marks=pytest.mark.slow("another histogram")),
+        LOW,
+    ],
+    ids=["high", "medium", "low"],
+)
 def test_the_error_follows_the_limit_curve_in_sigma(votes) -> None:
     """From where rare classes are seen (sigma 60) to where all drown (400), within 15 %."""
     for sigma in (60.0, 100.0, 200.0, 400.0):
@@ -108,7 +116,13 @@ def test_more_noise_reads_better_up_to_the_turning_point_and_worse_beyond_it() -
     assert rising[1] + slack < rising[2]
 
 
-@pytest.mark.parametrize("sigma", [5.0, 10.0, 15.0, 20.0, 30.0, 40.0])
+@pytest.mark.parametrize(
+    "sigma",
+    [
+        *(15.0, 40.0),
+        *(pytest.param(s, marks=pytest.mark.slow("other scales")) for s in (5.0, 10.0, 20.0, 30.0)),
+    ],
+)
 def test_the_expected_error_holds_where_classes_are_eclipsed(sigma) -> None:
     """A quadratic limit would put half the votes into wrong corners at sigma 15."""
     votes = np.array([180, 40, 20, 5, 5])

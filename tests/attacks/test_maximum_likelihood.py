@@ -22,9 +22,13 @@ from dpassay.verifiers.strategies import histograms
 
 GNMAX = NoisyArgmax(Gaussian(40.0))
 FAMILIES = [Gaussian, Laplace, Gumbel, Exponential]
+TWO_QUICK = [
+    *(Gaussian, Exponential),
+    *(pytest.param(f, marks=pytest.mark.slow("other families")) for f in (Laplace, Gumbel)),
+]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TWO_QUICK)
 @given(histogram=histograms(4, 60))
 def test_exact_probabilities_give_the_histogram_back(family, histogram) -> None:
     """From Q(H) itself, not from counts: whatever is off by a vote or a shift is caught."""
@@ -86,7 +90,9 @@ def plain_fit(counts, noise, teachers):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("queries", [3, 40, 3000])
+@pytest.mark.parametrize(
+    "queries", [3, pytest.param(40, marks=pytest.mark.slow("fewer and more are")), 3000]
+)
 def test_no_generic_solver_finds_likelier_votes(family, queries) -> None:
     """The plain fit's likelihood is never above ours, and never above our certificate."""
     mechanism = NoisyArgmax(family(25.0))

@@ -90,14 +90,19 @@ def exact_posterior(found, space):
 
 
 @pytest.mark.parametrize(
-    "case",
+    ("case", "runs"),
     [
-        case if case == "gaussian" else pytest.param(case, marks=pytest.mark.slow("other cases"))
-        for case in CASES
+        ("gaussian", 3),
+        *(
+            pytest.param(case, 8, marks=pytest.mark.slow("other cases, and closer"))
+            for case in CASES
+        ),
     ],
 )
-def test_the_chains_draw_from_the_exact_posterior(case) -> None:
+def test_the_chains_draw_from_the_exact_posterior(case, runs) -> None:
     """Each histogram's frequency against enumeration, in total variation.
+
+    Of eight runs; the distance that is chance alone falls with the root of the runs.
 
     Right: 0.006 to 0.014. A concentration fixed at 1: 0.03 to 0.26 in three cases; a fixed share
     of contenders: 0.10 to 0.28 in three; no exact acceptance: 0.04 to 0.07 in three; the prior
@@ -108,14 +113,14 @@ def test_the_chains_draw_from_the_exact_posterior(case) -> None:
     found = Likelihood([Answers(np.array(counts), mechanism)])
     exact = exact_posterior(found, space)
     drawn = np.concatenate(
-        [sample_posterior(found, 9, np.random.default_rng(seed)).votes for seed in range(8)]
+        [sample_posterior(found, 9, np.random.default_rng(seed)).votes for seed in range(runs)]
     )
     place = {tuple(h): i for i, h in enumerate(space.tolist())}
     seen = np.zeros_like(exact)
     for draw in drawn.tolist():
         seen[tuple(place[tuple(row)] for row in draw)] += 1
     distance = 0.5 * np.abs(seen / seen.sum() - exact).sum()
-    assert distance < 0.025
+    assert distance < 0.025 * np.sqrt(8 / runs)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,9 @@ def mean(value, q):
     return total
 
 
-@pytest.mark.parametrize("q", NULLS)
+@pytest.mark.parametrize(
+    "q", [*NULLS[:2], pytest.param(NULLS[2], marks=pytest.mark.slow("another law")), NULLS[3]]
+)
 @pytest.mark.parametrize("wager", WAGERS, ids=lambda wager: wager.__name__)
 def test_a_wager_is_fair_under_the_claimed_law(wager, q) -> None:
     """Each is a mixture of likelihood ratios: its expectation is 1, not merely at most 1."""
@@ -138,7 +140,13 @@ def test_repetition_wagers_on_labels_that_avoid_each_other() -> None:
             assert math.isclose(found, ratio, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize("votes", [[130] + [15] * 8 + [0], [125, 125]])
+@pytest.mark.parametrize(
+    "votes",
+    [
+        pytest.param([130] + [15] * 8 + [0], marks=pytest.mark.slow("more classes")),
+        [125, 125],
+    ],
+)
 def test_copies_to_see(votes) -> None:
     """Null: detection rate >= 0.99 at the stated probability of a copy; at half of it, rarely."""
     log_q = np.asarray(log_probabilities(votes, Gaussian(40.0)))

@@ -13,6 +13,7 @@ from dpassay.verifiers.checks import FreshNoise
 from dpassay.verifiers.evidence import BlockDispersion, InTurn
 from dpassay.verifiers.evidence import dispersion as module
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
 
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 CLAIMED = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))
@@ -129,6 +130,6 @@ def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypat
         look(self)
 
     monkeypatch.setattr(FreshNoise, "_look", spied)
-    verify(drawing(small_claim()), small_claim(), seed=0)
+    verify(drawing(small_claim()), small_claim(), seed=0, selection=select(["fresh-noise"]))
     # the very first label of a pair follows none
     assert set(seen) == {(0, 0), (1, 0)}
