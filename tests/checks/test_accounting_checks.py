@@ -84,7 +84,11 @@ def theorem_6(histogram, mechanism, orders):
 
 
 @pytest.mark.parametrize(
-    ("teachers", "threshold", "threshold_noise"), [(150, 150.0, 5.0), (250, 600.0, 50.0)]
+    ("teachers", "threshold", "threshold_noise"),
+    [
+        (150, 150.0, 5.0),
+        pytest.param(250, 600.0, 50.0, marks=pytest.mark.slow("another threshold")),
+    ],
 )
 def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, threshold_noise) -> None:
     """Answers so rare that their enclosures once held zero: the proof was a nan."""
@@ -163,16 +167,26 @@ LNMAX = {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 100}
 SCREENED = GNMAX | {"name": "confident-gnmax", "noise": "gaussian:100", "threshold": 150.0}
 SCREENED |= {"threshold_noise": "gaussian:20"}
 
+CHARGES = pytest.mark.slow("many charges")
+
 
 @pytest.mark.parametrize(
     ("mechanism", "charge", "words"),
     [
-        (GNMAX, lambda a: 0.5 * a / SIGMA**2, "half of the published data-independent bound"),
+        pytest.param(
+            *(GNMAX, lambda a: 0.5 * a / SIGMA**2, "half of the published data-independent bound"),
+            marks=CHARGES,
+        ),
         (GNMAX, lambda a: 0.2515 * a / SIGMA**2, "a quarter of the published"),
-        (GNMAX, lambda a: a / SIGMA**4, "1/scale^2 of the published"),
+        pytest.param(*(GNMAX, lambda a: a / SIGMA**4, "1/scale^2 of the published"), marks=CHARGES),
         (GNMAX, lambda a: np.full(a.size, 2 / SIGMA**2), "bound of order 2, at every order"),
-        (LNMAX, lambda a: np.minimum(1 / 20, a / 800), "gamma for two gamma"),
-        (SCREENED, lambda a: a / 100**2, "of an answer, without that of the screening"),
+        pytest.param(
+            *(LNMAX, lambda a: np.minimum(1 / 20, a / 800), "gamma for two gamma"), marks=CHARGES
+        ),
+        pytest.param(
+            *(SCREENED, lambda a: a / 100**2, "of an answer, without that of the screening"),
+            marks=CHARGES,
+        ),
     ],
 )
 def test_a_charge_like_a_known_one_is_named(mechanism, charge, words) -> None:
@@ -182,7 +196,7 @@ def test_a_charge_like_a_known_one_is_named(mechanism, charge, words) -> None:
     assert words in check.finding().diagnosis
 
 
-@pytest.mark.slow("many charges")
+@CHARGES
 @pytest.mark.parametrize("share", [0.45, 0.51])
 def test_a_charge_like_no_known_one_is_not_named(share) -> None:
     """Two per cent from a half is no half, nor is what is half of it at one order alone."""
@@ -216,14 +230,25 @@ def privacy(**change):
     return {"epsilon": 1.97, "delta": 1e-5, "queries": 286} | change
 
 
-def test_a_true_privacy_claim_is_not_refuted() -> None:
+@pytest.mark.parametrize(
+    "epsilon", [1.90, pytest.param(1.97, marks=pytest.mark.slow("further from the limit"))]
+)
+def test_a_true_privacy_claim_is_not_refuted(epsilon) -> None:
     """286 tied queries cost between 1.876 and 1.900 at delta 1e-5 (privacy loss distribution)."""
-    assert judged("privacy-claim", privacy=privacy()).verdict is Verdict.PASS
-    assert judged("privacy-claim", privacy=privacy(epsilon=1.90)).verdict is Verdict.PASS
+    assert judged("privacy-claim", privacy=privacy(epsilon=epsilon)).verdict is Verdict.PASS
+
+
+OTHER_KEYS = pytest.mark.slow("other keys; another is")
 
 
 @pytest.mark.parametrize(
-    "change", [{"epsilon": 1.85}, {"queries": 330}, {"delta": 2e-6}, {"epsilon": 1.97 / 2}]
+    "change",
+    [
+        {"epsilon": 1.85},
+        pytest.param({"queries": 330}, marks=OTHER_KEYS),
+        pytest.param({"delta": 2e-6}, marks=OTHER_KEYS),
+        pytest.param({"epsilon": 1.97 / 2}, marks=OTHER_KEYS),
+    ],
 )
 def test_a_false_privacy_claim_is_refuted_with_the_pair(change) -> None:
     """Each a few percent beyond the exact cost of the tied pair."""

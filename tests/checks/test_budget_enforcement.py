@@ -15,6 +15,7 @@ from dpassay.verifiers.checks.budget_histograms import costliest
 from dpassay.verifiers.claim import PrivacyClaim, parse_claim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 GNMAX = NoisyArgmax(Gaussian(10.0))
@@ -232,7 +233,8 @@ def module(tmp_path):
 
 def run(spec):
     target = InProcessTarget(lambda h, n: GNMAX.sample(h, n, np.random.default_rng(0)))
-    report = verify(target, claim(budget_target=spec), seed=0)
+    alone = select(["budget-enforcement"])
+    report = verify(target, claim(budget_target=spec), seed=0, selection=alone)
     return result(report, "budget-enforcement")
 
 

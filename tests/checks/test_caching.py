@@ -71,7 +71,7 @@ def test_one_total_alone_runs_out_of_histograms() -> None:
     assert "an answer is kept" in result(report, "class-probabilities").message
 
 
-@pytest.mark.parametrize("most", [60, 2000])
+@pytest.mark.parametrize("most", [60, pytest.param(2000, marks=pytest.mark.slow("more"))])
 def test_the_budget_is_kept(most) -> None:
     """Asking again counts too: a deployment may pay for each answer."""
     made = small(max_queries=most)

@@ -51,7 +51,12 @@ def test_answers_that_are_not_charged_are_named(enforced, name) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["prepaid", "charges-twice", "data-dependent-budget", "blocks-in-advance"]
+    "name",
+    [
+        *("prepaid", "data-dependent-budget"),
+        pytest.param("charges-twice", marks=pytest.mark.slow("others are dearer too")),
+        pytest.param("blocks-in-advance", marks=pytest.mark.slow("others are dearer too")),
+    ],
 )
 def test_sound_accounts_are_not_accused(enforced, name) -> None:
     """Nor is a data-dependent one at the side of a pair that its bound does not cover."""

@@ -21,6 +21,8 @@ from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 from zoo import BROKEN
 
+LONGER = pytest.mark.slow("found after a longer run; others are")
+
 
 def judged(name):
     entry = next(entry for entry in BROKEN if entry.id == name)
@@ -28,7 +30,11 @@ def judged(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["root-scale", "square-scale", "clear-lead-shortcut", "none-after-5000", "no-noise"]
+    "name",
+    [
+        *("root-scale", "square-scale", "no-noise"),
+        *(pytest.param(name, marks=LONGER) for name in ("clear-lead-shortcut", "none-after-5000")),
+    ],
 )
 def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     """The first labels that refute fit several; each of these got a wrong name from them alone."""
@@ -37,7 +43,9 @@ def test_the_fault_that_is_named_is_the_one_that_is_there(name) -> None:
     assert all(entry.named in found.diagnosis for found in failed)
 
 
-@pytest.mark.parametrize("name", ["first-of-call-bare", "single-bare-beyond-80"])
+@pytest.mark.parametrize(
+    "name", ["first-of-call-bare", pytest.param("single-bare-beyond-80", marks=LONGER)]
+)
 def test_what_is_wrong_with_calls_for_one_label_alone_is_named_from_them(name) -> None:
     """Catches a name from all labels: most are from calls without the fault."""
     entry, report = judged(name)

@@ -11,9 +11,13 @@ from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.embedded import reference_target
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.targets import InProcessTarget, NotOffered, TargetError
 
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
+
+ALONE = select(["fresh-noise"])
+"""For runs of which nothing else is looked at."""
 
 claim = partial(claimed, "gaussian:10", classes=4, teachers=40, **COARSE)
 
@@ -57,16 +61,26 @@ class Restartable(InProcessTarget):
         raise NotOffered("not in this test")
 
 
-def test_no_pass_while_a_restart_is_owed() -> None:
+@pytest.fixture(scope="module")
+def without():
+    """Queries of a pass without a restart."""
+    return verify(InProcessTarget(gaussian(1)), claim(), seed=0, selection=ALONE).queries
+
+
+@pytest.mark.parametrize("more", [0, pytest.param(100, marks=pytest.mark.slow("another budget"))])
+def test_no_pass_while_a_restart_is_owed(more, without) -> None:
     """All labels but those of the restart: catches a pass that left the restart out."""
+    made = claim(max_queries=without + more)
+    cut = verify(Restartable(gaussian(1)), made, seed=0, selection=ALONE)
+    found = result(cut, "fresh-noise")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "more queries would have been needed" in found.message
+
+
+@pytest.mark.slow("whole runs; the reference is restarted in another")
+def test_with_the_restart_it_is_a_pass() -> None:
     whole = verify(Restartable(gaussian(None)), claim(), seed=0)
     assert whole.verdict is Verdict.PASS
-    without = verify(InProcessTarget(gaussian(None)), claim(), seed=0).queries
-    for short in (without, without + 100):
-        cut = verify(Restartable(gaussian(None)), claim(max_queries=short), seed=0)
-        found = result(cut, "fresh-noise")
-        assert found.verdict is Verdict.INCONCLUSIVE
-        assert "more queries would have been needed" in found.message
 
 
 def test_the_reference_is_made_anew_without_a_warning() -> None:
@@ -98,7 +112,8 @@ def test_kept_answers_are_asked_again_after_a_restart() -> None:
                 self._bind(keeping(2))
 
     kept, lost = (
-        result(verify(Lives(forgets), made, seed=0), "fresh-noise") for forgets in (False, True)
+        result(verify(Lives(forgets), made, seed=0, selection=ALONE), "fresh-noise")
+        for forgets in (False, True)
     )
     assert kept.verdict is Verdict.PASS
     assert "after a restart 100 did" in kept.message

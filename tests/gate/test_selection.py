@@ -19,6 +19,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}
 OWN = (20, 10, 6, 4)
+ANOTHER = pytest.mark.slow("whole runs; others are")
 CLAIM = """
 [mechanism]
 name = "gnmax"
@@ -55,9 +56,9 @@ def whole():
         ("shift-invariance", small_claim(), 0.5),
         ("permutation-equivariance", small_claim(), 0.5),
         ("vote-monotonicity", small_claim(), 0.5),
-        ("fresh-noise", small_claim(), 1.0),
+        pytest.param("fresh-noise", small_claim(), 1.0, marks=ANOTHER),
         ("abstention", small_claim("confident-gnmax"), None),
-        ("privacy-claim", small_claim(privacy=PRIVACY), 0.02),
+        pytest.param("privacy-claim", small_claim(privacy=PRIVACY), 0.02, marks=ANOTHER),
         ("privacy-audit", small_claim(privacy=PRIVACY), 0.5),
         ("histogram-leakage", small_claim(), 0.5),
         ("vote-monotonicity", small_claim("confident-gnmax"), None),

@@ -38,8 +38,7 @@ QUICK = {
     "restarts": "seed-of-the-process-id-by-command",
     "seldom": "small-calls-one-draw",
     "none": """
-        plain budgeted data-independent-accountant noise-drawn-ahead single-calls-of-their-own
-        confident permute-and-flip
+        plain budgeted noise-drawn-ahead single-calls-of-their-own confident permute-and-flip
     """,
 }
 """By class of fault, what every push runs: a few that are found soon, and correct ones (none).
