@@ -13,7 +13,9 @@ import pytest
 from dpassay.verifiers.commands import interrupts as module
 from dpassay.verifiers.commands.interrupts import remembered_interrupts
 
-CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 10\nteachers = 250\n'
+CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:10"\nclasses = 4\nteachers = 40\n'
+
+MORE = pytest.mark.slow("processes that load everything; others are")
 
 
 def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch) -> None:
@@ -87,8 +89,8 @@ def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too() -> None:
     ("apart", "times", "number"),
     [
         (0.0, 20, signal.SIGINT),
-        (0.02, 20, signal.SIGINT),
-        (0.1, 20, signal.SIGINT),
+        pytest.param(0.02, 20, signal.SIGINT, marks=MORE),
+        pytest.param(0.1, 20, signal.SIGINT, marks=MORE),
         (0.0, 1, signal.SIGTERM),
     ],
 )

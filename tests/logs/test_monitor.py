@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 from http_server import Server
 from small import small_claim
+from typed import typed
 
 from dpassay.verifiers.claim import read_claim
 from dpassay.verifiers.inputs.release_log import LogError
+from dpassay.verifiers.logs import monitor
 from dpassay.verifiers.logs.alarms import (
     SECRET,
     Alarm,
@@ -71,14 +73,15 @@ def content(folder: Any) -> list[Any]:
         return [base.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
 
 
-def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path) -> None:
+@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.slow("more kills"))])
+def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path, monkeypatch, kills) -> None:
     """Catches rows counted twice or lost, and evidence apart from its place in the log.
 
     Both begin with one state, so with one stream of uniforms; steps are short, so that every kill
     follows a commit and there is one soon after.
     """
     log, claim = tmp_path / "log.csv", tmp_path / "claim.toml"
-    rows = lines(60_000, 1)
+    rows = lines(12_000 * (kills + 1), 1)  # more than are read before the last kill
     claim.write_text(CLAIM)
     log.write_text(HEAD + rows[: rows.index("\n") + 1])
     run_out(log, tmp_path / "whole", read_claim(claim))
@@ -88,23 +91,29 @@ def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path) -> None:
         "from dpassay.verifiers.logs import monitor; monitor._VOTES_AT_ONCE = 8000; "
         "from dpassay.verifiers.cli import main; main()"
     )
-    command = [sys.executable, "-c", program, "monitor", str(log), "--claim", str(claim)]
+    monkeypatch.setattr(monitor, "_VOTES_AT_ONCE", 8000)
 
-    def started(folder: Any) -> subprocess.Popen[bytes]:
-        words = [*command, "--state", str(folder), "--once"]
-        return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def words(folder: str) -> list[str]:
+        state = str(tmp_path / folder)
+        return ["monitor", str(log), "--claim", str(claim), "--state", state, "--once"]
 
-    assert started(tmp_path / "whole").wait() == 0
+    assert typed(*words("whole")).returncode == 0
     rng = np.random.default_rng(2)
-    for _ in range(5):
-        before, running = content(tmp_path / "broken")[0], started(tmp_path / "broken")
+    for _ in range(kills):
+        before = content(tmp_path / "broken")[0]
+        running = subprocess.Popen(
+            [sys.executable, "-c", program, *words("broken")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         while content(tmp_path / "broken")[0] == before:
             assert running.poll() is None
             time.sleep(0.01)
         time.sleep(float(rng.uniform(0.0, 0.1)))
         running.send_signal(signal.SIGKILL)
         assert running.wait() == -signal.SIGKILL
-    assert started(tmp_path / "broken").wait() == 0
+    assert content(tmp_path / "broken") != content(tmp_path / "whole")
+    assert typed(*words("broken")).returncode == 0
     assert content(tmp_path / "broken") == content(tmp_path / "whole")
 
 

@@ -65,10 +65,10 @@ def test_your_own_aggregator_in_five_lines(tmp_path, process) -> None:
     assert found.stdout.startswith("PASS")
 
 
-def test_the_gate_has_the_keys_shown(tmp_path, process) -> None:
+def test_the_gate_has_the_keys_shown(tmp_path, shell) -> None:
     (tmp_path / "aggregator.py").write_text(block("python", "def aggregate"))
     (tmp_path / "claim.toml").write_text(block("toml", "[mechanism]") + block("toml", "[gate]"))
-    found = process(FIVE_LINES + " --json --max-queries 300")
+    found = shell(FIVE_LINES + " --json --max-queries 300")
     assert found.returncode == 3, found.stderr
 
 

@@ -81,7 +81,8 @@ def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports) 
 
 def test_of_many_labels_the_most_deviating_are_shown() -> None:
     mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 32, "teachers": 250}
-    plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
+    gate = {"smallest_effect": 0.3, "tolerance": 0.5}
+    plan = make_plan(parse_claim({"mechanism": mechanism, "gate": gate}), 0)
     check = ClassProbabilities(plan)
     at = next(i for i, stream in enumerate(plan.streams) if stream.is_anchor)
     check.observe(at, np.array([7] * 50 + [21] * 50))

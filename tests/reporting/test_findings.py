@@ -113,7 +113,7 @@ def test_the_page_says_it_as_the_message_does(reports) -> None:
     assert "the labels allow scales above 10 and below 17.2." in shown
 
 
-@pytest.mark.parametrize("most", [1000, 200_000])
+@pytest.mark.parametrize("most", [1000, pytest.param(200_000, marks=pytest.mark.slow("more"))])
 def test_a_scale_that_no_label_tells_is_not_asked_more_for(most) -> None:
     """Where the noise is everything no number of queries helps, so none is named."""
     claim = small_claim(gate={"smallest_effect": 0.2, "max_queries": most})
