@@ -22,6 +22,7 @@ class Server:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 content = json.loads(body) if body else None
+                self.content = content
                 server.asked.append((self.command, self.path, content, self.headers))
                 with contextlib.suppress(ConnectionError):
                     handle(self)

@@ -38,6 +38,9 @@ MOST_EPSILON = 10_000.0
 MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
 """No call takes longer than a day, no run longer than a week."""
 
+MOST_AT_ONCE = 64
+"""No more calls are in flight."""
+
 CLAIM_BYTES = 1_000_000
 """No claim file is longer."""
 
@@ -147,6 +150,7 @@ class Gate(_Table):
     timeout: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
     run_timeout: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS)
     largest_call: int | None = Field(default=None, ge=1)
+    concurrency: int = Field(default=1, ge=1, le=MOST_AT_ONCE)
     restart: str | None = None
     budget_target: SpecText | None = None
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .claim import Claim
-from .targets import InProcessTarget, PacedTarget, RestartCommand, open_target
+from .targets import InProcessTarget, PacedTarget, RestartCommand, TargetError, open_target
 
 
 def open_claimed(spec: str, claim: Claim, *, restarts: bool = True) -> PacedTarget:
@@ -13,11 +13,26 @@ def open_claimed(spec: str, claim: Claim, *, restarts: bool = True) -> PacedTarg
     """
     gate = claim.gate
     restart = gate.restart if restarts else None
-    return open_target(spec, gate.timeout, restart, claim.http_options, claim.release)
+    return open_target(
+        spec,
+        gate.timeout,
+        restart,
+        http=claim.http_options,
+        release=claim.release,
+        at_once=gate.concurrency,
+    )
 
 
 def in_process(target: Any, claim: Claim) -> InProcessTarget:
-    """A target handed over as a Python object. Raises ValueError for what is none."""
+    """A target handed over as a Python object. Raises ValueError for what is none.
+
+    And TargetError for a claim whose `concurrency` it cannot have.
+    """
+    if claim.gate.concurrency > 1:
+        raise TargetError(
+            f"concurrency = {claim.gate.concurrency} in [gate]: only http://host:port is asked "
+            "over parallel connections, not a Python object"
+        )
     restart = claim.gate.restart
     command = None if restart is None else RestartCommand(restart)
     return InProcessTarget(target, command, release=claim.release)

@@ -1,5 +1,7 @@
 """`input-contract`: valid input gets as many labels as asked for, all of them in range."""
 
+from typing import Any
+
 import numpy as np
 
 from ...reference import Histogram
@@ -8,17 +10,21 @@ from ..claim import Claim
 from ..error_budget import SHARES
 from ..planning.asked_histograms import clearest_histogram, opening_histogram
 from ..planning.stream_planner import FRESH_CALL
-from ..targets import Refused, Target, TargetError, checked_labels
+from ..targets import Refused, Target, TargetError, ask_each, at_once, checked_labels
 from .base import Outcome, Site, Unseeing
 from .spec import CheckSpec, Phase, lacks_nothing
+
+_ROUNDS = 2  # calls like the first for each that may be in flight
 
 
 class InputContract(Unseeing):
     """Asks a handful of valid histograms before any evidence is gathered.
 
     `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
-    `first` holds the labels of the first call of all, of the histogram `opening`; `others` how many
-    labels it had of which total of votes afterwards.
+    `first` holds the labels of the first call of all, of the histogram `opening`; `more` those of
+    calls like it, in flight at once where the claim allows that: a generator that several workers
+    have alike gives each of them the same first labels; `others` how many labels it had of which
+    total of votes afterwards.
     """
 
     id = "input-contract"
@@ -33,6 +39,7 @@ class InputContract(Unseeing):
         self.opening = opening_histogram(claim)
         self.clear = clearest_histogram(claim)
         self.first: Labels = np.zeros(0, dtype=np.int64)
+        self.more: list[Labels] = []
         self.others: list[tuple[int, int]] = []
 
     def conclude(self, site: Site) -> Outcome | None:
@@ -48,6 +55,7 @@ class InputContract(Unseeing):
         teachers, classes = self.claim.teachers, self.claim.classes
         totals = () if self._given else (1, 3 * teachers, max(10 * teachers, 10_000))
         self.first = self._ask_covered(target, self.opening, FRESH_CALL)
+        self.more = self._ask_at_once(target)
         for size in (1, 7):
             self._ask_covered(target, self.clear, size)
         for total in totals:
@@ -57,24 +65,37 @@ class InputContract(Unseeing):
                 self.serves_other_totals = False
                 self.refusals.append(f"a total of {total} votes is refused: {refusal}")
 
+    def _ask_at_once(self, target: Target) -> list[Labels]:
+        sizes = (FRESH_CALL,) * (_ROUNDS * at_once(target) if at_once(target) > 1 else 0)
+        self.queries += sum(sizes)
+        try:
+            replies, _ = ask_each(target, self.opening, sizes)
+        except Refused as refusal:
+            raise self._refused(self.opening, FRESH_CALL, refusal) from None
+        return [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
+
     def _ask_covered(self, target: Target, histogram: Histogram, size: int) -> Labels:
         """What the claim covers may not be refused."""
         try:
             return self._ask(target, histogram, size)
         except Refused as refusal:
-            call = self.release.text(histogram, size)
-            raise TargetError(
-                f"{call} was refused (ValueError, status 422 or an error), although the claim "
-                f"covers it: {refusal}"
-            ) from None
+            raise self._refused(histogram, size, refusal) from None
+
+    def _refused(self, histogram: Histogram, size: int, refusal: Refused) -> TargetError:
+        return TargetError(
+            f"{self.release.text(histogram, size)} was refused (ValueError, status 422 or an "
+            f"error), although the claim covers it: {refusal}"
+        )
 
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
         self.queries += size
-        reply = target.ask(histogram, size)
-        labels = checked_labels(reply, histogram, size, self.claim.refuses, self.release)
+        labels = self._checked(target.ask(histogram, size), histogram, size)
         if self.first.size:
             self.others.append((int(histogram.sum()), labels.size))
         return labels
+
+    def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
+        return checked_labels(reply, histogram, size, self.claim.refuses, self.release)
 
 
 def _even(classes: int, total: int) -> Histogram:

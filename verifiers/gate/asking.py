@@ -1,11 +1,13 @@
 """How a stream of the plan is asked: fresh labels, checked, each of them evidence."""
 
+from typing import Any
+
 import numpy as np
 
 from ...reference import Histogram
 from ...reference.mechanisms import Labels
 from ..planning.plan import Batch, Plan
-from ..targets import Target, checked_labels
+from ..targets import Target, ask_each, checked_labels
 
 _TRIES = 200
 _LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes
@@ -40,14 +42,11 @@ class Asking:
         if self.mechanism.caching:
             return self._first_labels(histogram, batch.size), (1,) * batch.size
         votes = np.roll(histogram, batch.turn)
-        labels: list[Labels] = []
-        calls: list[int] = []
-        for size in batch.calls:
-            labels.append(self._call(votes, size))
-            calls += getattr(self.target, "parts", (size,))
+        replies, calls = ask_each(self.target, votes, batch.calls)
+        labels = [self._checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
         found = np.concatenate(labels)
         back = (found - batch.turn) % histogram.size
-        return np.where(found < 0, found, back), tuple(calls)
+        return np.where(found < 0, found, back), calls
 
     def in_turn(self, batch: Batch) -> tuple[Labels, Labels]:
         """Labels of a stream and of another, (size,) each, in calls for one label, in turn."""
@@ -71,7 +70,9 @@ class Asking:
         return np.array(found, dtype=np.int64)
 
     def _call(self, histogram: Histogram, size: int) -> Labels:
-        reply = self.target.ask(histogram, size)
+        return self._checked(self.target.ask(histogram, size), size, histogram)
+
+    def _checked(self, reply: Any, size: int, histogram: Histogram) -> Labels:
         return checked_labels(reply, histogram, size, self.mechanism.refuses, self.release)
 
     def _first_label(self, histogram: Histogram) -> int:

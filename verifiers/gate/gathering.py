@@ -69,8 +69,9 @@ class Gathering:
         """Shows all checks the labels of the run's first call, and which were drawn after it."""
         if self._caching:
             return
-        first = self.contract.first
-        self._show(Batch(self.plan.first(Role.FRESH), first.size), first, (first.size,))
+        calls = [self.contract.first, *self.contract.more]
+        first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
+        self._show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
                 self.observers.fresh.pass_over(total, labels)

@@ -7,6 +7,7 @@ from .paced import PacedTarget
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
 from .restart_command import RestartCommand
+from .several import ask_each, at_once
 from .spec import open_target
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "RestartCommand",
     "Target",
     "TargetError",
+    "ask_each",
+    "at_once",
     "checked_charge",
     "checked_labels",
     "checked_spent",

@@ -1,11 +1,11 @@
-"""A target behind HTTP: one request in flight, so that the order of the calls is defined."""
+"""A target behind HTTP. Replies stand in the order of the calls, however many are in flight."""
 
 import asyncio
 import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -41,7 +41,7 @@ class HttpTarget:
     not be made is tried again: a request that may have been processed has drawn noise, or spent
     budget.
     restart: the command that restarts the server, if there is one; release: what it releases;
-    options: headers, statuses and repeats, as a claim has them.
+    options: headers, statuses and repeats, as a claim has them; at_once: calls in flight at most.
     Raises TargetError for an URL that names no server.
     """
 
@@ -50,10 +50,13 @@ class HttpTarget:
         url: str,
         timeout: float,
         restart: RestartCommand | None = None,
+        *,
         release: Release = LABELS,
         options: HttpOptions = PLAIN_HTTP,
+        at_once: int = 1,
     ) -> None:
         self._timeout, self._command, self._release = timeout, restart, release
+        self.at_once = at_once
         base, self._options = _checked(url), options
         self.waited = 0.0
         """Seconds that calls have waited in all, because the server limits their rate."""
@@ -75,19 +78,30 @@ class HttpTarget:
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`: POST /aggregate, or the call of another release."""
+        return self.ask_each(histogram, (size,))[0]
+
+    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> list[Any]:
+        """The raw replies to calls of these sizes, in this order, `at_once` of them in flight.
+
+        Of several that fail, the first in this order is raised, once none is in flight.
+        """
         release = self._release
-        request = {**release.content(histogram), "size": size}
-        call, path = release.text(histogram, size), f"/{release.call}"
-        return self._request(release.reply, call, "POST", path, request)
+        content, path = release.content(histogram), f"/{release.call}"
+        calls = [
+            _Call(release.text(histogram, size), "POST", path, {**content, "size": size})
+            for size in sizes
+        ]
+        return self._request(release.reply, calls)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: POST /rdp."""
         request = {**self._release.content(histogram), "orders": list(orders)}
-        return self._request("rdp", charge_text(histogram), "POST", "/rdp", request)
+        return self._request("rdp", [_Call(charge_text(histogram), "POST", "/rdp", request)])[0]
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: GET /spent."""
-        return self._request("spent", f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
+        call = _Call(f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
+        return self._request("spent", [call])[0]
 
     @property
     def no_restart(self) -> str | None:
@@ -136,40 +150,62 @@ class HttpTarget:
         self._thread.join()
         self._loop.close()
 
-    def _request(self, wanted: str, call: str, method: str, path: str, content: Any = None) -> Any:
-        status, body = self._patient_reply(call, method, path, content)
+    def _request(self, wanted: str, calls: Sequence["_Call"]) -> list[Any]:
+        answers = self._patient_answers(calls)
+        return [self._found(wanted, *each) for each in zip(calls, answers, strict=True)]
+
+    def _found(self, wanted: str, call: "_Call", answer: "_Answer") -> Any:
+        """What was asked for, out of the answer to a call; raises as `Target.ask`."""
+        if isinstance(answer, BaseException):
+            raise self._failed(call.text, answer) from None
+        status, _, body = answer
         if 200 <= status < 300:
-            reply = parsed_reply(body, call)
+            reply = parsed_reply(body, call.text)
             if wanted in reply:
                 return reply[wanted]
             raise TargetError(
-                f"{call} returned {shown_bytes(body)}: expected an object with {wanted!r}"
+                f"{call.text} returned {shown_bytes(body)}: expected an object with {wanted!r}"
             )
         if status == 429:
             raise BudgetExhausted(_said(body))
         if status in _LACKING and wanted != self._release.reply:
-            route = f"{method} {path.partition('?')[0]}"
+            route = f"{call.method} {call.path.partition('?')[0]}"
             raise NotOffered(f"the target answers {route} with HTTP status {status}")
         if status in self._options.refusal_status and wanted != "spent":
             raise Refused(_said(body))
-        raise TargetError(f"{call} got HTTP status {status}: {_page(body)}")
+        raise TargetError(f"{call.text} got HTTP status {status}: {_page(body)}")
 
-    def _patient_reply(self, call: str, method: str, path: str, content: Any) -> tuple[int, bytes]:
-        """Status and body of a call that is made again as often as the server says it may be."""
-        waited, tries = 0.0, 0
-        while True:
-            status, retry_after, body = self._reply(call, method, path, content)
-            pause = self._options.pause(status, retry_after, tries)
-            if pause is None:
-                return status, body
-            waited, tries = waited + pause, tries + 1
-            if waited > MOST_WAITED:
-                raise TargetError(
-                    f"{call} got HTTP status {status} again and again: more than "
-                    f"{MOST_WAITED:,.0f} s of waiting in all"
-                )
-            step(f"waiting {pause:,.0f} s, as the target asks with status {status}")
-            self._wait(pause)
+    def _patient_answers(self, calls: Sequence["_Call"]) -> list["_Answer"]:
+        """Answers to calls that are made again as often as the server says they may be."""
+        found: dict[int, _Answer] = {}
+        left, waited, tries = list(range(len(calls))), 0.0, 0
+        while left:
+            found.update(zip(left, self._answers([calls[i] for i in left]), strict=True))
+            pauses = {i: self._pause(found[i], tries) for i in left}
+            left = [i for i in left if pauses[i] is not None]
+            if left:
+                pause = max(pauses[i] or 0.0 for i in left)
+                waited, tries = waited + pause, tries + 1
+                self._wait_for(calls[left[0]], found[left[0]], pause, waited)
+        return [found[i] for i in range(len(calls))]
+
+    def _pause(self, answer: "_Answer", tries: int) -> float | None:
+        """Seconds until a call may be made again; None where the answer stands."""
+        if isinstance(answer, BaseException):
+            return None
+        status, retry_after, _ = answer
+        return self._options.pause(status, retry_after, tries)
+
+    def _wait_for(self, call: "_Call", answer: "_Answer", pause: float, waited: float) -> None:
+        """Waits before a call is made again; waited: seconds so far, these included."""
+        assert not isinstance(answer, BaseException)
+        if waited > MOST_WAITED:
+            raise TargetError(
+                f"{call.text} got HTTP status {answer[0]} again and again: more than "
+                f"{MOST_WAITED:,.0f} s of waiting in all"
+            )
+        step(f"waiting {pause:,.0f} s, as the target asks with status {answer[0]}")
+        self._wait(pause)
 
     def _wait(self, seconds: float) -> None:
         """Lets time pass, as far as the run has any. Raises OutOfTime."""
@@ -179,54 +215,73 @@ class HttpTarget:
             time.sleep(min(left, _LOOK, max(seconds_left(), 0.01)))
         self.waited += seconds
 
-    def _reply(
-        self, call: str, method: str, path: str, content: Any
-    ) -> tuple[int, str | None, bytes]:
-        """Status, `Retry-After` and body; raises TargetError where there is none."""
+    def _answers(self, calls: Sequence["_Call"]) -> list["_Answer"]:
+        """Status, `Retry-After` and body of each call, or what came in their place."""
         check_clock()
-        seconds = min(self._timeout, seconds_left())
-        exchange = self._exchange(call, method, path, content, seconds)
-        future = asyncio.run_coroutine_threadsafe(exchange, self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._side_by_side(calls), self._loop)
         try:
             return future.result()
-        except TimeoutError:
-            check_clock()  # where it is the run's time that is over, the target is not to blame
-            raise TargetError(
-                f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
-            ) from None
-        except httpx.ConnectError as error:
-            where = f"{self._client.base_url.host}{_port(self._client.base_url)}"
-            why = one_line(error)
-            raise TargetError(
-                f"{call} failed: no connection to {where} ({why}): is the server running there?"
-            ) from None
-        except (httpx.HTTPError, httpx.StreamError, OSError, ValueError) as error:
-            why = one_line(error) or type(error).__name__
-            raise TargetError(f"{call} failed: {why}") from None
         finally:
             future.cancel()  # nothing is left behind by Ctrl-C
 
-    async def _exchange(
-        self, call: str, method: str, path: str, content: Any, seconds: float
-    ) -> tuple[int, str | None, bytes]:
+    def _failed(self, call: str, error: BaseException) -> BaseException:
+        """What a call without an answer is for the run: nearly always a TargetError."""
+        if isinstance(error, TimeoutError):
+            check_clock()  # where it is the run's time that is over, the target is not to blame
+            return TargetError(
+                f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
+            )
+        if isinstance(error, httpx.ConnectError):
+            where = f"{self._client.base_url.host}{_port(self._client.base_url)}"
+            why = one_line(error)
+            return TargetError(
+                f"{call} failed: no connection to {where} ({why}): is the server running there?"
+            )
+        if isinstance(error, httpx.HTTPError | httpx.StreamError | OSError | ValueError):
+            return TargetError(f"{call} failed: {one_line(error) or type(error).__name__}")
+        return error
+
+    async def _side_by_side(self, calls: Sequence["_Call"]) -> list["_Answer"]:
+        """Answers in the order of the calls; the next call begins when one of those before ends."""
+        free = asyncio.Semaphore(self.at_once)
+
+        async def answered(call: _Call) -> _Answer:
+            async with free:
+                return await self._exchange(call, min(self._timeout, seconds_left()))
+
+        return list(await asyncio.gather(*map(answered, calls), return_exceptions=True))
+
+    async def _exchange(self, call: "_Call", seconds: float) -> "_Answered":
         async with asyncio.timeout(seconds):
             for pause in _PAUSES:
                 try:
-                    return await self._once(call, method, path, content)
+                    return await self._once(call)
                 except httpx.ConnectError:
                     await asyncio.sleep(pause)
-            return await self._once(call, method, path, content)
+            return await self._once(call)
 
-    async def _once(
-        self, call: str, method: str, path: str, content: Any
-    ) -> tuple[int, str | None, bytes]:
-        async with self._client.stream(method, path, json=content) as response:
+    async def _once(self, call: "_Call") -> "_Answered":
+        async with self._client.stream(call.method, call.path, json=call.content) as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > REPLY_BYTES:
-                    raise TargetError(f"{call} returned more than {REPLY_BYTES >> 20} MB")
+                    raise TargetError(f"{call.text} returned more than {REPLY_BYTES >> 20} MB")
             return response.status_code, response.headers.get("Retry-After"), bytes(body)
+
+
+class _Call(NamedTuple):
+    """A request, and the call as messages name it."""
+
+    text: str
+    method: str
+    path: str
+    content: Any = None
+
+
+_Answered = tuple[int, str | None, bytes]
+"""Status, `Retry-After`, body."""
+_Answer = _Answered | BaseException
 
 
 def _checked(url: str) -> httpx.URL:

@@ -12,6 +12,7 @@ from ...reference.clock import check_clock
 from .labels import LABELS
 from .release import Release
 from .replies import Refused, Target
+from .several import at_once
 
 _FIRST = 32  # labels asked of a target of unknown speed
 _GROWTH = 8  # at most, from one call to the next
@@ -21,9 +22,10 @@ _SHARE = 1.0 / 3.0  # of the timeout that a call should take
 class PacedTarget:
     """Splits `ask` into consecutive calls sized by how long the calls before took.
 
-    target: asked in turn, one call at a time; timeout: seconds per call. The first calls are small;
-    sizes then grow up to the one asked for as long as a call stays within a third of the timeout.
-    largest: releases of a call at most, where there is a limit; release: what the target releases.
+    target: asked one call at a time, or by `ask_each` as many as it takes; timeout: seconds per
+    call. The first calls are small; sizes then grow up to the one asked for as long as a call stays
+    within a third of the timeout. largest: releases of a call at most, where there is a limit;
+    release: what the target releases.
     """
 
     def __init__(
@@ -64,6 +66,45 @@ class PacedTarget:
             self.parts += (part,)
             self._answered = max(self._answered, part)
         return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> list[NDArray[Any]]:
+        """Labels of calls of these sizes, in this order, as many in flight as the target takes.
+
+        What is larger than any call that was answered is asked alone first: it may be refused for
+        its size. Raises as `ask`, the first failure in this order.
+        """
+        found: list[NDArray[Any]] = []
+        made: tuple[int, ...] = ()
+        for size in sizes:
+            if self.at_once > 1 and min(size, self._allowed) <= self._answered:
+                break
+            found.append(self.ask(histogram, size))
+            made += self.parts
+        split = [_parts(size, self._allowed) for size in sizes[len(found) :]]
+        if split:
+            parts = [part for each in split for part in each]
+            replies = iter(self._in_flight(histogram, parts))
+            found += [np.concatenate([next(replies) for _ in each]) for each in split]
+            made += tuple(parts)
+        self.parts = made
+        return found
+
+    def _in_flight(self, histogram: Histogram, parts: Sequence[int]) -> list[NDArray[Any]]:
+        """The labels of calls side by side, from whose time the next sizes are learned."""
+        target: Any = self._target  # one that takes more than one call at once
+        started, waited = monotonic(), self._waited
+        replies = target.ask_each(histogram, parts)
+        rounds = -(-len(parts) // self.at_once)
+        self._learn(max(parts), (monotonic() - started - (self._waited - waited)) / rounds)
+        return [
+            self._release.shaped(reply, histogram, part)
+            for reply, part in zip(replies, parts, strict=True)
+        ]
+
+    @property
+    def at_once(self) -> int:
+        """Calls that the target takes side by side."""
+        return at_once(self._target)
 
     def _timed(self, histogram: Histogram, part: int) -> Any:
         """The reply to a call, from which the next sizes are learned."""
@@ -107,3 +148,8 @@ class PacedTarget:
     def close(self) -> None:
         """See `Target.close`."""
         self._target.close()
+
+
+def _parts(size: int, most: int) -> list[int]:
+    """A size as calls of `most` labels, and one of the rest."""
+    return [min(most, size - start) for start in range(0, size, most)]

@@ -22,38 +22,42 @@ def open_target(
     spec: str,
     timeout: float,
     restart: str | None = None,
+    *,
     http: HttpOptions = PLAIN_HTTP,
     release: Release = LABELS,
+    at_once: int = 1,
 ) -> PacedTarget:
     """Starts the target that `spec` names; timeout: seconds per call.
 
     restart: the command that restarts what dpassay does not start: a server, or whatever a process
-    of ours is a client of; http: how a server is spoken to; release: what it takes and gives.
-    Raises TargetError of one line.
+    of ours is a client of; http: how a server is spoken to; release: what it takes and gives;
+    at_once: calls that a server is asked side by side. Raises TargetError of one line.
     """
     try:
         command = None if restart is None else RestartCommand(restart)
     except ValueError as error:
         raise TargetError(f"restart = {error}") from None
-    reached = _reached(spec, timeout, command, http, release)
+    if at_once > 1 and not _is_server(spec):
+        raise TargetError(
+            f"concurrency = {at_once} in [gate]: only http://host:port is asked over parallel "
+            f"connections, not {shown_spec(spec)}"
+        )
+    if _is_server(spec):
+        from .http import HttpTarget
+
+        reached: Target = HttpTarget(
+            spec, timeout, command, release=release, options=http, at_once=at_once
+        )
+    elif spec.startswith("exec:"):
+        reached = ProcessTarget(_command(spec), timeout, restart=command, release=release)
+    else:
+        split_spec(spec)
+        reached = ProcessTarget.python(spec, timeout, command, release)
     return PacedTarget(reached, timeout, release=release)
 
 
-def _reached(
-    spec: str,
-    timeout: float,
-    restart: RestartCommand | None,
-    http: HttpOptions,
-    release: Release,
-) -> Target:
-    if spec.startswith("exec:"):
-        return ProcessTarget(_command(spec), timeout, restart=restart, release=release)
-    if spec.lower().startswith(("http://", "https://")):
-        from .http import HttpTarget
-
-        return HttpTarget(spec, timeout, restart, release, http)
-    split_spec(spec)
-    return ProcessTarget.python(spec, timeout, restart, release)
+def _is_server(spec: str) -> bool:
+    return spec.lower().startswith(("http://", "https://"))
 
 
 def _command(spec: str) -> list[str]:
