@@ -21,6 +21,7 @@ def test_defaults_are_those_of_the_contract() -> None:
         "timeout": 30.0,
         "run_timeout": None,
         "largest_call": None,
+        "concurrency": 1,
         "restart": None,
         "budget_target": None,
     }
