@@ -6,7 +6,8 @@ from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
-from ..evidence import Outcomes, SameLawEvidence, as_outcomes
+from ..evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes
+from ..evidence.dirichlet import split_levels
 from ..planning.plan import Plan
 from .base import PLAINLY, Finding, How, Judged
 from .spec import CACHED, TOO_FEW, CheckSpec, Phase, needs_twins
@@ -34,7 +35,10 @@ class Symmetry(Judged):
         self.queries = 0
         self.base, self.twin, self.pairs = plan.twins[check]
         self.log_threshold = log_threshold(SHARES[check], plan.claim.gate.false_alarm)
-        self.evidence = SameLawEvidence(plan.log_q.shape[1])
+        levels = split_levels(plan.log_q[self.base], plan.claim.gate.smallest_effect)
+        self.evidence = (
+            SameLawEvidence(plan.log_q.shape[1]) if levels is None else LevelsOfOneLaw(levels.rest)
+        )
         empty = np.zeros(0, dtype=np.int64)
         self._waiting: dict[int, Outcomes] = {self.base: empty, self.twin: empty}
         self._asked = {self.base: 0, self.twin: 0}

@@ -41,7 +41,7 @@ from .pointed import PointedEvidence
 from .proportion import proportion_interval
 from .repetition import Repetition
 from .replay import Replay
-from .same_law import SameLawEvidence
+from .same_law import LevelsOfOneLaw, SameLawEvidence
 from .scale import ScaleEvidence
 from .shared_noise import Places, SharedNoise
 
@@ -52,6 +52,7 @@ __all__ = [
     "Dispersion",
     "Frozen",
     "InTurn",
+    "LevelsOfOneLaw",
     "Outcomes",
     "Periodic",
     "Places",

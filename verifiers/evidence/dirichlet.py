@@ -1,12 +1,19 @@
 """The e-value against any deviation from a known law: Dirichlet mixtures over all laws."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ...reference.arrays import Vector
 
 DIFFUSE_WEIGHT = 0.25
 """Weight of the Jeffreys prior, which wins on gross deviations of any kind."""
+
+
+_CONTENDS = 2.0  # times the effect, from which an outcome is one of few
+_MANY = 20  # rare outcomes, from which they are a level of their own
 
 
 def prior_concentrations(log_q: Vector, effect: float) -> tuple[tuple[float, float], ...]:
@@ -27,8 +34,60 @@ def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float
 
     counts: labels seen per outcome (o,); log_q: the null's log-probabilities (o,). Its expectation
     under the null is exactly 1 for every number of labels, and as a function of the labels seen so
-    far it is a martingale (a ratio of predictive probabilities).
+    far it is a martingale (a ratio of predictive probabilities). Where a few outcomes contend and
+    many others are rare, a deviation among the few would be paid for by all dimensions of the rest:
+    there it is a mean of the e-value of the few, the rest counted as one, and of its product with
+    the e-value of the rest among themselves, each of which is such a martingale.
     """
+    split = split_levels(log_q, effect)
+    if split is None:
+        return _mixed(counts, log_q, effect)
+    among_few, among_rest = level_log_e_values(counts, split)
+    return float(among_few + np.logaddexp(0.0, among_rest) - np.log(2.0))
+
+
+class Levels(NamedTuple):
+    """A law of few outcomes, the rest as one (the last), and that of the rest among themselves.
+
+    rest: which outcomes those are (o,); each law as log-probabilities, with the effect to see.
+    """
+
+    rest: NDArray[np.bool_]
+    few: Vector
+    few_effect: float
+    among: Vector
+    among_effect: float
+
+
+def split_levels(log_q: Vector, effect: float) -> Levels | None:
+    """The levels of a law (o,); None where one does: no outcome contends, or the rest are few."""
+    rest = log_q < np.log(_CONTENDS * effect)
+    if rest.all() or np.count_nonzero(rest & (log_q > -np.inf)) < _MANY:
+        return None
+    total = float(np.logaddexp.reduce(log_q[rest]))
+    few = np.append(log_q[~rest], total)
+    # half the effect, moved within the rest alone, is so much of its own law
+    among_effect = min(0.5, 0.5 * effect / float(np.exp(total)))
+    return Levels(rest, few, effect, log_q[rest] - total, among_effect)
+
+
+def rare_share(log_q: Vector, effect: float) -> float:
+    """Probability of the rare outcomes of a law (o,) that has two levels; else 0."""
+    levels = split_levels(log_q, effect)
+    return 0.0 if levels is None else float(np.exp(levels.few[-1]))
+
+
+def level_log_e_values(counts: Vector, levels: Levels) -> tuple[float, float]:
+    """The log e-values of counts (o,) on both levels."""
+    coarse = np.append(counts[~levels.rest], counts[levels.rest].sum())
+    return (
+        _mixed(coarse, levels.few, levels.few_effect),
+        _mixed(counts[levels.rest], levels.among, levels.among_effect),
+    )
+
+
+def _mixed(counts: Vector, log_q: Vector, effect: float) -> float:
+    """The mixture over priors on all outcomes at once."""
     seen = counts > 0
     n = counts[seen]
     if n.size == 0:

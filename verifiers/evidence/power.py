@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom, nbinom, norm
 
 from ...reference.arrays import Vector
-from .dirichlet import dirichlet_log_e_value
+from .dirichlet import dirichlet_log_e_value, split_levels
 from .one_sided import log_e_value_larger
 from .pointed import LEAK
+from .power_of_levels import levels_show
 from .repetition import FOLLOWED
 from .repetition import SHARES as WAGERS
 from .same_law import CONCENTRATIONS
@@ -30,8 +31,12 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     """Labels after which `dirichlet_log_e_value` reaches the threshold with probability 0.99.
 
     log_q: log-probabilities (o,). The e-value is taken at the counts that are expected under P,
-    scaled to the 1 % worst number of labels in A by the binomial law; the tests simulate it.
+    scaled to the 1 % worst number of labels in A by the binomial law; the tests simulate it. Of a
+    law on two levels, see `levels_show`.
     """
+    levels = split_levels(log_q, effect)
+    if levels is not None:
+        return _least(lambda n: levels_show(n, levels, effect, log_threshold, _QUANTILE))
     q = np.exp(log_q)
     inside = half(q)
     share = float(q[inside].sum())
@@ -99,8 +104,12 @@ def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 
     log_q: log-probabilities (o,) of the first stream. Second-order expansion of the wagers: at
     time t a predictor pulled with concentration k has learnt the share s = t/(t + k) of the
-    difference, with noise of 2 d/t; the tests simulate it.
+    difference, with noise of 2 d/t; the tests simulate it. Of a law on two levels, pairs after
+    which the few outcomes alone show it: of a clear winner the rest has less than the effect.
     """
+    levels = split_levels(log_q, effect)
+    if levels is not None:
+        log_q, log_threshold = levels.few, log_threshold + float(np.log(2.0))
     top = float(np.exp(log_q.max()))
     middle = top - 0.5 * effect
     divergence = effect**2 / (middle * (1.0 - middle) if top >= 0.5 else 0.25)

@@ -12,6 +12,42 @@ CONCENTRATIONS = (1.0, 30.0, 1e3, 3e4)
 _CELLS = 1 << 20
 
 
+class LevelsOfOneLaw:
+    """The same on two levels: a few outcomes with the rest as one, and all of them.
+
+    rest: which outcomes are as one on the first (o,). A mean of two e-values: merged labels have
+    one law where all labels have.
+    """
+
+    def __init__(self, rest: NDArray[np.bool_]) -> None:
+        self._all = SameLawEvidence(rest.size)
+        few = np.flatnonzero(~rest)
+        self._few = SameLawEvidence(few.size + 1)
+        self._place = np.full(rest.size, few.size)
+        self._place[few] = np.arange(few.size)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs seen."""
+        return self._all.pairs
+
+    @property
+    def counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Labels seen per outcome (o,) in each stream."""
+        return self._all.counts
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mean over both levels."""
+        both = np.logaddexp(self._few.log_e_value, self._all.log_e_value)
+        return float(both - np.log(2.0))
+
+    def observe(self, x: Outcomes, y: Outcomes) -> None:
+        """Adds pairs in order: outcomes (n,) of the first stream and (n,) of the second."""
+        self._all.observe(x, y)
+        self._few.observe(self._place[x], self._place[y])
+
+
 class SameLawEvidence:
     """Bets on pairs (x, y), one label from each stream, with predictors made from past pairs.
 

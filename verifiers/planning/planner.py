@@ -69,16 +69,17 @@ def _add_any(
 ) -> None:
     """Streams of whatever histograms tell most."""
     claim, extent, mechanism = planner.claim, planner.extent, planner.claim.mechanism
+    effect = claim.gate.smallest_effect
     step("candidates")
     pool = candidate_pool(mechanism, mechanism.teachers, seed)
     step("probes")
     planner.add_probes(pool.probes(faults, count=3), typical(mechanism, other_totals))
     planner.add_opening(most_even_law(mechanism))
-    planner.add_anchor(Role.INFORMATIVE, pool.most_informative())
-    planner.add_anchor(Role.NEAR_TIE, pool.near_tie())
+    planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
+    planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
     planner.add_clear_anchor(Role.HIGH_CONSENSUS, unanimous(mechanism.classes, mechanism.teachers))
     if not extent.symmetries:
-        planner.add_anchor(Role.LATE, pool.near_tie(), shuffle=False)
+        planner.add_anchor(Role.LATE, pool.near_tie(effect), shuffle=False)
     elif other_totals:
         planner.add_clear_anchor(Role.SMALLER_TOTAL, smaller_total(mechanism))
         planner.add_symmetries(
@@ -104,11 +105,11 @@ def _add_given(
 ) -> None:
     """Streams of the claim's inputs alone, each in its role as far as one fits it."""
     step("inputs")
-    pool = inputs.pool
+    pool, effect = inputs.pool, planner.claim.gate.smallest_effect
     planner.add_probes(pool.probes(faults, count=3), inputs.some(_TYPICAL_INPUTS))
     planner.add_opening(inputs.least_predictable())
-    planner.add_anchor(Role.INFORMATIVE, pool.most_informative())
-    planner.add_anchor(Role.NEAR_TIE, pool.near_tie())
+    planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
+    planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
     planner.add_clear_anchor(Role.HIGH_CONSENSUS, inputs.clearest())
     if planner.extent.symmetries:
         _add_related(planner, inputs)

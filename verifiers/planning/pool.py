@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from ...reference import Histogram
 from ...reference.arrays import Matrix
 from ..claim import MechanismClaim
+from ..evidence.dirichlet import rare_share
 from ..strategies import examples, histograms
 from .faults import Fault, fault_laws
 
 _STEP = 1e-3
 _PROBED = 50
 _WINS = 0.9
+_RARE = 0.1
 _MOVES = 10_000  # votes moved between two classes, at most so many ways over the classes
 _LEADERS = (1.0, 0.95, 0.85, 0.75, 0.65, 0.55, 0.5, 0.45, 0.4, 0.34, 0.25, 0.15)
 _RUNNERS = (0.0, 0.2, 0.5, 0.8, 1.0)
@@ -33,17 +35,29 @@ class Pool:
     log_q: Matrix
     information: NDArray[np.float64]
 
-    def most_informative(self) -> Histogram:
+    def most_informative(self, effect: float) -> Histogram:
         """A histogram with an empty class, whose labels tell most about the noise scale.
 
         With two classes only the unanimous histogram has an empty one, so any histogram will do.
+        effect: the smallest that is to be seen.
         """
         usable = (self.histograms == 0).any(-1) | (self.claim.classes == 2)
-        return self._best(usable, self.information)
+        return self._best(self._affordable(usable, effect), self.information)
 
-    def near_tie(self) -> Histogram:
+    def near_tie(self, effect: float) -> Histogram:
         """Two leading classes within a tenth of the scale; of these, the most informative."""
-        return self._best(nearly_tied(self.claim, self.histograms), self.information)
+        usable = nearly_tied(self.claim, self.histograms)
+        return self._best(self._affordable(usable, effect), self.information)
+
+    def _affordable(self, usable: NDArray[np.bool_], effect: float) -> NDArray[np.bool_]:
+        """Those of the usable ones that leave little to many rare outcomes, if there are any.
+
+        A deviation among a hundred rare outcomes takes as many more labels to see as they have of
+        the probability.
+        """
+        rare = np.array([rare_share(log_q, effect) for log_q in self.log_q])
+        cheap = usable & (rare <= _RARE)
+        return cheap if cheap.any() else usable
 
     def clear_winner(self) -> tuple[Histogram, float]:
         """One outcome of probability near 0.99, where small changes of law show soonest.

@@ -1,0 +1,102 @@
+"""How many labels the e-value on two levels needs to see any deviation of a stated size."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.arrays import Vector
+from .dirichlet import Levels, level_log_e_values
+
+_WITHIN = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0)
+"""Shares of the effect that are moved among the rare outcomes; what is left moves among the few."""
+
+
+def levels_show(n: int, levels: Levels, effect: float, log_wanted: float, quantile: float) -> bool:
+    """Whether n labels reach the threshold whichever way a deviation of this size is spread.
+
+    quantile: of the standard normal law, exceeded with the probability of a miss. On each level
+    mass moves between two halves, which is the least detectable there. The statistic of Pearson
+    has mean noncentrality + degrees and variance 2 degrees + 4 noncentrality; the e-value is taken
+    where it falls short by so many standard deviations. The tests simulate it.
+    """
+    return all(
+        _log_e_value(n, levels, *laws, quantile) >= log_wanted for laws in _laws(levels, effect)
+    )
+
+
+def _laws(levels: Levels, effect: float) -> Iterator[tuple[Vector, Vector]]:
+    """Laws of the few and of the rest that together are `effect` away in total variation."""
+    q, within = np.exp(levels.few), np.exp(levels.among)
+    for share in _WITHIN:
+        # a move within the rest is so much larger in its own law
+        inside = _moved(within, share * effect / float(q[-1]))
+        for sign in (1.0, -1.0):
+            outside = _moved(q, sign * (1.0 - share) * effect)
+            if inside is not None and outside is not None:
+                yield outside, inside
+
+
+def _moved(q: Vector, mass: float) -> Vector | None:
+    """A law with `mass` more on a half of it, taken from the other; None where it has not so much.
+
+    The half is made of the likeliest outcomes, as near to 1/2 as they get.
+    """
+    half = _half(q)
+    inside = float(q[half].sum())
+    if not 0.0 < inside + mass < 1.0 or inside >= 1.0:
+        return None
+    return np.asarray(np.where(half, q * (1.0 + mass / inside), q * (1.0 - mass / (1.0 - inside))))
+
+
+def _half(q: Vector) -> NDArray[np.bool_]:
+    order = np.argsort(-q)
+    upto = int(np.argmin(np.abs(np.cumsum(q[order])[:-1] - 0.5))) + 1
+    found = np.zeros(q.size, dtype=bool)
+    found[order[:upto]] = True
+    return found
+
+
+def _log_e_value(n: int, levels: Levels, few: Vector, among: Vector, quantile: float) -> float:
+    """The log e-value that n labels of these laws exceed with the probability of the quantile."""
+    rest = n * float(few[-1])
+    laws = ((float(n), np.exp(levels.few), few), (rest, np.exp(levels.among), among))
+    variances = [_variance(*law) for law in laws]
+    apart = [_short(*law, quantile * np.sqrt(v)) for law, v in zip(laws, variances, strict=True)]
+    total = float(np.sqrt(sum(variances)))
+    together = [_short(*law, quantile * v / total) for law, v in zip(laws, variances, strict=True)]
+    first, _ = level_log_e_values(_joined(levels, apart), levels)
+    both = sum(level_log_e_values(_joined(levels, together), levels))
+    return float(np.logaddexp(first, both) - np.log(2.0))
+
+
+def _variance(n: float, q: Vector, p: Vector) -> float:
+    """Of Pearson's statistic."""
+    return 2.0 * _degrees(n, q) + 4.0 * _noncentrality(n, q, p)
+
+
+def _degrees(n: float, q: Vector) -> float:
+    """Outcomes that are likely enough to add noise, less one."""
+    return max(0.0, float(np.minimum(1.0, n * q).sum()) - 1.0)
+
+
+def _noncentrality(n: float, q: Vector, p: Vector) -> float:
+    return float(n * (np.square(p - q)[q > 0.0] / q[q > 0.0]).sum())
+
+
+def _short(n: float, q: Vector, p: Vector, by: float) -> Vector:
+    """Counts in the direction of p whose statistic is its mean under p less `by`."""
+    noncentrality = _noncentrality(n, q, p)
+    if noncentrality < 1e-9:
+        return n * q
+    left = max(0.0, noncentrality + _degrees(n, q) - by)
+    return np.asarray(n * np.maximum(0.0, q + (p - q) * np.sqrt(left / noncentrality)))
+
+
+def _joined(levels: Levels, counts: list[Vector]) -> Vector:
+    """Counts of all outcomes (o,) from those of both levels."""
+    few, among = counts
+    found = np.empty(levels.rest.size)
+    found[~levels.rest] = few[:-1]
+    found[levels.rest] = among * (few[-1] / max(float(among.sum()), 1e-300))
+    return found
