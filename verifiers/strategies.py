@@ -16,6 +16,7 @@ IntOrStrategy = int | st.SearchStrategy[int]
 
 _CLASSES = st.integers(2, 12)
 _TEACHERS = st.integers(1, 500)
+_DRAWN = 48  # classes whose shares are drawn one by one
 
 
 def _integers(value: IntOrStrategy) -> st.SearchStrategy[int]:
@@ -31,11 +32,19 @@ def histograms(
     """Histograms, int64 of shape (classes,), whose votes sum to `teachers`.
 
     Shares of the votes are drawn class by class, so that unanimous, tied and empty classes are
-    common; shrinks towards all votes for class 0.
+    common; of many classes for some dozens, anywhere among them, and the rest alike. Shrinks
+    towards all votes for class 0.
     """
     total = draw(_integers(teachers))
     size = draw(_integers(classes))
-    shares = draw(st.lists(st.integers(0, 20), min_size=size, max_size=size))
+    some = min(size, _DRAWN)
+    shares = draw(st.lists(st.integers(0, 20), min_size=some, max_size=some))
+    if size > some:
+        spread = [draw(st.integers(0, 1))] * size
+        first = draw(st.integers(0, size - 1))
+        for i, share in enumerate(shares):
+            spread[(first + i * (size // some)) % size] = share
+        shares = spread
     whole = max(1, sum(shares))
     votes = np.array([total * share // whole for share in shares], dtype=np.int64)
     votes[int(np.argmax(shares))] += total - votes.sum()

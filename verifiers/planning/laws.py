@@ -170,15 +170,16 @@ def race_with_bare(noise: Noise, histogram: Matrix, bare: NDArray[np.bool_]) -> 
     if not bare.any() or bare.all():
         return first_plurality(histogram) if bare.all() else probabilities(histogram, noise)
     best = int(np.argmax(np.where(bare, histogram, -np.inf)))
-    noisy = histogram[~bare]
+    # classes with the same votes have the same chance
+    noisy, alike, times = np.unique(histogram[~bare], return_inverse=True, return_counts=True)
     lead, floor = float(noisy.max()), float(histogram[best])
     low = max(floor, lead - 8.0 * noise.scale)
     edges = np.linspace(low, max(lead, low) + 12.0 * noise.scale, 401)
     logs = np.maximum(noise.log_cdf((edges - noisy[:, None]) / noise.scale), -700.0)
-    wins, total = np.zeros(histogram.size), logs.sum(0)
+    wins, total = np.zeros(histogram.size), times @ logs
     mass = np.diff(np.exp(logs), axis=-1)
     others = np.exp(total - logs)
-    wins[~bare] = (mass * 0.5 * (others[:, 1:] + others[:, :-1])).sum(-1)
+    wins[~bare] = (mass * 0.5 * (others[:, 1:] + others[:, :-1])).sum(-1)[alike]
     wins[best] += np.exp(total[0]) if low == floor else 0.0
     return np.asarray(wins / wins.sum())
 
@@ -199,10 +200,12 @@ def _race(noise: Noise, histograms: Matrix, cdf: Callable[[Matrix, Matrix], Matr
     for histogram in histograms:
         lead = histogram.max()
         edges = np.linspace(lead - 8.0 * noise.scale, lead + 12.0 * noise.scale, 401)
-        values = cdf(histogram, edges)
+        # classes with the same votes have the same chance
+        votes, alike, times = np.unique(histogram, return_inverse=True, return_counts=True)
+        values = cdf(votes, edges)
         mass, middle = np.diff(values, axis=-1), 0.5 * (values[:, 1:] + values[:, :-1])
         with np.errstate(divide="ignore"):
             logs = np.log(np.maximum(middle, 1e-300))
-        wins = (mass * np.exp(logs.sum(0) - logs)).sum(-1)
+        wins = (mass * np.exp(times @ logs - logs)).sum(-1)[alike]
         laws.append(wins / wins.sum() if wins.sum() > 0 else plurality(histogram[None])[0])
     return np.array(laws)
