@@ -195,6 +195,11 @@ class InputsClaim(_Table):
         return self
 
     @property
+    def is_large(self) -> bool:
+        """Whether an input grows with teachers times classes: other totals are not asked then."""
+        return self.form == "one-hot"
+
+    @property
     def rows(self) -> tuple[Input, ...]:
         """The inputs of the file; none where there is no file."""
         return self._rows

@@ -6,20 +6,20 @@ from .claim import Claim
 from .targets import InProcessTarget, PacedTarget, RestartCommand, TargetError, open_target
 
 
-def open_claimed(spec: str, claim: Claim, *, restarts: bool = True) -> PacedTarget:
+def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarget:
     """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
 
-    restarts: whether the claim's command restarts it. Raises TargetError of one line.
+    plainly: without the command that restarts it, and one call at a time. Raises TargetError of
+    one line.
     """
     gate = claim.gate
-    restart = gate.restart if restarts else None
     return open_target(
         spec,
         gate.timeout,
-        restart,
+        None if plainly else gate.restart,
         http=claim.http_options,
         release=claim.release,
-        at_once=gate.concurrency,
+        at_once=1 if plainly else gate.concurrency,
     )
 
 

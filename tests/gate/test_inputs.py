@@ -139,6 +139,25 @@ def test_children_and_python_targets_take_every_form(claim, tmp_path) -> None:
     target.close()
 
 
+@pytest.mark.parametrize("form", ["query", "histogram"])
+def test_an_accountant_is_asked_the_inputs_alone(form, votes, claim) -> None:
+    """In the form of the queries; the costliest pairs are no inputs."""
+    made, charged = claim(form), []
+
+    class Charging:
+        sample = staticmethod(deployed(votes, form)[0])
+
+        def rdp(self, given, orders):
+            charged.append(given["image"] if form == "query" else tuple(given.tolist()))
+            return orders / SCALE**2
+
+    report = verify(in_process(Charging(), made), made, seed=0)
+    assert result(report, "accountant-soundness").verdict == "pass"
+    if form == "histogram":
+        assert set(charged) <= {row.histogram for row in made.given}
+    assert charged
+
+
 def test_a_bad_reply_is_told_of_the_query(claim, tmp_path) -> None:
     made = claim("query")
     report = verify(in_process(lambda query, size: [9] * size, made), made, seed=0)

@@ -29,7 +29,8 @@ def test_json_lines_hold_queries_votes_and_histograms(tmp_path) -> None:
 
 
 def test_csv_has_a_column_for_each_class_and_two_of_names(tmp_path) -> None:
-    path = written(tmp_path, "id,zero,one,input\na,3,1,first\nb,4,0,second\n", "inputs.csv")
+    rows = "id,zero,one,input\n a,3,1,first\nb,4,0,second\n"
+    path = written(tmp_path, rows, "inputs.csv")
     found = read_inputs(path, 2, 4, need_queries=True)
     assert found == (Input((3, 1), '"first"', None, "a"), Input((4, 0), '"second"', None, "b"))
 
@@ -51,6 +52,13 @@ def test_csv_has_a_column_for_each_class_and_two_of_names(tmp_path) -> None:
         ('{"histogram": [3, 1], "label": 1}', "line 1: 'label': allowed are id, input, histogram"),
         ('{"votes": [0, 0, 1, 2]}', "line 1: vote '2': expected the class of each teacher, 0 to 1"),
         ('{"votes": [0, 0, 1, true]}', "line 1: vote 'True'"),
+        ('{"input": NaN, "histogram": [3, 1]}', "line 1: .* is no JSON object"),
+        ("[" * 3 + "]" * 3, "line 1: expected JSON objects, or a header"),
+        (
+            '{"histogram": [3, 1], "input": ' + "[" * 60 + "]" * 60 + "}",
+            "line 1: an input nested more than 50 deep",
+        ),
+        ("a,b,input,input\n3,1,x,y\n", "line 1: more than one column named input"),
         ('{"votes": []}', r"line 1: votes '\[\]'"),
         ('{"votes": [0, 0, 0, 1], "histogram": [2, 2]}', "is not that of the votes, "),
         (
@@ -67,6 +75,18 @@ def test_what_is_no_file_of_inputs_is_refused_by_its_line(text, words, tmp_path)
     with pytest.raises(ValueError, match=words) as error:
         read_inputs(written(tmp_path, text), 2, 4, need_queries=False)
     assert "\n" not in str(error.value)
+
+
+def test_other_ends_of_lines_than_newlines_are_text(tmp_path) -> None:
+    path = tmp_path / "inputs.jsonl"
+    path.write_bytes('{"input": "a\u2028b", "histogram": [3, 1]}\r\n'.encode())
+    (row,) = read_inputs(str(path), 2, 4, need_queries=True)
+    assert row.query == '"a\\u2028b"'
+
+
+def test_ids_that_are_left_blank_are_none(tmp_path) -> None:
+    path = written(tmp_path, "id,zero,one\n,3,1\n,4,0\n", "inputs.csv")
+    assert [row.key for row in read_inputs(path, 2, 4, need_queries=False)] == [None, None]
 
 
 def test_rows_may_come_again_with_the_same_votes(tmp_path) -> None:

@@ -6,10 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from dpassay.verifiers.checks.applicable import lacking
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.planning.coverage import coverage
 from dpassay.verifiers.planning.given_inputs import GivenInputs
 from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.roles import Role
 
 GATE = {"smallest_effect": 0.1, "tolerance": 0.2}
 
@@ -26,7 +28,7 @@ def claim_of(rows, tmp_path, scale=4):
 
 
 def of(rows, tmp_path):
-    return GivenInputs(claim_of(rows, tmp_path), np.random.default_rng(0))
+    return GivenInputs(claim_of(rows, tmp_path))
 
 
 def are_neighbours(one, other):
@@ -85,16 +87,44 @@ def test_a_plan_asks_the_inputs_and_nothing_else(tmp_path) -> None:
     twins = plan.twins["permutation-equivariance"]
     base, twin = plan.streams[twins.base], plan.streams[twins.twin]
     assert twin.histogram == tuple(base.histogram[k] for k in twin.relabel)
-    (told,) = coverage(plan)
+    every = np.ones(len(plan.streams), dtype=bool)
+    (told,) = coverage(plan, every)
     assert f"of its {len(known):,} different histograms (302 rows)" in told
+    (first, *_) = coverage(plan, np.arange(len(plan.streams)) == 0)
+    assert "were asked: 1 of its" in first
+
+
+def told_of(claim):
+    plan = make_plan(claim, 0)
+    return list(coverage(plan, np.ones(len(plan.streams), dtype=bool)))
 
 
 def test_kinds_that_no_input_is_are_named(tmp_path) -> None:
-    tied = list(coverage(make_plan(claim_of([(3, 3, 2), (4, 2, 2)], tmp_path), 0)))
+    tied = told_of(claim_of([(3, 3, 2), (4, 2, 2)], tmp_path))
     assert any("no input has a clear winner" in told for told in tied)
-    clear = list(coverage(make_plan(claim_of([(40, 0, 0), (39, 1, 0)], tmp_path), 0)))
+    clear = told_of(claim_of([(40, 0, 0), (39, 1, 0)], tmp_path))
     assert any("no input is a near tie" in told for told in clear)
-    assert list(coverage(make_plan(parse_claim(claim_table()), 0))) == []
+    assert told_of(parse_claim(claim_table())) == []
+
+
+def test_the_nearest_to_a_tie_stands_for_one(tmp_path) -> None:
+    """Not the one that tells most of the scale, which is further from it."""
+    rows = [(130, 120, 0), (155, 95, 0), (200, 50, 0), (250, 0, 0)]
+    claim = claim_of(rows, tmp_path, 40)
+    plan = make_plan(claim, 0)
+    near = plan.streams[plan.first(Role.NEAR_TIE)]
+    assert near.histogram == (130, 120, 0)
+    assert any("the smallest lead asked was 10" in told for told in told_of(claim))
+
+
+def test_twins_that_the_budget_has_no_labels_for_are_left_out(tmp_path) -> None:
+    path = tmp_path / "inputs.jsonl"
+    path.write_text('{"histogram": [150, 100]}\n{"histogram": [100, 150]}')
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 2, "teachers": 250}
+    claim = parse_claim({"mechanism": mechanism, "inputs": {"file": str(path)}})
+    plan = make_plan(claim, 0)
+    assert plan.queries <= claim.gate.max_queries
+    assert "max_queries" in lacking(claim, plan)["permutation-equivariance"]
 
 
 def claim_table():

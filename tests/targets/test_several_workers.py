@@ -148,6 +148,42 @@ def test_calls_beyond_a_limit_of_rate_are_made_again(served) -> None:
     assert sorted(asked) == [1, 2, 3, 3, 4, 4]
 
 
+def test_no_call_is_begun_after_one_has_failed(served) -> None:
+    """Those in flight come to their end; what is left would only wait, or draw for nothing."""
+
+    def handle(handler):
+        time.sleep(0.1)
+        replying({"error": "broken"}, 500)(handler)
+
+    server = served(handle)
+    target = HttpTarget(server.url, 5.0, at_once=3)
+    with pytest.raises(TargetError, match="HTTP status 500"):
+        target.ask_each(HISTOGRAM, [1] * 40)
+    target.close()
+    assert len(server.asked) == 3
+
+
+def test_a_limit_of_rate_holds_back_what_is_still_to_be_sent(served) -> None:
+    """Four calls per turn of the clock: no more than what was in flight is asked in vain."""
+    begun = []
+
+    def handle(handler):
+        begun.append(None)
+        if len(begun) % 6 in (5, 0):
+            return replying({}, 429, **{"Retry-After": "0"})(handler)
+        return replying({"labels": [0]})(handler)
+
+    target = HttpTarget(served(handle).url, 5.0, at_once=2)
+    assert target.ask_each(HISTOGRAM, [1] * 40) == [[0]] * 40
+    target.close()
+    assert len(begun) <= 64
+
+
+def test_the_opening_keeps_to_the_budget(tmp_path) -> None:
+    with service("own", tmp_path) as address:
+        assert run(address, at_once=64, max_queries=300).queries <= 300
+
+
 @pytest.mark.parametrize("spec", ["exec:true", "aggregator.py:aggregate"])
 def test_what_has_no_connections_is_misuse(spec) -> None:
     claim = small_claim(gate={"concurrency": 8})

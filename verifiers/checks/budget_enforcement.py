@@ -260,9 +260,7 @@ def _make(setting: Setting) -> BudgetEnforcement:
     spec = setting.claim.gate.budget_target
     if spec is None:
         return BudgetEnforcement(setting.claim)
-    return BudgetEnforcement(
-        setting.claim, lambda: open_claimed(spec, setting.claim, restarts=False)
-    )
+    return BudgetEnforcement(setting.claim, lambda: open_claimed(spec, setting.claim, plainly=True))
 
 
 SPECS = (

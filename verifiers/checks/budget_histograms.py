@@ -10,7 +10,7 @@ from ...reference.accounting.worst_pair import worst_pair
 from ...reference.searches import last_between
 from ..claim import Claim
 from ..inputs.histogram_file import read_histograms
-from ..planning.given_inputs import GivenInputs
+from ..planning.given_inputs import given_inputs
 from .certain_cost import CertainCost
 from .privacy_claim import MOST_ROWS, SEARCHED_ORDERS
 
@@ -50,7 +50,7 @@ def _of_the_worst_pair(claim: Claim) -> Iterator[CertainCost]:
 def _of_inputs(claim: Claim) -> list[CertainCost]:
     """Inputs of the claim, evenly from the surest to the least predictable."""
     assert claim.privacy is not None
-    pool = GivenInputs(claim, np.random.default_rng(0)).pool
+    pool = given_inputs(claim).pool
     order = np.argsort(pool.log_q.max(-1))
     kept = np.unique(np.linspace(0, order.size - 1, _INPUTS).astype(np.int64))
     mechanism, delta = answering(claim), claim.privacy.delta

@@ -108,6 +108,7 @@ class FreshNoise(Judged):
         self._misfit = np.zeros(streams)
         self._logs = np.zeros((4, streams))
         self._anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
+        self._deep = set(np.array(self._same)[self._anchors].tolist())
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(plan.weights)
         self._highest = 0.0
@@ -139,7 +140,7 @@ class FreshNoise(Judged):
         self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
         self._logs[2, stream] = self._dispersed[stream].log_e_value
         same = self._same[stream]
-        if self._anchors[same]:
+        if same in self._deep:
             self._blocks[same].observe(self._sets[same][outcomes])
             self._logs[3, same] = self._blocks[same].log_e_value
         if self._anchors[stream]:

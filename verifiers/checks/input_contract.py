@@ -9,12 +9,12 @@ from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES
 from ..planning.asked_histograms import clearest_histogram, opening_histogram
-from ..planning.stream_planner import FRESH_CALL
+from ..planning.stream_planner import FRESH_CALL, calls_at_once
 from ..targets import Refused, Target, TargetError, ask_each, at_once, checked_labels
 from .base import Outcome, Site, Unseeing
 from .spec import CheckSpec, Phase, lacks_nothing
 
-_ROUNDS = 2  # calls like the first for each that may be in flight
+_KEPT = 2  # calls of the size of the first, that are left for others
 
 
 class InputContract(Unseeing):
@@ -32,9 +32,10 @@ class InputContract(Unseeing):
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.release = claim.mechanism, claim.release
-        self._given = bool(claim.given)
+        self._given, self._budget = bool(claim.given), claim.gate.max_queries
+        self._one_total = self._given or (claim.inputs is not None and claim.inputs.is_large)
         self.queries = 0
-        self.serves_other_totals = not self._given
+        self.serves_other_totals = not self._one_total
         self.refusals: list[str] = []
         self.opening = opening_histogram(claim)
         self.clear = clearest_histogram(claim)
@@ -53,7 +54,7 @@ class InputContract(Unseeing):
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         teachers, classes = self.claim.teachers, self.claim.classes
-        totals = () if self._given else (1, 3 * teachers, max(10 * teachers, 10_000))
+        totals = () if self._one_total else (1, 3 * teachers, max(10 * teachers, 10_000))
         self.first = self._ask_covered(target, self.opening, FRESH_CALL)
         self.more = self._ask_at_once(target)
         for size in (1, 7):
@@ -66,7 +67,10 @@ class InputContract(Unseeing):
                 self.refusals.append(f"a total of {total} votes is refused: {refusal}")
 
     def _ask_at_once(self, target: Target) -> list[Labels]:
-        sizes = (FRESH_CALL,) * (_ROUNDS * at_once(target) if at_once(target) > 1 else 0)
+        if self.claim.caching:
+            return []  # which draws one label for the histogram, however often it is asked
+        fits = self._budget // FRESH_CALL - _KEPT
+        sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
         self.queries += sum(sizes)
         try:
             replies, _ = ask_each(target, self.opening, sizes)

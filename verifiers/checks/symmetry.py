@@ -10,7 +10,7 @@ from ..evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes
 from ..evidence.dirichlet import split_levels
 from ..planning.plan import Plan
 from .base import PLAINLY, Finding, How, Judged
-from .spec import CACHED, TOO_FEW, CheckSpec, Phase, needs_twins
+from .spec import CACHED, NO_TWINS, TOO_FEW, CheckSpec, Phase, needs_twins
 
 MOST_REFUSED = 0.85
 """Share of the labels that must have been compared: with 85 %, simulated power is at least 0.99."""
@@ -110,10 +110,10 @@ def _spec(check: str, named: int) -> CheckSpec:
     def lacks_in(plan: Plan) -> str | None:
         if check in plan.twins:
             return None
-        if plan.claim.given:
-            return f"no two inputs of the claim are related: {_REASONS[check]}"
         if not plan.extent.symmetries:
             return TOO_FEW
+        if plan.claim.given:
+            return f"{NO_TWINS}: {_REASONS[check]}"
         return "the target refuses totals other than the claimed teachers"
 
     return CheckSpec(

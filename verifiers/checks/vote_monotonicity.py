@@ -7,7 +7,7 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import log_e_value_larger
 from ..planning.plan import Plan
 from .base import PLAINLY, Finding, How, Judged
-from .spec import TOO_FEW, CheckSpec, Phase, lacks_nothing, needs_twins
+from .spec import NO_TWINS, TOO_FEW, CheckSpec, Phase, lacks_nothing, needs_twins
 
 _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
 
@@ -89,9 +89,11 @@ class VoteMonotonicity(Judged):
 def _lacks_in(plan: Plan) -> str | None:
     if VoteMonotonicity.id in plan.twins:
         return None
+    if not plan.extent.symmetries:
+        return TOO_FEW
     if plan.claim.given:
-        return "no input of the claim has another's votes with some of them moved to its leader"
-    return "hardly any query is answered" if plan.extent.symmetries else TOO_FEW
+        return f"{NO_TWINS}: some votes moved to the leader"
+    return "hardly any query is answered"
 
 
 SPECS = (

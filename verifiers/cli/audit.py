@@ -27,7 +27,7 @@ def audit(target: str, claim_file: str, pair: tuple[str, str], as_json: bool) ->
     try:
         claim = read_claim(claim_file)
         here, there = (parse_histogram(text) for text in pair)
-        deployment = open_claimed(target, claim, restarts=False)
+        deployment = open_claimed(target, claim, plainly=True)
     except (ClaimError, TargetError, ValueError) as error:
         fail(*lines_of(error))
     try:

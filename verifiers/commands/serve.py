@@ -30,6 +30,10 @@ def serve_reference(claim_file: str | None, port: int) -> None:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
     except ClaimError as error:
         raise ServingError(*error.mistakes) from None
+    if claim.inputs is not None:
+        raise ServingError(
+            f"{claim_file}: inputs: the reference takes histograms: serve a claim without [inputs]"
+        )
     try:
         from .connections import QuietServer, settings
         from .service import application

@@ -6,6 +6,7 @@ from ..checks import FreshNoise, InputContract
 from ..checks.applicable import lacking
 from ..findings.opening import Opening
 from ..findings.report import CheckResult, Report, Verdict
+from ..planning.coverage import coverage
 from .gathering import Gathering
 from .lives import not_seen
 from .recorder import Recorder
@@ -32,6 +33,9 @@ def reported(
     nothing = selection.nothing_applies(
         [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
     )
+    if gathering is not None:
+        for told in coverage(gathering.plan, gathering.observers.answered):
+            ending.warn(told)
     opening = tuple(int(votes) for votes in contract.opening)
     return Report(
         standing.claim,

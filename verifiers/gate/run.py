@@ -12,7 +12,6 @@ from ..checks.spec import Phase, Setting
 from ..claim import Claim
 from ..findings.opening import Opening
 from ..findings.report import Report
-from ..planning.coverage import coverage
 from ..planning.extent import FULL
 from ..planning.planner import make_plan
 from ..planning.sharpest import coarser, sharpest
@@ -118,8 +117,6 @@ class _Run:
         others = self.contract.serves_other_totals
         asked = self.request
         plan = make_plan(self.claim, asked.seed, others, asked.own, asked.extent)
-        for told in coverage(plan):
-            self.standing.ending.warn(told)
         gathering = Gathering(
             self.standing, plan, self.request.seed, self.contract, self.request.selection
         )

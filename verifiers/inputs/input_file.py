@@ -15,6 +15,7 @@ from .whole_numbers import is_whole
 
 _KEYS = ("id", "input", "histogram", "votes")
 _NAMED = ("id", "input")
+_DEEPEST = 50  # lists and objects within each other
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,33 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
 
 
 def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # not where Unicode ends lines
         if not line.strip():
             continue
         try:
-            table = json.loads(line)
+            table = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError):
             table = None
         if not isinstance(table, dict):
             raise ValueError(f"{path}, line {number}: {line.strip()[:60]!r} is no JSON object")
         yield number, table
+
+
+def _no_number(name: str) -> float:
+    """NaN and infinities are no JSON, and NaN is not even equal to itself."""
+    raise ValueError(name)
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects are nested in a value that JSON has."""
+    deepest, level = 0, [value]
+    while level and deepest <= _DEEPEST:
+        inner = [
+            v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)
+        ]
+        level = [each for values in inner for each in values]
+        deepest += bool(inner)
+    return deepest
 
 
 def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -88,7 +106,10 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
         raise ValueError(f"{path}: not a CSV file") from None
     rows = [(i, row) for i, row in rows if any(row)]
     names = [name.strip().lower() for name in rows[0][1]] if rows else []
-    if not names or any(not name or is_whole(name) for name in names):
+    doubled = [name for name in _NAMED if names.count(name) > 1]
+    if doubled:
+        raise ValueError(f"{path}, line 1: more than one column named {doubled[0]}")
+    if not names or any(not name or is_whole(name) or name[0] == "[" for name in names):
         raise ValueError(
             f"{path}, line 1: expected JSON objects, or a header with a column for each class, and "
             "perhaps columns named id and input"
@@ -102,7 +123,11 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
         bad = next((cell for cell in votes if not is_whole(cell)), None)
         if bad is not None:
             raise ValueError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")
-        named = {name: cell for name, cell in zip(names, row, strict=True) if name in _NAMED}
+        named = {
+            name: cell.strip() or None
+            for name, cell in zip(names, row, strict=True)
+            if name in _NAMED
+        }
         yield number, {**named, "histogram": [int(cell) for cell in votes]}
 
 
@@ -126,8 +151,10 @@ def _checked(table: Mapping[str, Any], place: str, classes: int, teachers: int) 
             f"{place}: {len(histogram)} classes and {sum(histogram)} votes, but the claim has "
             f"{classes} classes and {teachers} teachers"
         )
+    if _depth(table.get("input")) > _DEEPEST:
+        raise ValueError(f"{place}: an input nested more than {_DEEPEST} deep")
     query = json.dumps(table["input"]) if table.get("input") is not None else None
-    key = None if table.get("id") is None else str(table["id"])
+    key = None if table.get("id") is None else str(table["id"]).strip() or None
     return Input(histogram, query, votes, key)
 
 

@@ -7,7 +7,7 @@ from ...reference import Histogram
 from ...reference.clock import step
 from ..claim import Claim, MechanismClaim
 from ..strategies import examples, histograms
-from .given_inputs import GivenInputs
+from .given_inputs import given_inputs
 from .pool import candidate_pool, entropies
 
 OTHER_TOTALS = (3, 9)
@@ -23,13 +23,13 @@ def opening_histogram(claim: Claim) -> Histogram:
     """The histogram that opens a run: the least predictable of the claim's inputs, or of any."""
     if not claim.given:
         return most_even_law(claim.mechanism)
-    return GivenInputs(claim, np.random.default_rng(0)).least_predictable()
+    return given_inputs(claim).least_predictable()
 
 
 def clearest_histogram(claim: Claim) -> Histogram:
     """The surest of the claim's inputs; where any histogram may be asked, all votes on the last."""
     if claim.given:
-        return GivenInputs(claim, np.random.default_rng(0)).clearest()
+        return given_inputs(claim).clearest()
     return unanimous(claim.mechanism.classes, claim.mechanism.teachers)[::-1].copy()
 
 

@@ -1,30 +1,32 @@
-"""What a run sees of a deployment that is asked its claim's inputs alone."""
+"""What a run has seen of a deployment that is asked its claim's inputs alone."""
 
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .asked_histograms import CLEAR
 from .plan import Plan
-from .pool import nearly_tied
-from .roles import Role
+from .pool import leads, nearly_tied
 
 
-def coverage(plan: Plan) -> Iterator[str]:
-    """How many inputs are asked, and which kinds none of them is; nothing without `[inputs]`."""
+def coverage(plan: Plan, answered: NDArray[np.bool_]) -> Iterator[str]:
+    """How many inputs were asked, and which kinds none of them is; nothing without `[inputs]`.
+
+    answered: which streams (streams,) have been.
+    """
     rows, inputs = plan.claim.given, plan.claim.inputs
-    if not rows or inputs is None:
+    if not rows or inputs is None or not answered.any():
         return
-    asked = {stream.histogram for stream in plan.streams if stream.queries}
+    asked = np.unique(plan.histograms[answered].astype(np.int64), axis=0)
     different = len({row.histogram for row in rows})
     yield (
-        f"only inputs of {inputs.file} are asked: {len(asked):,} of its {different:,} different "
-        f"histograms ({len(rows):,} rows); what is answered to others is not seen"
+        f"only inputs of {inputs.file} were asked: {len(asked):,} of its {different:,} different "
+        f"histograms ({len(rows):,} rows); what is answered to others was not seen"
     )
-    tie = np.array(plan.streams[plan.first(Role.NEAR_TIE)].histogram)
-    lead = int(np.diff(np.sort(tie))[-1])
-    if not nearly_tied(plan.claim.mechanism, tie[None])[0]:
-        yield f"no input is a near tie, where most faults show: the smallest lead asked is {lead:,}"
-    surest = float(np.exp(plan.log_q[[s.queries > 0 for s in plan.streams]].max()))
+    if not nearly_tied(plan.claim.mechanism, asked).any():
+        lead = f"the smallest lead asked was {int(leads(asked).min()):,}"
+        yield f"no input is a near tie, where most faults show: {lead}"
+    surest = float(np.exp(plan.log_q[answered].max()))
     if surest < CLEAR:
         yield f"no input has a clear winner: the surest outcome has probability {surest:.2f}"

@@ -6,7 +6,7 @@ one, or left out.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ from ..claim import Claim
 from .ladder import CHANCES, Rung
 from .pool import Pool, entropies, nearest_to_clear, pool_of
 
-_WEIGHED = 4_000  # histograms whose laws are computed
+_WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
+_PAIRED = 2_000_000  # the same of those among which neighbours are looked for
 _TRIED = 200  # related pairs whose laws are
 _SIMPLE = 6
 
@@ -39,13 +40,10 @@ class Raised(NamedTuple):
 
 
 class GivenInputs:
-    """The different histograms (n, c) of a claim's inputs.
+    """The different histograms (n, c) of a claim's inputs."""
 
-    rng: of the choices among inputs that tell the same.
-    """
-
-    def __init__(self, claim: Claim, rng: np.random.Generator) -> None:
-        self.claim, self._rng = claim.mechanism, rng
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim.mechanism
         different = dict.fromkeys(row.histogram for row in claim.given)
         self.histograms: NDArray[np.int64] = np.array(list(different), dtype=np.int64)
 
@@ -54,7 +52,8 @@ class GivenInputs:
         """Those whose laws are computed: all, or an even choice from near ties to clear leads."""
         ranked = np.sort(self.histograms, -1)
         by_lead = np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")
-        kept = np.unique(np.linspace(0, by_lead.size - 1, _WEIGHED).astype(np.int64))
+        weighed = max(_LEAST_WEIGHED, _WEIGHED // self.claim.classes)
+        kept = np.unique(np.linspace(0, by_lead.size - 1, weighed).astype(np.int64))
         return pool_of(self.claim, self.histograms[by_lead[kept]])
 
     def least_predictable(self) -> Histogram:
@@ -62,9 +61,9 @@ class GivenInputs:
         best: Histogram = self.pool.histograms[int(np.argmax(entropies(self.pool.log_q)))]
         return best
 
-    def some(self, count: int) -> list[Histogram]:
+    def some(self, count: int, rng: np.random.Generator) -> list[Histogram]:
         """So many at random, or all."""
-        order = self._rng.permutation(len(self.histograms))[:count]
+        order = rng.permutation(len(self.histograms))[:count]
         return list(self.histograms[order])
 
     def clearest(self) -> Histogram:
@@ -123,11 +122,12 @@ class GivenInputs:
 
     def neighbours(self) -> tuple[Histogram, Histogram] | None:
         """Two inputs one vote apart; of several pairs the one with the least predictable labels."""
-        weights = self._rng.integers(1, 2**62, self.claim.classes)
-        hashes = self.histograms @ weights  # wraps round: equal where one vote less is equal
+        weights = np.random.default_rng(0).integers(1, 2**62, self.claim.classes)
+        tried = self.histograms[: _PAIRED // self.claim.classes]
+        hashes = tried @ weights  # wraps round: equal where one vote less is equal
         lesser: dict[int, list[int]] = defaultdict(list)
         pairs: set[tuple[int, int]] = set()
-        for at, (row, full) in enumerate(zip(self.histograms, hashes, strict=True)):
+        for at, (row, full) in enumerate(zip(tried, hashes, strict=True)):
             for without in (full - weights[row > 0]).tolist():
                 pairs.update((other, at) for other in lesser[without][:1])
                 lesser[without].append(at)
@@ -162,3 +162,9 @@ class GivenInputs:
     def _log_q(self, places: Iterable[int]) -> Matrix:
         votes = self.histograms[list(places)].astype(np.float64)
         return np.asarray(self.claim.mechanism().log_probabilities(votes))
+
+
+@lru_cache(maxsize=8)
+def given_inputs(claim: Claim) -> GivenInputs:
+    """The inputs of a claim, whose laws are computed once."""
+    return GivenInputs(claim)

@@ -24,7 +24,7 @@ from .asked_histograms import (
 )
 from .extent import FULL, Extent
 from .faults import Fault, known_faults
-from .given_inputs import GivenInputs
+from .given_inputs import GivenInputs, given_inputs
 from .ladder import ladder
 from .plan import Plan
 from .pool import candidate_pool
@@ -53,7 +53,7 @@ def make_plan(
     rng = np.random.default_rng(seed)
     planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
     if claim.given:
-        _add_given(planner, GivenInputs(claim, rng), faults, own)
+        _add_given(planner, given_inputs(claim), faults, own)
     else:
         _add_any(planner, seed, other_totals, faults, own)
     streams, pairs = tuple(planner.streams), tuple(planner.pairs)
@@ -106,30 +106,33 @@ def _add_given(
     """Streams of the claim's inputs alone, each in its role as far as one fits it."""
     step("inputs")
     pool, effect = inputs.pool, planner.claim.gate.smallest_effect
-    planner.add_probes(pool.probes(faults, count=3), inputs.some(_TYPICAL_INPUTS))
+    planner.add_probes(pool.probes(faults, count=3), inputs.some(_TYPICAL_INPUTS, planner.rng))
     planner.add_opening(inputs.least_predictable())
     planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
     planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
     planner.add_clear_anchor(Role.HIGH_CONSENSUS, inputs.clearest())
-    if planner.extent.symmetries:
-        _add_related(planner, inputs)
     planner.add_anchor(Role.LATE, inputs.clear_winner())
     neighbours = inputs.neighbours()
     if neighbours is not None:
         planner.add_audited(*neighbours)
-    explored = [*inputs.some(_EXPLORED_INPUTS), *(np.array(votes) for votes in own)]
-    planner.add_ladder(inputs.rungs(), faults, len(explored))
+    explored = inputs.some(_EXPLORED_INPUTS, planner.rng)
+    if planner.extent.symmetries:
+        _add_related(planner, inputs, len(explored) + len(own))
+    planner.add_ladder(inputs.rungs(), faults, len(explored) + len(own))
     planner.add_singles()
     planner.add_simple(inputs.simple())
-    planner.add_explorers(Role.OWN, explored)
+    planner.add_explorers(Role.EXPLORER, explored)
+    planner.add_explorers(Role.OWN, [np.array(votes) for votes in own])
 
 
-def _add_related(planner: StreamPlanner, inputs: GivenInputs) -> None:
-    """Inputs that are twins of others, where there are any."""
+def _add_related(planner: StreamPlanner, inputs: GivenInputs, explored: int) -> None:
+    """Inputs that are twins of others, where there are any that the budget has labels for."""
     permuted = inputs.permuted()
     if permuted is not None:
-        planner.add_permuted(Role.CLEAR_WINNER, permuted.histogram, permuted.order)
+        with planner.if_affordable(explored):
+            planner.add_permuted(Role.CLEAR_WINNER, permuted.histogram, permuted.order)
     bases = [i for i, stream in enumerate(planner.streams) if stream.is_anchor]
     raised = inputs.raised([planner.streams[i].histogram for i in bases])
     if raised is not None:
-        planner.add_raised(bases[raised.place], raised.leader, raised.histogram)
+        with planner.if_affordable(explored):
+            planner.add_raised(bases[raised.place], raised.leader, raised.histogram)

@@ -45,8 +45,14 @@ class Pool:
         return self._best(self._affordable(usable, effect), self.information)
 
     def near_tie(self, effect: float) -> Histogram:
-        """Two leading classes within a tenth of the scale; of these, the most informative."""
+        """Two leading classes within a tenth of the scale; of these, the most informative.
+
+        Where there are none, those with the smallest lead.
+        """
         usable = nearly_tied(self.claim, self.histograms)
+        if not usable.any():
+            lead = leads(self.histograms)
+            usable = lead == lead.min()
         return self._best(self._affordable(usable, effect), self.information)
 
     def _affordable(self, usable: NDArray[np.bool_], effect: float) -> NDArray[np.bool_]:
@@ -105,15 +111,20 @@ class Pool:
         return best
 
 
+def leads(histograms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Votes between the two leading classes (b,) of histograms (b, c)."""
+    ranked = np.sort(histograms, -1)
+    return np.asarray(ranked[:, -1] - ranked[:, -2])
+
+
 def nearly_tied(claim: MechanismClaim, histograms: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Of histograms (b, c), whether the two leading classes are within a tenth of the scale (b,).
 
     More than two classes may not all have the same votes.
     """
-    ranked = np.sort(histograms, -1)
-    close = ranked[:, -1] - ranked[:, -2] <= max(1.0, 0.1 * claim.noise.scale)
+    close = leads(histograms) <= max(1.0, 0.1 * claim.noise.scale)
     if claim.classes > 2:
-        close &= ranked[:, -1] > ranked[:, 0]
+        close &= histograms.max(-1) > histograms.min(-1)
     return np.asarray(close)
 
 

@@ -9,6 +9,7 @@ from .extent import FULL, Extent
 from .plan import Plan
 from .planner import make_plan
 from .schedule import sweeps
+from .stream_planner import FRESH_CALL, calls_at_once
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
 """Beyond these a pass would not rule out halved or doubled noise."""
@@ -117,7 +118,8 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
     asked = sum(batch.labels for batch in sweeps(plan))
-    return asked + _BESIDE + _for_the_scale(plan)
+    opening = FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)
+    return asked + _BESIDE + opening + _for_the_scale(plan)
 
 
 def _for_the_scale(plan: Plan) -> int:

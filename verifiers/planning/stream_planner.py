@@ -1,6 +1,7 @@
 """How many queries each stream of a plan needs, for the smallest effect that a pass rules out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -24,10 +25,17 @@ FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 
+_ROUNDS_AT_ONCE = 2
+
 _KEPT_FREE = 6_000
 """Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
 
 _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
+
+
+def calls_at_once(at_once: int) -> int:
+    """Calls like the first that a run makes side by side, where so many may be in flight."""
+    return _ROUNDS_AT_ONCE * at_once if at_once > 1 else 0
 
 
 class StreamPlanner:
@@ -129,8 +137,7 @@ class StreamPlanner:
         the dearer ones where the budget does not hold them: nobody should need more queries for a
         pass because of them. explored: streams still to come.
         """
-        room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
-        room -= sum(stream.queries for stream in self.streams)
+        room = self._room(explored)
         wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
         weight = max(fault.weight for fault in faults) / sum(fault.weight for fault in faults)
         wanted -= np.log(POOLED * weight * FROM_THE_START)
@@ -142,6 +149,19 @@ class StreamPlanner:
                 break
             room -= queries
             self.add(Role.LADDER, votes, queries)
+
+    def _room(self, explored: int) -> int:
+        """Queries that the budget has left; explored: streams still to come."""
+        room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
+        return room - sum(stream.queries for stream in self.streams)
+
+    @contextmanager
+    def if_affordable(self, explored: int) -> Iterator[None]:
+        """Takes streams back that were added within it, where the budget does not hold them."""
+        before, twins = list(self.streams), dict(self.twins)
+        yield
+        if self._room(explored) < 0:
+            self.streams, self.twins = before, twins
 
     def add_singles(self) -> None:
         """Calls for one label: many of the near-tie, some of every other histogram asked deeply."""

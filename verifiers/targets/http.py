@@ -152,7 +152,7 @@ class HttpTarget:
 
     def _request(self, wanted: str, calls: Sequence["_Call"]) -> list[Any]:
         answers = self._patient_answers(calls)
-        return [self._found(wanted, *each) for each in zip(calls, answers, strict=True)]
+        return [self._found(wanted, calls[i], answers[i]) for i in sorted(answers)]
 
     def _found(self, wanted: str, call: "_Call", answer: "_Answer") -> Any:
         """What was asked for, out of the answer to a call; raises as `Target.ask`."""
@@ -175,19 +175,28 @@ class HttpTarget:
             raise Refused(_said(body))
         raise TargetError(f"{call.text} got HTTP status {status}: {_page(body)}")
 
-    def _patient_answers(self, calls: Sequence["_Call"]) -> list["_Answer"]:
-        """Answers to calls that are made again as often as the server says they may be."""
+    def _patient_answers(self, calls: Sequence["_Call"]) -> dict[int, "_Answer"]:
+        """Answers by the place of their calls, which are made again as often as the server allows.
+
+        All of them, or those until a call has failed for good: no other is begun after that.
+        """
         found: dict[int, _Answer] = {}
-        left, waited, tries = list(range(len(calls))), 0.0, 0
+        waited, tries, left = [0.0] * len(calls), [0] * len(calls), list(range(len(calls)))
         while left:
-            found.update(zip(left, self._answers([calls[i] for i in left]), strict=True))
-            pauses = {i: self._pause(found[i], tries) for i in left}
-            left = [i for i in left if pauses[i] is not None]
-            if left:
-                pause = max(pauses[i] or 0.0 for i in left)
-                waited, tries = waited + pause, tries + 1
-                self._wait_for(calls[left[0]], found[left[0]], pause, waited)
-        return [found[i] for i in range(len(calls))]
+            made = self._answers({i: calls[i] for i in left})
+            pauses = {i: self._pause(answer, tries[i]) for i, answer in made.items()}
+            found |= {i: answer for i, answer in made.items() if pauses[i] is None}
+            if any(not _is_reply(answer) for answer in found.values()):
+                return found
+            left = [i for i in left if i not in found]
+            longest = max((pause for pause in pauses.values() if pause is not None), default=0.0)
+            for i in (i for i, pause in pauses.items() if pause is not None):
+                waited[i], tries[i] = waited[i] + longest, tries[i] + 1
+                self._check_patience(calls[i], made[i], waited[i])
+            if left and longest:
+                step(f"waiting {longest:,.0f} s, as the target asks")
+                self._wait(longest)
+        return found
 
     def _pause(self, answer: "_Answer", tries: int) -> float | None:
         """Seconds until a call may be made again; None where the answer stands."""
@@ -196,16 +205,14 @@ class HttpTarget:
         status, retry_after, _ = answer
         return self._options.pause(status, retry_after, tries)
 
-    def _wait_for(self, call: "_Call", answer: "_Answer", pause: float, waited: float) -> None:
-        """Waits before a call is made again; waited: seconds so far, these included."""
-        assert not isinstance(answer, BaseException)
-        if waited > MOST_WAITED:
+    @staticmethod
+    def _check_patience(call: "_Call", answer: "_Answer", waited: float) -> None:
+        """Raises TargetError for a call that was put off for too long."""
+        if waited > MOST_WAITED and not isinstance(answer, BaseException):
             raise TargetError(
                 f"{call.text} got HTTP status {answer[0]} again and again: more than "
                 f"{MOST_WAITED:,.0f} s of waiting in all"
             )
-        step(f"waiting {pause:,.0f} s, as the target asks with status {answer[0]}")
-        self._wait(pause)
 
     def _wait(self, seconds: float) -> None:
         """Lets time pass, as far as the run has any. Raises OutOfTime."""
@@ -215,8 +222,8 @@ class HttpTarget:
             time.sleep(min(left, _LOOK, max(seconds_left(), 0.01)))
         self.waited += seconds
 
-    def _answers(self, calls: Sequence["_Call"]) -> list["_Answer"]:
-        """Status, `Retry-After` and body of each call, or what came in their place."""
+    def _answers(self, calls: dict[int, "_Call"]) -> dict[int, "_Answer"]:
+        """Of each call that was begun: status, `Retry-After` and body, or what came instead."""
         check_clock()
         future = asyncio.run_coroutine_threadsafe(self._side_by_side(calls), self._loop)
         try:
@@ -241,15 +248,22 @@ class HttpTarget:
             return TargetError(f"{call} failed: {one_line(error) or type(error).__name__}")
         return error
 
-    async def _side_by_side(self, calls: Sequence["_Call"]) -> list["_Answer"]:
-        """Answers in the order of the calls; the next call begins when one of those before ends."""
-        free = asyncio.Semaphore(self.at_once)
+    async def _side_by_side(self, calls: dict[int, "_Call"]) -> dict[int, "_Answer"]:
+        """Begins calls in their order, until one has no reply: those in flight then come to it."""
+        free, found = asyncio.Semaphore(self.at_once), dict[int, _Answer]()
 
-        async def answered(call: _Call) -> _Answer:
+        async def answered(place: int, call: _Call) -> None:
             async with free:
-                return await self._exchange(call, min(self._timeout, seconds_left()))
+                if not all(_is_reply(answer) for answer in found.values()):
+                    return
+                try:
+                    answer: _Answer = await self._exchange(call, min(self._timeout, seconds_left()))
+                except Exception as error:
+                    answer = error
+                found[place] = answer
 
-        return list(await asyncio.gather(*map(answered, calls), return_exceptions=True))
+        await asyncio.gather(*(answered(place, call) for place, call in calls.items()))
+        return found
 
     async def _exchange(self, call: "_Call", seconds: float) -> "_Answered":
         async with asyncio.timeout(seconds):
@@ -282,6 +296,10 @@ class _Call(NamedTuple):
 _Answered = tuple[int, str | None, bytes]
 """Status, `Retry-After`, body."""
 _Answer = _Answered | BaseException
+
+
+def _is_reply(answer: _Answer) -> bool:
+    return not isinstance(answer, BaseException) and 200 <= answer[0] < 300
 
 
 def _checked(url: str) -> httpx.URL:

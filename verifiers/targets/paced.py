@@ -75,8 +75,8 @@ class PacedTarget:
         """
         found: list[NDArray[Any]] = []
         made: tuple[int, ...] = ()
-        for size in sizes:
-            if self.at_once > 1 and min(size, self._allowed) <= self._answered:
+        for place, size in enumerate(sizes):
+            if self.at_once > 1 and min(max(sizes[place:]), self._allowed) <= self._answered:
                 break
             found.append(self.ask(histogram, size))
             made += self.parts
