@@ -24,9 +24,9 @@ def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarg
 
 
 def in_process(target: Any, claim: Claim) -> InProcessTarget:
-    """A target handed over as a Python object. Raises ValueError for what is none.
+    """A target handed over as a Python object.
 
-    And TargetError for a claim whose `concurrency` it cannot have.
+    Raises ValueError for what is none, and TargetError for a claim with `concurrency`.
     """
     if claim.gate.concurrency > 1:
         raise TargetError(

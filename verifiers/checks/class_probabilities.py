@@ -223,13 +223,9 @@ class ClassProbabilities(Judged):
             if stream.is_anchor and not self._dropped[i]
         ]
         asked = self.counts.sum(-1) > 0
-        others = sum(
-            bool(asked[i]) and not stream.is_anchor for i, stream in enumerate(self.plan.streams)
-        )
-        if self.plan.claim.given:  # where one may be asked in several roles
-            streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
-            deep = {stream.histogram for stream in streams if stream.is_anchor}
-            others = len({stream.histogram for stream in streams} - deep)
+        streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
+        deep = {stream.histogram for stream in streams if stream.is_anchor}
+        others = len({stream.histogram for stream in streams} - deep)  # one has several roles
         return Finding(
             f"a deviation of {gate.smallest_effect:g} in total variation would have been caught "
             f"with probability 0.99 on each of: {', '.join(kinds)}{self._ladder_text()}; "

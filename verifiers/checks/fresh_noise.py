@@ -24,7 +24,8 @@ from ..evidence import (
     log_mixture_of,
     log_supremum_ratio,
 )
-from ..evidence.power import copies_to_see, half
+from ..evidence.outcomes import half
+from ..evidence.power import copies_to_see
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Asked, Role

@@ -84,7 +84,7 @@ def needs_twins(check: str) -> Callable[[Plan, int, Stream], bool]:
     return needs
 
 
-NO_TWINS = "no two inputs of the claim, that max_queries has labels for, are related so"
+NO_TWINS = "no two inputs that max_queries has room to compare are related as this check needs"
 TOO_FEW = "left out, as there are few queries"
 NO_PRIVACY = "the claim has no [privacy]"
 CACHED = "answers are cached: each label is of another histogram"

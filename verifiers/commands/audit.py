@@ -1,14 +1,13 @@
 """The command `dpassay audit`: asks a pair, and bounds what its labels give away."""
 
 from collections import Counter
-from collections.abc import Iterator
 
 from ...reference import Histogram
 from ...reference.accounting.pairs import are_neighbours
 from ..checks.pair_bounds import Audit, PairLabels
 from ..claim import ANY_QUERIES, Claim, PrivacyClaim
 from ..inputs.histogram_file import read_histograms
-from ..targets import Target, checked_labels
+from ..targets import Target, checked_labels, parts
 
 CONFIDENCE = 0.99
 _PILOT = 0.1  # of the queries, from which the cut is chosen
@@ -47,16 +46,11 @@ def audit(
     each = (claim.gate.max_queries if queries is None else queries) // 2
     outcomes = claim.mechanism.classes + claim.mechanism.refuses
     pairs = PairLabels(outcomes, pilot=max(1, int(_PILOT * each)))
-    for part in _batches(each):
+    for part in parts(each, _BATCH):
         for side, votes in enumerate((here, there)):
             raw = target.ask(votes, part)
             pairs.observe(side, checked_labels(raw, votes, part, claim.mechanism.refuses))
     return pairs.bounds(claim.privacy, times, 1.0 - CONFIDENCE)
-
-
-def _batches(total: int) -> Iterator[int]:
-    for start in range(0, total, _BATCH):
-        yield min(_BATCH, total - start)
 
 
 def _times(privacy: PrivacyClaim, here: Histogram, there: Histogram) -> int:

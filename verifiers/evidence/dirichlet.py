@@ -11,7 +11,6 @@ from ...reference.arrays import Vector
 DIFFUSE_WEIGHT = 0.25
 """Weight of the Jeffreys prior, which wins on gross deviations of any kind."""
 
-
 _CONTENDS = 2.0  # times the effect, from which an outcome is one of few
 _MANY = 20  # rare outcomes, from which they are a level of their own
 
@@ -49,14 +48,18 @@ def dirichlet_log_e_value(counts: Vector, log_q: Vector, effect: float) -> float
 class Levels(NamedTuple):
     """A law of few outcomes, the rest as one (the last), and that of the rest among themselves.
 
-    rest: which outcomes those are (o,); each law as log-probabilities, with the effect to see.
+    rest: which outcomes those are (o,); few, among: log-probabilities; effect: to be seen in all.
     """
 
     rest: NDArray[np.bool_]
     few: Vector
-    few_effect: float
     among: Vector
-    among_effect: float
+    effect: float
+
+    @property
+    def among_effect(self) -> float:
+        """Half the effect, moved within the rest alone, as a share of its own law."""
+        return min(0.5, 0.5 * self.effect / float(np.exp(self.few[-1])))
 
 
 def split_levels(log_q: Vector, effect: float) -> Levels | None:
@@ -65,10 +68,7 @@ def split_levels(log_q: Vector, effect: float) -> Levels | None:
     if rest.all() or np.count_nonzero(rest & (log_q > -np.inf)) < _MANY:
         return None
     total = float(np.logaddexp.reduce(log_q[rest]))
-    few = np.append(log_q[~rest], total)
-    # half the effect, moved within the rest alone, is so much of its own law
-    among_effect = min(0.5, 0.5 * effect / float(np.exp(total)))
-    return Levels(rest, few, effect, log_q[rest] - total, among_effect)
+    return Levels(rest, np.append(log_q[~rest], total), log_q[rest] - total, effect)
 
 
 def rare_share(log_q: Vector, effect: float) -> float:
@@ -81,7 +81,7 @@ def level_log_e_values(counts: Vector, levels: Levels) -> tuple[float, float]:
     """The log e-values of counts (o,) on both levels."""
     coarse = np.append(counts[~levels.rest], counts[levels.rest].sum())
     return (
-        _mixed(coarse, levels.few, levels.few_effect),
+        _mixed(coarse, levels.few, levels.effect),
         _mixed(counts[levels.rest], levels.among, levels.among_effect),
     )
 

@@ -56,3 +56,14 @@ def _deviance(counts: Vector, log_q: Vector, total: float) -> Vector:
     n = counts[seen]
     deviance[seen] += n * (np.log(n / total) - log_q[seen] - 1.0)
     return deviance
+
+
+def half(q: Vector) -> NDArray[np.bool_]:
+    """The outcomes of a set A whose probability is near 1/2, with some mass on both sides."""
+    inside = np.zeros(q.size, dtype=bool)
+    total = 0.0
+    for outcome in np.argsort(-q):
+        if not inside.any() or abs(total + q[outcome] - 0.5) < abs(total - 0.5):
+            inside[outcome] = True
+            total += q[outcome]
+    return inside

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom, nbinom, norm
 
 from ...reference.arrays import Vector
 from .dirichlet import dirichlet_log_e_value, split_levels
 from .one_sided import log_e_value_larger
+from .outcomes import half
 from .pointed import LEAK
 from .power_of_levels import levels_show
 from .repetition import FOLLOWED
@@ -36,7 +36,7 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     """
     levels = split_levels(log_q, effect)
     if levels is not None:
-        return _least(lambda n: levels_show(n, levels, effect, log_threshold, _QUANTILE))
+        return _least(lambda n: levels_show(n, levels, log_threshold, _QUANTILE))
     q = np.exp(log_q)
     inside = half(q)
     share = float(q[inside].sum())
@@ -86,17 +86,6 @@ def _whole(counts: Vector) -> Vector:
     whole = counts.copy()
     whole[rare] = np.arange(rare.size) < round(float(counts[rare].sum()))
     return whole
-
-
-def half(q: Vector) -> NDArray[np.bool_]:
-    """The outcomes of a set A whose probability is near 1/2, with some mass on both sides."""
-    inside = np.zeros(q.size, dtype=bool)
-    total = 0.0
-    for outcome in np.argsort(-q):
-        if not inside.any() or abs(total + q[outcome] - 0.5) < abs(total - 0.5):
-            inside[outcome] = True
-            total += q[outcome]
-    return inside
 
 
 def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 from .dirichlet import Levels, level_log_e_values
+from .outcomes import half
 
 _WITHIN = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0)
 """Shares of the effect that are moved among the rare outcomes; what is left moves among the few."""
 
 
-def levels_show(n: int, levels: Levels, effect: float, log_wanted: float, quantile: float) -> bool:
+def levels_show(n: int, levels: Levels, log_wanted: float, quantile: float) -> bool:
     """Whether n labels reach the threshold whichever way a deviation of this size is spread.
 
     quantile: of the standard normal law, exceeded with the probability of a miss. On each level
@@ -20,13 +20,12 @@ def levels_show(n: int, levels: Levels, effect: float, log_wanted: float, quanti
     has mean noncentrality + degrees and variance 2 degrees + 4 noncentrality; the e-value is taken
     where it falls short by so many standard deviations. The tests simulate it.
     """
-    return all(
-        _log_e_value(n, levels, *laws, quantile) >= log_wanted for laws in _laws(levels, effect)
-    )
+    return all(_log_e_value(n, levels, *laws, quantile) >= log_wanted for laws in _laws(levels))
 
 
-def _laws(levels: Levels, effect: float) -> Iterator[tuple[Vector, Vector]]:
-    """Laws of the few and of the rest that together are `effect` away in total variation."""
+def _laws(levels: Levels) -> Iterator[tuple[Vector, Vector]]:
+    """Laws of the few and of the rest that together are the effect away in total variation."""
+    effect = levels.effect
     q, within = np.exp(levels.few), np.exp(levels.among)
     for share in _WITHIN:
         # a move within the rest is so much larger in its own law
@@ -38,23 +37,14 @@ def _laws(levels: Levels, effect: float) -> Iterator[tuple[Vector, Vector]]:
 
 
 def _moved(q: Vector, mass: float) -> Vector | None:
-    """A law with `mass` more on a half of it, taken from the other; None where it has not so much.
-
-    The half is made of the likeliest outcomes, as near to 1/2 as they get.
-    """
-    half = _half(q)
-    inside = float(q[half].sum())
+    """A law with `mass` moved from one half to the other; None where there is not so much."""
+    chosen = half(q)
+    inside = float(q[chosen].sum())
     if not 0.0 < inside + mass < 1.0 or inside >= 1.0:
         return None
-    return np.asarray(np.where(half, q * (1.0 + mass / inside), q * (1.0 - mass / (1.0 - inside))))
-
-
-def _half(q: Vector) -> NDArray[np.bool_]:
-    order = np.argsort(-q)
-    upto = int(np.argmin(np.abs(np.cumsum(q[order])[:-1] - 0.5))) + 1
-    found = np.zeros(q.size, dtype=bool)
-    found[order[:upto]] = True
-    return found
+    return np.asarray(
+        np.where(chosen, q * (1.0 + mass / inside), q * (1.0 - mass / (1.0 - inside)))
+    )
 
 
 def _log_e_value(n: int, levels: Levels, few: Vector, among: Vector, quantile: float) -> float:

@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 
+from ..targets import parts
 from .plan import Batch, Pair, Plan
 from .roles import Asked, Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
@@ -148,7 +149,7 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
         elif i in pairs:
             first += _in_turn(plan, pairs[i])
         elif stream.role.asked is Asked.ONE_BY_ONE:
-            batches = [Batch(i, size, call=1) for size in _parts(stream.queries, _SINGLES_A_BATCH)]
+            batches = [Batch(i, size, call=1) for size in parts(stream.queries, _SINGLES_A_BATCH)]
             first += batches[:1]
             more += batches[1:]
     short, large = _of_the_near_tie(plan, kept)
@@ -179,7 +180,7 @@ def _of_the_near_tie(
     straight = stream.queries - stream.turned - kept[at][0]
     calls = min(SHORT_CALLS, straight // (2 * SHORT_CALL))
     large = (straight - calls * SHORT_CALL) * 3 // 4
-    sizes = _parts(calls, _CALLS_A_BATCH)
+    sizes = parts(calls, _CALLS_A_BATCH)
     short = [Batch(at, size * SHORT_CALL, call=SHORT_CALL) for size in sizes]
     if large > _MIXED:
         mixed = _mixed(np.random.default_rng(at))
@@ -201,8 +202,3 @@ def _explorers(plan: Plan) -> list[Batch]:
 def _mixed(rng: np.random.Generator) -> tuple[int, ...]:
     """Sizes of calls between 2 and 64, small ones as often as large ones."""
     return tuple(int(size) for size in np.exp(rng.uniform(np.log(2.0), np.log(65.0), 40)))
-
-
-def _parts(size: int, most: int) -> list[int]:
-    """A size in parts that are not too large."""
-    return [min(most, size - start) for start in range(0, size, most)]

@@ -25,7 +25,7 @@ FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 
-_ROUNDS_AT_ONCE = 2
+_ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
 _KEPT_FREE = 6_000
 """Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
@@ -228,7 +228,7 @@ class StreamPlanner:
     def add_raised(self, base: int, leader: int, raised: Histogram) -> None:
         """A twin of a stream whose class `leader` has gained votes, and no other has.
 
-        None where that class is hardly ever answered: a fall could not show.
+        Nothing is added where that class is hardly ever answered: a fall could not show.
         """
         gate, original = self.claim.gate, self.streams[base]
         chance = float(np.exp(self._log_q(np.array(original.histogram))[leader]))

@@ -7,7 +7,7 @@ from .paced import PacedTarget
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
 from .restart_command import RestartCommand
-from .several import ask_each, at_once
+from .several import ask_each, at_once, parts
 from .spec import open_target
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "checked_labels",
     "checked_spent",
     "open_target",
+    "parts",
     "shown_spec",
 ]

@@ -12,7 +12,7 @@ from ...reference.clock import check_clock
 from .labels import LABELS
 from .release import Release
 from .replies import Refused, Target
-from .several import at_once
+from .several import SideBySide, at_once, parts
 
 _FIRST = 32  # labels asked of a target of unknown speed
 _GROWTH = 8  # at most, from one call to the next
@@ -80,25 +80,25 @@ class PacedTarget:
                 break
             found.append(self.ask(histogram, size))
             made += self.parts
-        split = [_parts(size, self._allowed) for size in sizes[len(found) :]]
+        split = [parts(size, self._allowed) for size in sizes[len(found) :]]
         if split:
-            parts = [part for each in split for part in each]
-            replies = iter(self._in_flight(histogram, parts))
+            calls = [part for each in split for part in each]
+            replies = iter(self._in_flight(histogram, calls))
             found += [np.concatenate([next(replies) for _ in each]) for each in split]
-            made += tuple(parts)
+            made += tuple(calls)
         self.parts = made
         return found
 
-    def _in_flight(self, histogram: Histogram, parts: Sequence[int]) -> list[NDArray[Any]]:
+    def _in_flight(self, histogram: Histogram, calls: Sequence[int]) -> list[NDArray[Any]]:
         """The labels of calls side by side, from whose time the next sizes are learned."""
-        target: Any = self._target  # one that takes more than one call at once
+        assert isinstance(self._target, SideBySide)
         started, waited = monotonic(), self._waited
-        replies = target.ask_each(histogram, parts)
-        rounds = -(-len(parts) // self.at_once)
-        self._learn(max(parts), (monotonic() - started - (self._waited - waited)) / rounds)
+        replies = self._target.ask_each(histogram, calls)
+        rounds = -(-len(calls) // self.at_once)
+        self._learn(max(calls), (monotonic() - started - (self._waited - waited)) / rounds)
         return [
-            self._release.shaped(reply, histogram, part)
-            for reply, part in zip(replies, parts, strict=True)
+            self._release.shaped(reply, histogram, size)
+            for reply, size in zip(replies, calls, strict=True)
         ]
 
     @property
@@ -148,8 +148,3 @@ class PacedTarget:
     def close(self) -> None:
         """See `Target.close`."""
         self._target.close()
-
-
-def _parts(size: int, most: int) -> list[int]:
-    """A size as calls of `most` labels, and one of the rest."""
-    return [min(most, size - start) for start in range(0, size, most)]

@@ -1,15 +1,27 @@
 """Several calls on one histogram: side by side where a target takes them so, else in turn."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ...reference import Histogram
 from .replies import Target
 
 
+@runtime_checkable
+class SideBySide(Protocol):
+    """A target that takes `at_once` calls side by side; of some, one."""
+
+    @property
+    def at_once(self) -> int:
+        """How many calls may be in flight."""
+
+    def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> Sequence[Any]:
+        """The raw replies to calls of these sizes, in this order; raises as `Target.ask`."""
+
+
 def at_once(target: Target) -> int:
     """How many calls the target takes side by side."""
-    return int(getattr(target, "at_once", 1))
+    return target.at_once if isinstance(target, SideBySide) else 1
 
 
 def ask_each(
@@ -19,9 +31,8 @@ def ask_each(
 
     A paced target may make several calls of one. Raises as `Target.ask`.
     """
-    if at_once(target) > 1:
-        several: Any = target
-        found = list(several.ask_each(histogram, sizes))
+    if isinstance(target, SideBySide) and target.at_once > 1:
+        found = list(target.ask_each(histogram, sizes))
         return found, getattr(target, "parts", tuple(sizes))
     replies: list[Any] = []
     calls: list[int] = []
@@ -29,3 +40,8 @@ def ask_each(
         replies.append(target.ask(histogram, size))
         calls += getattr(target, "parts", (size,))
     return replies, tuple(calls)
+
+
+def parts(size: int, most: int) -> list[int]:
+    """So many labels as calls, or batches, of at most `most`."""
+    return [min(most, size - start) for start in range(0, size, most)]
