@@ -105,15 +105,19 @@ class Likelihood:
     For b histograms; votes are (b, c). With refusals, the votes that the threshold is compared
     with are those of a class given as leader (b,): with the leader fixed every term is concave
     (Prékopa), with the maximum over classes it would not be.
+
+    multiplicity: how many classes each column (c,) of votes stands for, whose counts are then
+    those of all of them together; one each when None.
     """
 
-    def __init__(self, answers: Sequence[Answers]) -> None:
+    def __init__(self, answers: Sequence[Answers], multiplicity: Matrix | None = None) -> None:
         if not answers:
             raise ValueError("no answers: expected at least one batch")
         shapes = {a.labels.shape for a in answers}
         if len(shapes) > 1:
             raise ValueError(f"answers of shapes {sorted(shapes)}: expected one shape")
         self.shape = shapes.pop()
+        self.multiplicity = multiplicity
         self.answers = tuple(
             Answers(a.counts.reshape(-1, a.counts.shape[-1]), a.mechanism) for a in answers
         )
@@ -135,7 +139,8 @@ class Likelihood:
 
     def rows(self, index: Rows) -> Self:
         """The likelihood of some of the histograms, which may repeat."""
-        return type(self)([Answers(a.counts[index], a.mechanism) for a in self.answers])
+        parts = [Answers(a.counts[index], a.mechanism) for a in self.answers]
+        return type(self)(parts, self.multiplicity)
 
     @property
     def answered(self) -> "Likelihood":
@@ -152,7 +157,8 @@ class Likelihood:
         """Log-likelihood (..., b) of votes (..., b, c), less the multinomial coefficient."""
         total = np.zeros(votes.shape[:-1])
         for a in self.answers:
-            total += a.labels_value(log_probabilities(votes, a.mechanism.noise))
+            log_q = log_probabilities(votes, a.mechanism.noise, self.multiplicity)
+            total += a.labels_value(log_q)
             total += a.screening_value(votes.max(-1))
         return total
 
@@ -162,10 +168,12 @@ class Likelihood:
         gradient, information = np.zeros_like(votes), np.zeros((*votes.shape, votes.shape[1]))
         each = np.arange(votes.shape[0])
         for a in self.answers:
-            log_q, slopes = log_derivatives(votes, a.mechanism.noise)
+            log_q, slopes = log_derivatives(votes, a.mechanism.noise, self.multiplicity)
             total += a.labels_value(log_q) + a.screening_value(votes[each, leader])
             gradient += (a.labels[:, None, :] @ slopes)[:, 0]
             expected = np.exp(log_q) * a.labels.sum(-1, keepdims=True)
+            if self.multiplicity is not None:
+                expected *= self.multiplicity
             information += np.swapaxes(slopes * expected[:, :, None], 1, 2) @ slopes
             slope, curve = a.screening_derivatives(votes[each, leader])
             gradient[each, leader] += slope

@@ -141,7 +141,7 @@ class _InteriorPoint:
         """Mehrotra: how far the way to the optimum itself is open decides how much to centre."""
         slack = state.slack
         ratio = state.multipliers / slack
-        bend = state.information + np.einsum("mi,bm,mj->bij", self.a, ratio, self.a)
+        bend = state.information + (self.a.T * ratio[:, None, :]) @ self.a
         push = (1.0 / slack) @ self.a
         sides = np.stack([state.gradient, push], -1)
         straight, centring = np.moveaxis(self._solve(bend, sides), -1, 0)
@@ -167,9 +167,9 @@ class _InteriorPoint:
         scale = np.trace(bend, axis1=1, axis2=2)[:, None, None] / classes + 1e-300
         if self.polytope.total_matters:
             return np.asarray(_solved(bend / scale, sides) / scale)
-        system = np.ones((rows, classes + 1, classes + 1))
+        system = np.zeros((rows, classes + 1, classes + 1))
         system[:, :classes, :classes] = bend / scale
-        system[:, classes, classes] = 0.0
+        system[:, classes, :classes] = system[:, :classes, classes] = self.polytope.weights
         zeros = np.zeros((rows, 1, columns))
         return _solved(system, np.concatenate([sides / scale, zeros], 1))[:, :classes]
 

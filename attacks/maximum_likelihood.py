@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..reference.arrays import Matrix
 from .answers import Likelihood
+from .equal_votes import EqualVotes
 from .interior_point import Optimum, maximise
 from .polytope import Polytope
 
@@ -18,6 +19,9 @@ Rows = NDArray[np.intp]
 
 CERTIFIED = 1e-10
 """Nats a query by which better votes may at most exceed the likelihood of a converged fit."""
+
+_TO_TIE = 0.1  # of the way, so that a fit starts inside its bounds
+_GROUP_FROM = 64  # classes from which those seen equally often are worth finding
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,40 @@ def maximum_likelihood(likelihood: Likelihood, teachers: int | None) -> Fit:
 
 
 def _fit(likelihood: Likelihood, polytope: Polytope) -> Optimum:
-    """From votes halfway between the labels' shares and a tie, on the scale of the noise."""
+    """From a guess; many classes are fitted row by row, each by its `EqualVotes`."""
+    guess = _guess(likelihood, polytope)
+    if polytope.classes < _GROUP_FROM:
+        return maximise(likelihood, polytope, polytope.inner_point(guess))
+    best = Optimum(guess, np.zeros(len(guess)), np.zeros(len(guess)))
+    for row in range(len(guess)):
+        equal = EqualVotes.among(likelihood.counts[:, row], polytope.leader)
+        part, groups = likelihood.rows(np.array([row])), equal.polytope(polytope)
+        start = groups.inner_point(guess[row : row + 1, equal.first])
+        found = maximise(equal.likelihood(part), groups, start)
+        best.votes[row], best.gap[row] = found.votes[0, equal.place], found.gap[0]
+        best.log_likelihood[row] = found.log_likelihood[0]
+    return best
+
+
+def _guess(likelihood: Likelihood, polytope: Polytope) -> Matrix:
+    """Positive votes (b, c) from which few steps lead to the likeliest.
+
+    A share of the labels e times another's is about a scale of the noise over the place of the
+    largest of c, sqrt(2 log c). Those votes are moved to the nearest that are not negative and have
+    the total, and a part of the way to a tie. Without a total: halfway between shares and a tie.
+    """
     shares = likelihood.counts.sum(0) + 1.0
-    guess = shares / shares.sum(-1, keepdims=True) + 1.0 / polytope.classes
-    guess *= max(answers.mechanism.noise.scale for answers in likelihood.answers)
-    return maximise(likelihood, polytope, polytope.inner_point(guess))
+    shares /= shares.sum(-1, keepdims=True)
+    classes = polytope.classes
+    scale = max(answers.mechanism.noise.scale for answers in likelihood.answers)
+    if polytope.teachers is None:
+        return np.asarray(scale * (shares + 1.0 / classes))
+    likely = scale * np.log(shares) / np.sqrt(2.0 * np.log(classes))
+    ranked = -np.sort(-likely, -1)
+    shift = (polytope.teachers - ranked.cumsum(-1)) / np.arange(1, classes + 1)
+    last = (ranked + shift > 0).sum(-1, keepdims=True) - 1  # of those with votes
+    votes = np.maximum(likely + np.take_along_axis(shift, last, -1), 0.0)
+    return np.asarray((1.0 - _TO_TIE) * votes + _TO_TIE * polytope.teachers / classes)
 
 
 def _by_refusals(likelihood: Likelihood) -> Optimum:

@@ -1,6 +1,7 @@
 """Where votes may lie: none negative, a known total, a leader where refusals ask for one."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,23 @@ class Polytope:
     """Votes (c,) with A H >= 0, and with sum `teachers` where that is a number.
 
     leader: the class that must be ahead of all, or None; bounded_below: whether votes are known
-    to be non-negative, which means nothing while they are known up to a shift only.
+    to be non-negative, which means nothing while they are known up to a shift only;
+    multiplicity: how many classes (c,) each entry stands for, all with its votes; one each when
+    None. A leader stands for itself.
     """
 
     classes: int
     teachers: float | None
     leader: int | None
     bounded_below: bool
+    multiplicity: Matrix | None = None
 
-    @property
+    @cached_property
+    def weights(self) -> Matrix:
+        """How often each entry (c,) counts in the total."""
+        return np.ones(self.classes) if self.multiplicity is None else self.multiplicity
+
+    @cached_property
     def inequalities(self) -> Matrix:
         """A, shape (m, c)."""
         identity = np.eye(self.classes)
@@ -46,8 +55,9 @@ class Polytope:
         votes = guess.copy()
         if self.leader is not None:
             votes[:, self.leader] = 1.1 * votes.max(-1)
-        total = votes.sum(-1) if self.teachers is None else self.teachers
-        return np.asarray(votes * (total / votes.sum(-1))[:, None])
+        if self.teachers is None:
+            return votes
+        return np.asarray(votes * (self.teachers / (votes @ self.weights))[:, None])
 
     def room(self, gradient: Matrix, votes: Matrix) -> Matrix:
         """The most (b,) that a concave function with this gradient at `votes` can still gain.
@@ -58,11 +68,12 @@ class Polytope:
         """
         if self.teachers is None:
             return np.full(votes.shape[0], np.inf)
+        each = gradient / self.weights
         if self.leader is None:
-            best = gradient.max(-1)
+            best = each.max(-1)
         else:
-            others = -np.sort(-np.delete(gradient, self.leader, axis=1), axis=-1)
-            ahead = np.concatenate([gradient[:, [self.leader]], others], -1).cumsum(-1)
-            best = (ahead / np.arange(1, self.classes + 1)).max(-1)
-        gap = (votes * (best[:, None] - gradient)).sum(-1)  # as the votes sum to N
+            order = np.argsort(-np.where(np.arange(self.classes) == self.leader, np.inf, each), -1)
+            ahead = np.take_along_axis(gradient, order, -1).cumsum(-1)
+            best = (ahead / self.weights[order].cumsum(-1)).max(-1)
+        gap = (votes * self.weights * (best[:, None] - each)).sum(-1)  # as the votes sum to N
         return np.asarray(np.maximum(gap, 0.0))  # rounding may end a hair below

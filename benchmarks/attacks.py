@@ -1,6 +1,7 @@
 """The attacks: histograms per second, and how much the published descent takes beside them."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -55,6 +56,18 @@ def rows() -> Iterator[Row]:
         f"{cold / single:.1f}",
     )
     yield "posterior, one histogram", f"{posterior:.2f} s", "mle", f"{posterior / single:,.0f}"
+    for teachers, queries in ((250, 10**4), (5000, 10**6)):
+        fit = seconds(partial(reconstruct, thousand_classes(teachers, queries), teachers))
+        name = f"mle, c = 1,000, {teachers:,} teachers, {queries:,} answers"
+        yield name, f"{fit:.2f} s", "goal 2 s", f"{fit / 2:.2f}"
+
+
+def thousand_classes(teachers: int, queries: int) -> Answers:
+    rng = np.random.default_rng(0)
+    votes = rng.multinomial(teachers, rng.dirichlet(np.full(1000, 0.3))).astype(float)
+    law = probabilities(votes, Gaussian(40.0))
+    counts = rng.multinomial(queries, law / law.sum()).astype(float)
+    return Answers(counts, NoisyArgmax(Gaussian(40.0)))
 
 
 def unjitted_step(frequencies: np.ndarray, sigma: float) -> None:

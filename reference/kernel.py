@@ -50,9 +50,10 @@ def kernel(
     return log_q, (terms / total) @ xp.swapaxes(noise.hazard(u), -1, -2)
 
 
-def softmax_moments(z: Array) -> Moments:
+def softmax_moments(z: Array, multiplicity: Array | None = None) -> Moments:
     """`Moments` of Gumbel noise in closed form: Q is the softmax, and so are the mean hazards."""
     xp = namespace(z)
     shifted = z - z.max(-1, keepdims=True)
-    log_q = shifted - xp.log(xp.exp(shifted).sum(-1, keepdims=True))
+    parts = xp.exp(shifted) if multiplicity is None else multiplicity * xp.exp(shifted)
+    log_q = shifted - xp.log(parts.sum(-1, keepdims=True))
     return log_q, xp.broadcast_to(xp.exp(log_q)[:, None, :], (*z.shape, z.shape[-1]))

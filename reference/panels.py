@@ -41,10 +41,16 @@ class _Batch:
         return _Batch(self.z[index], many, self.classes)
 
 
-def moments(z: Matrix, noise: Noise, hazards: bool) -> Moments:
-    """`Moments` of histograms (b, c), given as votes less the largest in units of the scale."""
+def moments(z: Matrix, noise: Noise, hazards: bool, multiplicity: Matrix | None = None) -> Moments:
+    """`Moments` of histograms (b, c), given as votes less the largest in units of the scale.
+
+    multiplicity: how many classes each entry (c,) stands for, one each when None.
+    """
     if isinstance(noise, Gumbel):
-        return softmax_moments(z)
+        return softmax_moments(z, multiplicity)
+    if multiplicity is not None:
+        many = np.broadcast_to(multiplicity, z.shape)
+        return _integrate(_Batch(z, many, round(multiplicity.sum())), noise, hazards)
     if z.shape[1] < _GROUP_FROM:
         return _integrate(_Batch(z, None, z.shape[1]), noise, hazards)
     batch, place = _grouped(z)

@@ -13,11 +13,13 @@ from .noise import Noise
 from .panels import moments
 
 
-def log_probabilities(histogram: Array, noise: Noise) -> Array:
+def log_probabilities(histogram: Array, noise: Noise, multiplicity: Matrix | None = None) -> Array:
     """Natural log of Q(H), relative error of Q below 1e-12 down to 1e-300 and beyond.
 
     histogram: votes per class, shape (c,) or (..., c), any finite reals (Q is defined on them).
     noise: the noise added to every class, scale in votes.
+    multiplicity: how many classes each entry (c,) stands for, all with its votes (numpy alone); the
+    probability is that of one of them. One each when None.
     Returns the shape of `histogram`. Raises ValueError for fewer than two classes or values that
     are not finite. Source: Wang et al. 2022 (arXiv 2209.10732), Theorem 1; for Gumbel noise Q is
     the softmax (the exponential mechanism).
@@ -25,9 +27,10 @@ def log_probabilities(histogram: Array, noise: Noise) -> Array:
     if is_jax(histogram):
         from .differentiable import log_probabilities_jax
 
+        _refuse(multiplicity)
         return log_probabilities_jax(histogram, noise)
     z, shape = _standardise(histogram, noise)
-    return moments(z, noise, hazards=False)[0].reshape(shape)
+    return moments(z, noise, hazards=False, multiplicity=multiplicity)[0].reshape(shape)
 
 
 def probabilities(histogram: Array, noise: Noise) -> Array:
@@ -50,12 +53,21 @@ def log_jacobian(histogram: Array, noise: Noise) -> Array:
     return log_derivatives(histogram, noise)[1]
 
 
-def log_derivatives(histogram: Array, noise: Noise) -> tuple[Array, Array]:
-    """`log_probabilities` and `log_jacobian` in one pass, at the cost of either."""
+def log_derivatives(
+    histogram: Array, noise: Noise, multiplicity: Matrix | None = None
+) -> tuple[Array, Array]:
+    """`log_probabilities` and `log_jacobian` in one pass, at the cost of either.
+
+    multiplicity: as in `log_probabilities`; the slopes are then by the votes of all classes of an
+    entry, changed together.
+    """
     if is_jax(histogram):
+        _refuse(multiplicity)
         return log_probabilities(histogram, noise), log_jacobian(histogram, noise)
     z, shape = _standardise(histogram, noise)
-    log_q, means = moments(z, noise, hazards=True)
+    log_q, means = moments(z, noise, hazards=True, multiplicity=multiplicity)
+    if means is not None and multiplicity is not None:
+        means = means * multiplicity
     slopes = jacobian_from_hazards(means) / noise.scale
     return log_q.reshape(shape), slopes.reshape(*shape, shape[-1])
 
@@ -67,6 +79,11 @@ def jacobian(histogram: Array, noise: Noise) -> Array:
     """
     logs, slopes = log_derivatives(histogram, noise)
     return namespace(logs).exp(logs)[..., :, None] * slopes
+
+
+def _refuse(multiplicity: Matrix | None) -> None:
+    if multiplicity is not None:
+        raise ValueError("multiplicity with a JAX histogram: expected a histogram of numpy")
 
 
 def _standardise(histogram: Array, noise: Noise) -> tuple[Matrix, tuple[int, ...]]:

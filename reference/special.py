@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 from scipy import special
 
 from .arrays import Array, is_jax
@@ -31,10 +30,4 @@ def normal_hazard(x: Array) -> Array:
         from .special_jax import normal_hazard as normal_hazard_jax
 
         return normal_hazard_jax(x)
-    scaled = special.erfcx(np.abs(x) * _SQRT_HALF)
-    density = np.exp(-0.5 * np.square(x))  # times sqrt(2 pi)
-    return np.where(
-        x < 0,
-        _SQRT_2_OVER_PI / scaled,
-        0.5 * _SQRT_2_OVER_PI * density / (1.0 - 0.5 * scaled * density),
-    )
+    return _SQRT_2_OVER_PI / special.erfcx(x * -_SQRT_HALF)  # which is infinite from x = 37.7 on
