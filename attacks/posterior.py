@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..reference.arrays import Matrix
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
-from .moves import move_all, move_group, move_pair, swap
+from .moves import group_change, pair_change, spread_change
 from .prior import (
     CONCENTRATIONS,
     draw_concentration,
@@ -22,6 +22,7 @@ from .prior import (
     log_prior,
 )
 from .surrogate import Surrogate
+from .wander import Wander
 
 Votes = NDArray[np.int64]
 Taken = NDArray[np.bool_]
@@ -70,7 +71,7 @@ class _Chains:
     def __init__(
         self, likelihood: Likelihood, start: Matrix, teachers: int, rng: np.random.Generator
     ) -> None:
-        self.likelihood, self.rng = likelihood, rng
+        self.likelihood, self.teachers, self.rng = likelihood, teachers, rng
         self.order = np.argsort(-start, -1, kind="stable")
         self.anchor = self.order[:, 0]
         self.surrogate = Surrogate(likelihood, start, self.anchor)
@@ -116,23 +117,24 @@ class _Chains:
 
     def _propose(self) -> Matrix:
         """One proposal for every chain; returns the share (b,) of chains that took it."""
-        cheap = self.surrogate.value(self.votes)
-        votes, contends, new_cheap = self._wander(cheap)
-        new_exact = self.likelihood.value(votes.astype(np.float64))
-        taken = self._takes((new_exact - self.exact) - (new_cheap - cheap))
-        self._accept(taken, votes, contends, new_exact)
+        way = Wander(self.surrogate, self.votes, self.contends, self.concentration)
+        steps = 4 * math.ceil(_ROUNDS * self.votes.shape[-1]) + 3
+        way.run(steps, self.order, self.spread, self.rng)
+        new_exact = self.likelihood.value(way.votes.astype(np.float64))
+        taken = self._takes((new_exact - self.exact) - (way.value - way.start))
+        self._accept(taken, way.votes, way.contends, new_exact)
         return np.asarray(taken.mean(0))
 
     def _step_exactly(self, step: int) -> None:
         """One step under the exact likelihood: the way out of where the surrogate is too low."""
-        moved, contends = self._move(step, self.votes, self.contends)
+        moved = self.votes + self._change(step)
         possible = (moved >= 0).all(-1)
         moved = np.where(np.expand_dims(possible, -1), moved, self.votes)
         a = self.concentration[:, None]
-        ratio = log_prior(moved, contends, a) - log_prior(self.votes, self.contends, a)
+        ratio = log_prior(moved, self.contends, a) - log_prior(self.votes, self.contends, a)
         exact = self.likelihood.value(moved.astype(np.float64))
         taken = self._takes(np.where(possible, exact - self.exact + ratio, -np.inf))
-        self._accept(taken, moved, contends, exact)
+        self._accept(taken, moved, self.contends, exact)
 
     def _accept(self, taken: Taken, votes: Votes, contends: Taken, exact: Matrix) -> None:
         """Goes on from the new votes and roles in the chains and rows that take them, (s, b)."""
@@ -141,37 +143,13 @@ class _Chains:
         self.contends = np.where(every, contends, self.contends)
         self.exact = np.where(taken, exact, self.exact)
 
-    def _wander(self, value: Matrix) -> tuple[Votes, Taken, Matrix]:
-        """Many small steps from where the chains are, under the surrogate and the prior.
-
-        The order of the moves is a palindrome, so that the way back is as likely as the way there.
-        """
-        votes, contends = self.votes, self.contends
-        a = self.concentration[:, None]
-        prior = log_prior(votes, contends, a)
-        for step in range(4 * math.ceil(_ROUNDS * votes.shape[-1]) + 3):
-            moved, moved_contends = self._move(step, votes, contends)
-            possible = (moved >= 0).all(-1)
-            moved = np.where(np.expand_dims(possible, -1), moved, votes)
-            new_value = self.surrogate.value(moved)
-            new_prior = log_prior(moved, moved_contends, a)
-            ratio = (new_value - value) + (new_prior - prior)
-            taken = self._takes(np.where(possible, ratio, -np.inf))
-            every = np.expand_dims(taken, -1)
-            votes = np.where(every, moved, votes)
-            contends = np.where(every, moved_contends, contends)
-            value = np.where(taken, new_value, value)
-            prior = np.where(taken, new_prior, prior)
-        return votes, contends, value
-
-    def _move(self, step: int, votes: Votes, contends: Taken) -> tuple[Votes, Taken]:
+    def _change(self, step: int) -> Votes:
+        shape = self.votes.shape
         if step % 2 == 0:
-            return move_pair(votes, self.anchor, self.rng), contends
-        if step % 4 == 1:
-            if self.rng.random() < 0.5:  # a coin, as taking turns would break the palindrome
-                return move_group(votes, self.order, self.rng), contends
-            return move_all(votes, self.anchor, self.spread, self.rng), contends
-        return swap(votes, contends, self.rng)
+            return pair_change(shape, self.teachers, self.anchor, self.rng)
+        if self.rng.random() < 0.5:
+            return group_change(shape, self.teachers, self.order, self.rng)
+        return spread_change(shape, self.anchor, self.spread, self.rng)
 
     def _takes(self, log_ratio: Matrix) -> Taken:
         """Metropolis's rule."""

@@ -8,6 +8,8 @@ that are attacked together: many of them fit both (hierarchical Bayes), one is a
 One concentration for all classes would take a clear winner as a sign that the others are uneven.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln
@@ -20,6 +22,8 @@ Contends = NDArray[np.bool_]
 CONCENTRATIONS = np.geomspace(0.01, 30.0, 25)
 """Concentrations per class: at 0.01 one class takes nearly all of the rest, at 30 they are even."""
 
+_TABULATED = 20_000  # teachers up to whom a table of factors is worth its making
+
 MOST_CONTEND = 0.5
 """The largest w: beyond it, contenders and the rest would only trade names."""
 
@@ -28,7 +32,7 @@ def log_prior(votes: Votes, contends: Contends, concentration: Matrix) -> Matrix
     """Log-probability (...) of votes (..., c) given who contends (..., c) and a (...)."""
     classes = votes.shape[-1]
     a = concentration[..., None]
-    factor = gammaln(votes + a) - gammaln(a) - gammaln(votes + 1.0)
+    factor = _log_factor(votes, a)
     rest = np.where(contends, 0, votes).sum(-1)
     shares = classes - contends.sum(-1)
     return np.asarray(
@@ -36,6 +40,11 @@ def log_prior(votes: Votes, contends: Contends, concentration: Matrix) -> Matrix
         + _rest(rest, shares, concentration)
         + _frame(votes.sum(-1), rest, contends.sum(-1), classes)
     )
+
+
+def _log_factor(votes: Votes | Matrix, a: Matrix) -> Matrix:
+    """Log Gamma(v + a) / (Gamma(a) v!) of votes v."""
+    return np.asarray(gammaln(votes + a) - gammaln(a) - gammaln(votes + 1.0))
 
 
 def _rest(rest: Votes, shares: Votes, concentration: Matrix) -> Matrix:
@@ -55,6 +64,46 @@ def _frame(total: Votes, rest: Votes, contenders: Votes, classes: int) -> Matrix
     return np.asarray(np.where(impossible, -np.inf, log_p))
 
 
+@lru_cache(maxsize=4)
+def _factors(total: int) -> Matrix:
+    """`_log_factor` of votes to `total`, for each concentration."""
+    return _log_factor(np.arange(total + 1.0), CONCENTRATIONS[:, None])
+
+
+class PriorOfVotes:
+    """`log_prior` up to a constant, while concentrations and how many contend stay as they are.
+
+    votes (s, b, c), of which the total matters, contends (s, b, c), concentration (s,).
+    """
+
+    def __init__(self, votes: Votes, contends: Contends, concentration: Matrix) -> None:
+        self.total = int(votes[0, 0].sum())
+        self.a = concentration[:, None]
+        contenders = contends.sum(-1)
+        self.shared = np.maximum(votes.shape[-1] - contenders, 1) * self.a
+        self.any, self.others = contenders > 0, np.maximum(contenders, 1)
+        if self.total <= _TABULATED:
+            self.table = _factors(self.total).reshape(-1)
+            rows = np.abs(CONCENTRATIONS - self.a).argmin(-1) * (self.total + 1)
+            self.rows = rows[:, None, None]
+
+    def value(self, votes: Votes, contends: Contends) -> Matrix:
+        """Of votes (s, b, c), minus infinity where one is negative."""
+        possible = votes.min(-1) >= 0
+        inside = np.where(contends | (votes < 0), 0, votes)  # which has a factor of 1
+        factor = self._factor(np.minimum(inside, self.total)).sum(-1)
+        rest = np.minimum(inside.sum(-1), self.total)
+        lead = self.total - rest
+        ways = gammaln(lead + self.others) - gammaln(lead + 1.0)
+        value = factor + gammaln(rest + 1.0) - gammaln(rest + self.shared) - self.any * ways
+        return np.asarray(np.where(possible, value, -np.inf))
+
+    def _factor(self, votes: Votes) -> Matrix:
+        if self.total <= _TABULATED:
+            return np.asarray(self.table[self.rows + votes])
+        return _log_factor(votes, self.a[..., None])
+
+
 def draw_contends(
     votes: Votes,
     contends: Contends,
@@ -64,16 +113,20 @@ def draw_contends(
 ) -> Contends:
     """Who contends (s, b, c), redrawn class by class; concentration and share w are (s,)."""
     a, w = concentration[:, None], share[:, None]
+    classes, total = votes.shape[-1], votes.sum(-1)
     contends = contends.copy()
-    here = log_prior(votes, contends, a)
-    for label in range(votes.shape[-1]):
-        flipped = contends.copy()
-        flipped[..., label] ^= True
-        there = log_prior(votes, flipped, a)
-        odds = np.where(flipped[..., label], 1.0, -1.0) * np.log(w / (1.0 - w))
-        moves = rng.logistic(size=here.shape) < there - here + odds
+    factors = _log_factor(votes, a[..., None])
+    rest, contenders = np.where(contends, 0, votes).sum(-1), contends.sum(-1)
+    frames = _rest(rest, classes - contenders, a) + _frame(total, rest, contenders, classes)
+    for label in range(classes):
+        sign = np.where(contends[..., label], -1, 1)  # who does not contend yet would
+        new_rest, new = rest - sign * votes[..., label], contenders + sign
+        there = _rest(new_rest, classes - new, a) + _frame(total, new_rest, new, classes)
+        odds = sign * (np.log(w / (1.0 - w)) - factors[..., label])
+        moves = rng.logistic(size=rest.shape) < there - frames + odds
         contends[..., label] ^= moves
-        here = np.where(moves, there, here)
+        rest, contenders = np.where(moves, new_rest, rest), np.where(moves, new, contenders)
+        frames = np.where(moves, there, frames)
     return contends
 
 

@@ -3,13 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reference import Noise, log_derivatives, log_jacobian
+from ..reference import Noise, log_derivatives, log_probabilities
 from ..reference.arrays import Matrix
-from .answers import Likelihood
+from .answers import Answers, Likelihood
 
 Rows = NDArray[np.intp]
+Votes = NDArray[np.int64]
 
-_STEP = 0.25  # of the noise's scale, over which slopes are compared
+_STEP = 0.25  # of the noise's scale, over which log Q is compared with its slope
+_MOST = 50.0  # of a log Q that the surrogate gets wrong, so that its exponential stays finite
 
 
 class Surrogate:
@@ -20,30 +22,60 @@ class Surrogate:
     """
 
     def __init__(self, likelihood: Likelihood, centre: Matrix, anchor: Rows) -> None:
-        self.answers, self.centre, self.anchor = likelihood.answers, centre, anchor
+        self.centre, self.anchor = centre, anchor
         self.each = np.arange(len(anchor))
-        self.expansions = [self._expand(a.mechanism.noise) for a in self.answers]
+        self.parts = [_Expansion(a, centre, anchor) for a in likelihood.answers]
 
-    def _expand(self, noise: Noise) -> tuple[Matrix, Matrix, Matrix]:
-        """At the centre: log Q (b, c), its slopes transposed (b, c, c), and curvatures (b, c)."""
-        log_q, slopes = log_derivatives(self.centre, noise)
-        curves = np.zeros_like(self.centre)
-        for label in range(self.centre.shape[1]):
-            behind = self.anchor != label
-            moved = self.centre.copy()
-            moved[behind, label] += _STEP * noise.scale
-            change = log_jacobian(moved, noise)[:, label, label] - slopes[:, label, label]
-            curves[behind, label] = change[behind] / (_STEP * noise.scale)
-        return log_q, np.swapaxes(slopes, 1, 2).copy(), curves
+    def distance(self, change: Matrix | Votes) -> Matrix:
+        """Changes (..., b, c) of the classes less that of the leader."""
+        return np.asarray(change - change[..., self.each, self.anchor][..., None])
 
-    def value(self, votes: NDArray[np.int64]) -> Matrix:
+    def tilts(self, change: Matrix | Votes) -> list[Matrix]:
+        """What changes of votes (..., b, c) add to the linear part of each batch's log Q."""
+        return [part.tilt(change) for part in self.parts]
+
+    def value(self, votes: Votes) -> Matrix:
         """About the log-likelihood (s, b) of votes (s, b, c), up to a constant of each row."""
-        away = np.swapaxes(votes - self.centre, 0, 1)
-        distance = away - away[self.each, :, self.anchor][:, :, None]
-        total = np.zeros(votes.shape[:-1])
-        for a, (log_q, slopes, curves) in zip(self.answers, self.expansions, strict=True):
-            logs = away @ slopes + 0.5 * curves[:, None] * np.square(distance) + log_q[:, None]
-            logs -= np.log(np.exp(np.minimum(logs, 50.0)).sum(-1, keepdims=True))
-            total += a.labels_value(np.swapaxes(logs, 0, 1))
-            total += a.screening_value(votes.max(-1))
-        return total
+        away = votes - self.centre
+        return self.valued(self.tilts(away), np.square(self.distance(away)), votes)
+
+    def valued(self, tilts: list[Matrix], squares: Matrix, votes: Votes) -> Matrix:
+        """`value`, given the linear parts and the squared distances of these votes."""
+        parts = zip(self.parts, tilts, strict=True)
+        return np.asarray(sum(part.value(tilt, squares, votes) for part, tilt in parts))
+
+
+class _Expansion:
+    """At the centre, of one batch: log Q (b, c), its slopes (b, c, c), half its curvatures."""
+
+    def __init__(self, answers: Answers, centre: Matrix, anchor: Rows) -> None:
+        self.answers = answers
+        self.log_q, slopes = log_derivatives(centre, answers.mechanism.noise)
+        self.slopes = np.swapaxes(slopes, 1, 2).copy()
+        self.bends = _bends(centre, anchor, self.log_q, slopes, answers.mechanism.noise)
+        self.labels, self.answered = answers.labels, answers.labels.sum(-1)
+
+    def tilt(self, change: Matrix | Votes) -> Matrix:
+        return np.asarray(np.moveaxis(np.moveaxis(change, -2, -3) @ self.slopes, -3, -2))
+
+    def value(self, tilt: Matrix, squares: Matrix, votes: Votes) -> Matrix:
+        logs = squares * self.bends
+        logs += tilt
+        logs += self.log_q
+        total = (logs * self.labels).sum(-1)
+        mass = np.exp(np.minimum(logs, _MOST, out=logs), out=logs).sum(-1)
+        total -= self.answered * np.log(np.maximum(mass, 1e-300))
+        if self.answers.refuses:
+            total += self.answers.screening_value(votes.max(-1))
+        return np.asarray(total)
+
+
+def _bends(centre: Matrix, anchor: Rows, log_q: Matrix, slopes: Matrix, noise: Noise) -> Matrix:
+    """Half the curvatures (b, c) of each class's log Q by its own votes; 0 for the anchor's."""
+    rows, classes = centre.shape
+    step, every = _STEP * noise.scale, np.arange(classes)
+    moved = centre[:, None, :] + step * np.eye(classes)
+    there = log_probabilities(moved, noise)[:, every, every]
+    bends = (there - log_q - step * slopes[:, every, every]) / step**2
+    bends[np.arange(rows), anchor] = 0.0
+    return np.asarray(np.minimum(bends, 0.0))  # log Q is concave, but for rounding

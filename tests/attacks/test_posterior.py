@@ -12,7 +12,7 @@ from scipy.stats import beta, kstest
 from dpassay.attacks import Answers, reconstruct
 from dpassay.attacks.answers import Likelihood
 from dpassay.attacks.credible import best_points, intervals
-from dpassay.attacks.moves import move_all, move_group, move_pair, swap
+from dpassay.attacks.moves import group_change, pair_change, spread_change, swap
 from dpassay.attacks.posterior import sample_posterior
 from dpassay.attacks.prior import (
     CONCENTRATIONS,
@@ -222,9 +222,9 @@ def test_moves_are_symmetric(kind) -> None:
         rng = np.random.default_rng(seed)
         votes = np.tile(np.array(source), (runs, 1, 1))
         moved = {
-            "pair": lambda: move_pair(votes, anchor, rng),
-            "all": lambda: move_all(votes, anchor, spread, rng),
-            "group": lambda: move_group(votes, np.array([[0, 2, 1]]), rng),
+            "pair": lambda: votes + pair_change(votes.shape, 6, anchor, rng),
+            "all": lambda: votes + spread_change(votes.shape, anchor, spread, rng),
+            "group": lambda: votes + group_change(votes.shape, 6, np.array([[0, 2, 1]]), rng),
             "swap": lambda: swap(votes, np.zeros(votes.shape, dtype=bool), rng)[0],
         }[kind]()
         assert (moved.sum(-1) == 6).all()
