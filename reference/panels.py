@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import quadrature
+from . import quadrature, whole_votes
 from .arrays import Array, Matrix
 from .clock import check_clock
 from .kernel import Moments, kernel, softmax_moments
@@ -79,6 +79,30 @@ def _grouped(z: Matrix) -> tuple[_Batch, Rows]:
 
 
 def _integrate(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
+    """By a table where Gaussian noise meets whole votes, else by the families' rules."""
+    table = whole_votes.Table.of(batch.z, noise, batch.classes)
+    if table is None:
+        return _by_rules(batch, noise, hazards)
+    rows, size = batch.z.shape
+    log_q = np.empty((rows, size))
+    means = np.empty((rows, size, size)) if hazards else None
+    lowest = batch.z.min(-1)
+    order = np.argsort(-lowest)  # rows of like range share a chunk, and so a node count
+    near = int((lowest >= -whole_votes.NEAR).sum())
+    for index in _chunks(order[:near], size * table.count(-whole_votes.NEAR)):
+        check_clock()
+        part = batch.rows(index)
+        log_q[index], mean = table.integrate(index, part.multiplicity, hazards=hazards)
+        if means is not None:
+            means[index] = mean
+    if near < rows:
+        log_q[order[near:]], mean = _by_rules(batch.rows(order[near:]), noise, hazards)
+        if means is not None:
+            means[order[near:]] = mean
+    return log_q, means
+
+
+def _by_rules(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
     rows, size = batch.z.shape
     log_q = np.empty((rows, size))
     means = np.empty((rows, size, size)) if hazards else None
