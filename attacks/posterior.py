@@ -27,9 +27,10 @@ from .wander import Wander
 Votes = NDArray[np.int64]
 Taken = NDArray[np.bool_]
 
-CHAINS = 16
+_CHAINS, _CHAINS_OF_FEW = 16, 32
+_FEW = 32  # rows times classes, up to which steps take their time however many chains make them
 _STAGES = (10, 10, 20)  # proposals after each of which the surrogate and the moves are fitted anew
-_DRAWS = 80  # proposals kept, a chain, before asking whether the chains agree
+_DRAWS = 1280  # kept, of all chains, before asking whether they agree
 _MOST_RUNS = 5  # of so many proposals, while they do not
 _ENOUGH = 0.95  # of the histograms; the others are marked
 _ROUNDS = 1.5  # of four cheap steps, a class and proposal
@@ -58,11 +59,12 @@ def sample_posterior(likelihood: Likelihood, teachers: int, rng: np.random.Gener
     for proposals in _STAGES:
         kept, _ = chains.run(proposals)
         chains.fit(kept[proposals // 2 :])
-    kept, accepted = chains.run(_DRAWS)
+    each = _DRAWS // chains.votes.shape[0]
+    kept, accepted = chains.run(each)
     for _ in range(_MOST_RUNS - 1):
         if _mixed(kept).mean() >= _ENOUGH:
             break
-        more, accepted = chains.run(_DRAWS)
+        more, accepted = chains.run(each)
         kept = np.concatenate([kept, more])
     return Draws(kept.reshape(-1, *kept.shape[2:]), _mixed(kept), accepted)
 
@@ -77,13 +79,14 @@ class _Chains:
         self.surrogate = Surrogate(likelihood, start, self.anchor)
         deviations = _normal_spread(likelihood, start, teachers)
         self.spread = _SPREAD * deviations
-        drawn = np.einsum("bij,sbj->sbi", deviations, rng.standard_normal((CHAINS, *start.shape)))
+        many = _CHAINS_OF_FEW if start.size <= _FEW else _CHAINS
+        drawn = np.einsum("bij,sbj->sbi", deviations, rng.standard_normal((many, *start.shape)))
         scattered = np.maximum(start + drawn, 0.0)
         scattered *= teachers / np.maximum(scattered.sum(-1, keepdims=True), 1e-300)
         self.votes = _whole(scattered, teachers)
         self.exact = likelihood.value(self.votes.astype(np.float64))
-        self.contends = np.repeat((start >= 0.5 * start.max(-1, keepdims=True))[None], CHAINS, 0)
-        self.concentration = rng.choice(CONCENTRATIONS, CHAINS)
+        self.contends = np.repeat((start >= 0.5 * start.max(-1, keepdims=True))[None], many, 0)
+        self.concentration = rng.choice(CONCENTRATIONS, many)
         self._draw_beliefs()
 
     def fit(self, kept: Votes) -> None:
