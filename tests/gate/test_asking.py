@@ -1,18 +1,14 @@
 """How a batch is asked: in calls of its size, its classes numbered on and the labels back."""
 
-from itertools import takewhile
-
 import numpy as np
 import pytest
 
-from dpassay.verifiers.checks import InputContract
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.asking import Asking
 from dpassay.verifiers.planning.plan import Batch
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
-from dpassay.verifiers.planning.schedule import sweeps
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
@@ -78,19 +74,27 @@ def test_no_call_of_a_run_is_larger_than_the_claim_allows() -> None:
 def test_one_query_that_is_left_asks_neither_of_two_in_turn() -> None:
     """Catches an ask for no labels, which is no evidence and no reply either."""
     coarse = parse_claim({"mechanism": GNMAX, "gate": COARSE})
-    contract = InputContract(coarse)
-    contract.run(Correct())
-    before = takewhile(lambda batch: batch.other is None, sweeps(make_plan(coarse, 0)))
-    queries = contract.queries + sum(batch.labels for batch in before)
-    claim = coarse.with_limits(queries + 1, None)
-    report = verify(Correct(), claim, seed=0)
+    pair = make_plan(coarse, 0).streams[make_plan(coarse, 0).first(Role.PAIR)].histogram
+    target = Correct()
+    verify(target, coarse, seed=0)
+    sizes = [size for votes, size in target.asked if votes == pair]
+    first = next(i for i, (votes, size) in enumerate(target.asked) if (votes, size) == (pair, 1))
+    queries = sum(size for _, size in target.asked[:first])
+    assert min(sizes) == 1
+    report = verify(Correct(), coarse.with_limits(queries + 1, None), seed=0)
     assert report.queries == queries
     assert report.verdict == "inconclusive"
 
 
 class Correct(InProcessTarget):
-    """Right answers, in a life of its own."""
+    """Right answers, in a life of its own; asked: the histogram and the size of each call."""
 
     def __init__(self):
         rng = np.random.default_rng(0)
-        super().__init__(lambda votes, n: (votes + rng.normal(0, 40, (n, 10))).argmax(1))
+        self.asked = []
+
+        def answer(votes, size):
+            self.asked.append((tuple(votes.tolist()), size))
+            return (votes + rng.normal(0, 40, (size, 10))).argmax(1)
+
+        super().__init__(answer)

@@ -4,42 +4,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from plans import GNMAX, PLANS, plan
 
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.planning.course import LARGEST_BATCH
 from dpassay.verifiers.planning.roles import Role
-from dpassay.verifiers.planning.schedule import LARGEST_BATCH, SHORT_CALL, SHORT_CALLS, sweeps
+from dpassay.verifiers.planning.schedule import SHORT_CALL, SHORT_CALLS, Schedule
 from dpassay.verifiers.planning.stream_planner import FRESH_CALL
-
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
-SCREENED = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:150"}
-PRIVACY = {"epsilon": 2.65, "delta": 1e-5, "queries": 286}
-
-
-def plan(mechanism=GNMAX, effect=0.02, other_totals=True, own=0, **tables):
-    gate = {"smallest_effect": effect}
-    made = parse_claim({"mechanism": mechanism, "gate": gate, **tables})
-    histograms = tuple((250 - i, i, *[0] * 8) for i in range(own))
-    return make_plan(made, 7, other_totals, histograms)
-
-
-TINY = {"name": "gnmax", "noise": "gaussian:1", "classes": 2, "teachers": 1}
-PLANS = {
-    "default": {},
-    "privacy": {"privacy": PRIVACY},
-    "one-total": {"other_totals": False},
-    "caching": {"mechanism": GNMAX | {"caching": True}},
-    "screened": {"mechanism": GNMAX | SCREENED},
-    "coarse": {"effect": 0.9, "own": 60},  # few sweeps, many histograms
-    "tiny": {"mechanism": TINY, "effect": 0.5},
-}
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_each_stream_is_asked_as_often_as_planned(name) -> None:
     """Catches a part kept for the end and forgotten, or asked twice."""
     made, asked, turned = plan(**PLANS[name]), Counter(), Counter()
-    for batch in sweeps(made):
+    for batch in Schedule(made).sweeps():
         large = batch.size > LARGEST_BATCH
         assert batch.size > 0
         assert not large or made.streams[batch.stream].role is Role.NEAR_TIE
@@ -57,7 +34,7 @@ def test_every_class_contends_under_some_numbering() -> None:
     made = plan()
     for role in (Role.INFORMATIVE, Role.NEAR_TIE, Role.SMALLER_TOTAL, Role.LADDER):
         stream = made.of(role)[-1]
-        turns = {batch.turn for batch in sweeps(made) if batch.stream == stream}
+        turns = {batch.turn for batch in Schedule(made).sweeps() if batch.stream == stream}
         assert turns == set(range(10)), role
     for role in (Role.OTHER_TOTAL, Role.SHIFTED, Role.PERMUTED, Role.RAISED):
         assert made.streams[made.first(role)].turned == 0
@@ -67,7 +44,7 @@ def test_every_class_contends_under_some_numbering() -> None:
 def test_calls_of_every_kind_are_made() -> None:
     """Production asks for one label at a time: what it asks must have been looked at."""
     made = plan()
-    batches = list(sweeps(made))
+    batches = list(Schedule(made).sweeps())
     singles = Counter()
     for batch in batches:
         singles[made.streams[batch.stream].histogram] += batch.size * (batch.call == 1)
@@ -85,9 +62,9 @@ def test_calls_of_every_kind_are_made() -> None:
 def test_two_neighbours_are_asked_in_turn() -> None:
     """An answer kept for the request after the next would not show otherwise."""
     made = plan()
-    roles = {made.streams[b.stream].role for b in sweeps(made) if b.other is not None}
+    roles = {made.streams[b.stream].role for b in Schedule(made).sweeps() if b.other is not None}
     assert roles == {Role.PAIR, Role.EVEN}
-    for batch in sweeps(made):
+    for batch in Schedule(made).sweeps():
         if batch.other is not None:
             one, other = (np.array(made.streams[i].histogram) for i in (batch.stream, batch.other))
             assert np.abs(one - other).sum() == 2
@@ -96,7 +73,7 @@ def test_two_neighbours_are_asked_in_turn() -> None:
 def test_the_end_of_a_run_tells_the_noise_scale() -> None:
     """A clear winner alone would not: the last tenth has a quarter of the telling anchors."""
     made = plan()
-    batches = list(sweeps(made))
+    batches = list(Schedule(made).sweeps())
     at_the_end = {Role.INFORMATIVE, Role.NEAR_TIE, Role.LATE}
     last = max(i for i, b in enumerate(batches) if made.streams[b.stream].role not in at_the_end)
     labels = Counter()

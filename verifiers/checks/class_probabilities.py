@@ -184,10 +184,11 @@ class ClassProbabilities(Judged):
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
+        times = int(counts[telling].sum())
         message = (
             f"labels do not follow the exact probabilities of the histogram: "
             f"{self._named(telling)} came "
-            f"{int(counts[telling].sum())} times in {int(counts.sum())} from "
+            f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
             f"{list(self.plan.streams[at].histogram)}, {counts.sum() * q[telling].sum():.4g} "
             "expected"
         )

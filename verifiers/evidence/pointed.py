@@ -30,7 +30,7 @@ class PointedEvidence:
         self.onsets = np.zeros(weights.size)
         self.labels = 0.0
         self._waiting = float(np.log1p(-FROM_THE_START))
-        self._capital = self.log_weights + np.log(FROM_THE_START)
+        self._capital: Vector = self.log_weights + np.log(FROM_THE_START)
 
     def observe(self, counts: Vector, log_ratios: Vector) -> None:
         """Adds a batch: counts (o,), and the alternatives' log-ratios per label (a, o)."""
@@ -45,6 +45,11 @@ class PointedEvidence:
         self.onsets = np.where(self.recent <= 0.0, self.labels, self.onsets)
         self.recent = np.maximum(self.recent, 0.0) + fresh
         self.labels += float(counts.sum())
+
+    @property
+    def capital(self) -> Vector:
+        """Log of what the wagers on each alternative (a,) have come to."""
+        return self._capital
 
     @property
     def log_e_value(self) -> float:

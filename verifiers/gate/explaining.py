@@ -11,7 +11,7 @@ from .diagnosis import diagnosing_batches
 from .gathering import Gathering
 from .simplest import find_simplest
 
-_LEAST_SEARCH = 300  # queries that the search for a simplest histogram may always take
+_LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may always take
 
 
 def explain(gathering: Gathering) -> None:

@@ -1,5 +1,6 @@
 """Labels of a plan's streams, asked for and shown to every check that sees labels."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,11 @@ import numpy as np
 from ...reference.mechanisms import Labels
 from ..checks import InputContract
 from ..checks.spec import Setting
+from ..planning.course import LARGEST_BATCH
+from ..planning.hunt import Hunt
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
-from ..planning.schedule import LARGEST_BATCH, sweeps
+from ..planning.schedule import Schedule
 from ..targets import Refused, TargetError
 from .asking import Asking, UsedUp
 from .events import LabelsSeen
@@ -50,7 +53,7 @@ class Gathering:
         scale, ending = self.observers.scale, self.standing.ending
         if scale is not None and self._telling() is None:
             ending.hopeless[scale.id] = _UNTOLD
-        for batch in sweeps(self.plan):
+        for batch in self._batches():
             if not self.goes_on or (self._wanted[batch.stream] and not self.ask_batch(batch)):
                 return
         while scale is not None and not scale.refuted:
@@ -64,6 +67,17 @@ class Gathering:
                 return
             if not self.ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
                 return
+
+    def _batches(self) -> Iterator[Batch]:
+        """All batches of the plan; where known faults are followed, what shows them comes first."""
+        labels, schedule = self.observers.labels, Schedule(self.plan)
+        if labels is None:
+            return schedule.sweeps()
+        pooled = labels.pooled
+        return Hunt(schedule, lambda: pooled.capital, self._can_ask).batches()
+
+    def _can_ask(self, stream: int) -> bool:
+        return self._wanted[stream] and stream not in self.without
 
     def show_opening(self) -> None:
         """Shows all checks the labels of the run's first call, and which were drawn after it."""

@@ -58,6 +58,13 @@ def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> 
     return np.stack(laws, 1)
 
 
+def divergences(laws: Matrix, claimed: Matrix) -> Matrix:
+    """Kullback-Leibler divergences (..., a) of log-laws (..., a, o) from those claimed."""
+    with np.errstate(invalid="ignore"):
+        terms = np.exp(laws) * (laws - claimed)
+    return np.asarray(np.where(np.isfinite(terms), terms, 0.0).sum(-1))
+
+
 def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.int64]:
     """The place (a,) of the fault that acts on labels numbered back as each does on turned ones.
 
@@ -132,6 +139,7 @@ def cheap_faults(claim: MechanismClaim) -> list[Fault]:
     return faults
 
 
+_SCALE_WEIGHT = 2.0  # the commonest fault, and the one that a vendor asks about first
 _NAMED_FACTORS = {
     0.5: "half the claimed scale",
     2.0: "twice the claimed scale",
@@ -163,6 +171,7 @@ def _scale_faults(claim: MechanismClaim) -> list[Fault]:
         Fault(
             f"{short(claim.noise.times(factor))}, {wording}",
             mechanism_law(claim.mechanism(claim.noise.times(factor))),
+            weight=_SCALE_WEIGHT,
         )
         for factor, wording in factors.items()
     ]

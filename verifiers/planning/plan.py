@@ -12,7 +12,7 @@ from ...reference.arrays import Matrix
 from ..claim import Claim
 from ..evidence.scale import scale_factors
 from .extent import FULL, Extent
-from .faults import Fault, fault_laws, turned_rows
+from .faults import Fault, divergences, fault_laws, turned_rows
 from .roles import Asked, Role
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
@@ -143,6 +143,11 @@ class Plan:
         laws = fault_laws(self.faults, self.log_q, self.histograms)
         with np.errstate(invalid="ignore"):
             return laws - self.log_q[:, None, :]
+
+    @cached_property
+    def fault_divergences(self) -> Matrix:
+        """Kullback-Leibler divergences (streams, faults) from the claim, in nats per label."""
+        return divergences(self.log_q[:, None, :] + self.fault_log_ratios, self.log_q[:, None, :])
 
     @cached_property
     def factors(self) -> NDArray[np.float64]:

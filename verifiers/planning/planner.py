@@ -73,7 +73,7 @@ def _add_any(
     step("candidates")
     pool = candidate_pool(mechanism, mechanism.teachers, seed)
     step("probes")
-    planner.add_probes(pool.probes(faults, count=3), typical(mechanism, other_totals))
+    planner.add_probes(pool.probes(faults), typical(mechanism, other_totals))
     planner.add_opening(most_even_law(mechanism))
     planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
     planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
@@ -106,7 +106,7 @@ def _add_given(
     """Streams of the claim's inputs alone, each in its role as far as one fits it."""
     step("inputs")
     pool, effect = inputs.pool, planner.claim.gate.smallest_effect
-    planner.add_probes(pool.probes(faults, count=3), inputs.some(_TYPICAL_INPUTS, planner.rng))
+    planner.add_probes(pool.probes(faults), inputs.some(_TYPICAL_INPUTS, planner.rng))
     planner.add_opening(inputs.least_predictable())
     planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
     planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))

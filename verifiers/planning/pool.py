@@ -11,10 +11,10 @@ from ...reference.arrays import Matrix
 from ..claim import MechanismClaim
 from ..evidence.dirichlet import rare_share
 from ..strategies import examples, histograms
-from .faults import Fault, fault_laws
+from .faults import Fault, divergences, fault_laws
 
 _STEP = 1e-3
-_PROBED = 50
+_PROBES, _PROBED = 8, 50
 _WINS = 0.9
 _RARE = 0.1
 _MOVES = 10_000  # votes moved between two classes, at most so many ways over the classes
@@ -84,21 +84,20 @@ class Pool:
         best, chance = nearest_to_clear(np.asarray(log_q))
         return near[best], chance
 
-    def probes(self, faults: Sequence[Fault], count: int) -> list[Histogram]:
+    def probes(self, faults: Sequence[Fault]) -> list[Histogram]:
         """Histograms on which faults show soonest: largest divergence from the claim."""
         order = np.argsort(-self.information)
         tried = order[:: max(1, order.size // _PROBED)]
         log_q = self.log_q[tried]
         laws = fault_laws(faults, log_q, self.histograms[tried].astype(np.float64))
-        with np.errstate(invalid="ignore"):
-            terms = np.exp(laws) * (laws - log_q[:, None, :])
-        divergence = np.where(np.isfinite(terms), terms, 0.0).sum(-1)
+        divergence = divergences(laws, log_q[:, None, :])
         best = divergence.max(0)
         seen_by = divergence / np.maximum(best, 1e-12)
+        weights = np.array([fault.weight for fault in faults])
         chosen: list[int] = []
         covered = np.zeros(len(faults))
-        for _ in range(min(count, tried.size)):
-            gain = np.maximum(seen_by, covered).sum(-1)
+        for _ in range(min(_PROBES, tried.size)):
+            gain = np.maximum(seen_by, covered) @ weights
             at = int(np.argmax(gain))
             chosen.append(at)
             covered = np.maximum(covered, seen_by[at])

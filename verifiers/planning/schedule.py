@@ -2,20 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..targets import parts
+from .course import Course
 from .plan import Batch, Pair, Plan
 from .roles import Asked, Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
 
 FIRST_BATCH = 32
-LARGEST_BATCH = 8192
-"""Labels of a batch at most, but for the one large call."""
-
 SHORT_CALL, SHORT_CALLS = 16, 1024
 """Labels per call, and number, of the calls that are compared with each other. Where each call has
 one of 2^16 seeds at random, two of the calls share one with probability above 0.9995."""
@@ -28,85 +26,84 @@ _TELLING = (Role.INFORMATIVE, Role.NEAR_TIE)  # deep, and a wrong scale moves th
 _FRONT = (Role.PROBE, *_TELLING)  # where the commonest faults show soonest
 _ROUNDS = 4  # at the end, over what is kept for it
 _TURNED_FROM = 512  # labels of a stream, from which its classes are numbered otherwise in turn
-_TURNED_BATCH = 256  # labels under one numbering, about
 # labels of each deep stream after which come:
-_CALLS_AFTER = 128  # calls of one size, a pair, some calls for one label
+_CALLS_AFTER = 128  # a pair, some calls for one label
 _SHORT_CALLS_AFTER = 4096
 _SINGLES_AFTER = 8192  # calls for one label of the near-tie: most of them
 _LARGE_CALL_AFTER = 16_384  # all that is left of the near-tie, in one call
 
 
-@dataclass
-class _Course:
-    """How far a stream has been asked, straight or turned, of the labels it is planned for."""
+class Schedule:
+    """The labels of a plan and the order in which sweeps ask them; some may be asked ahead of it.
 
-    stream: int
-    planned: int
-    classes: int = 0
-    asked: int = 0
-    turn: int = 0
-
-    @property
-    def left(self) -> int:
-        """Labels still to be asked."""
-        return self.planned - self.asked
-
-    def up_to(self, goal: int) -> Iterator[Batch]:
-        """Batches until so many labels have been asked, or all; turned where it has classes."""
-        left = min(goal, self.planned) - self.asked
-        self.asked += max(left, 0)
-        while left > 0:
-            size = min(left, LARGEST_BATCH)
-            if self.classes:
-                self.turn = self.turn % (self.classes - 1) + 1
-                size = max(min(size, _TURNED_BATCH), -(-size // (self.classes - 1)))
-            yield Batch(self.stream, size, self.turn)
-            left -= size
-
-
-def sweeps(plan: Plan) -> Iterator[Batch]:
-    """All batches of a plan: every deep stream doubles its labels from sweep to sweep.
-
-    So a gross fault shows within a few hundred labels; those of the roles in `_FRONT` start. What
-    is asked in a way of its own (calls of one size, a pair, calls for one label, one large call)
-    comes in between. Last is the late anchor, interleaved with a reserved quarter of the telling
-    anchors: in a clear winner alone a fault of the scale that sets in late would hardly show.
+    Every deep stream doubles its labels from sweep to sweep, so that a gross fault shows within a
+    few hundred labels; those of the roles in `_FRONT` start. What is asked in a way of its own
+    (calls of one size, a pair, calls for one label, one large call) comes in between. Last is the
+    late anchor, interleaved with a reserved quarter of the telling anchors: in a clear winner alone
+    a fault of the scale that sets in late would hardly show.
     """
-    kept = _kept_for_the_end(plan)
-    in_between = _in_between(plan, kept)
-    straight, turned = _courses(plan, kept, in_between)
-    explorers = iter(_explorers(plan))
-    goal = FIRST_BATCH
-    while any(course.left for course in (*straight, *turned)):
-        for course, other in zip(straight, turned, strict=True):
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._kept = _kept_for_the_end(plan)
+        self._in_between = _in_between(plan, self._kept)
+        self._straight, self._turned = _courses(plan, self._kept, self._in_between)
+
+    def sweeps(self) -> Iterator[Batch]:
+        """All batches of labels that have not been asked ahead."""
+        explorers = iter(_explorers(self.plan))
+        goal = FIRST_BATCH
+        while any(course.left for course in (*self._straight, *self._turned)):
+            while self._in_between and goal > self._in_between[0][0]:
+                yield from self._in_between.pop(0)[1]
+            yield from self._sweep(goal)
+            if goal > FIRST_BATCH:
+                yield from islice(explorers, _EXPLORERS_A_SWEEP)
+            goal *= 2
+        for _, batches in self._in_between:
+            yield from batches
+        yield from explorers
+        late = [_course(self.plan, i, *labels) for i, labels in self._kept.items()]
+        for turn in range(1, _ROUNDS + 1):
+            for courses in late:
+                for course in courses:
+                    yield from course.up_to(course.planned * turn // _ROUNDS)
+
+    def _sweep(self, goal: int) -> Iterator[Batch]:
+        """Once over the deep streams, until each has been asked for so many labels."""
+        for course, other in zip(self._straight, self._turned, strict=True):
             halved = other.planned > 0 and goal >= _TURNED_FROM
-            if goal > FIRST_BATCH or plan.streams[course.stream].role in _FRONT:
+            if goal > FIRST_BATCH or self.plan.streams[course.stream].role in _FRONT:
                 yield from course.up_to(goal // 2 if halved and course.planned > goal else goal)
             if halved:
                 yield from other.up_to(goal // 2 if other.planned > goal else goal)
-        if goal > FIRST_BATCH:
-            yield from islice(explorers, _EXPLORERS_A_SWEEP)
-        while in_between and goal >= in_between[0][0]:
-            yield from in_between.pop(0)[1]
-        goal *= 2
-    for _, batches in in_between:
-        yield from batches
-    yield from explorers
-    late = [_course(plan, i, *labels) for i, labels in kept.items()]
-    for turn in range(1, _ROUNDS + 1):
-        for courses in late:
-            for course in courses:
-                yield from course.up_to(course.planned * turn // _ROUNDS)
+
+    @property
+    def left(self) -> NDArray[np.int64]:
+        """Labels of each stream (streams,) that may be asked ahead."""
+        left = np.zeros(len(self.plan.streams), dtype=np.int64)
+        for course in (*self._straight, *self._turned):
+            left[course.stream] += course.left
+        return left
+
+    def ahead(self, stream: int, size: int) -> Iterator[Batch]:
+        """Batches of a stream's next labels, about `size` of them, that sweeps then leave out.
+
+        Straight and turned ones in the ratio in which they are left.
+        """
+        courses = [c for c in (*self._straight, *self._turned) if c.stream == stream and c.left]
+        most = max(courses, key=lambda course: course.left / course.planned)
+        yield from most.up_to(most.asked + size)
 
 
-def _course(plan: Plan, stream: int, straight: int, turned: int) -> tuple[_Course, _Course]:
+def _course(plan: Plan, stream: int, straight: int, turned: int) -> tuple[Course, Course]:
     classes = plan.claim.mechanism.classes
-    return _Course(stream, straight), _Course(stream, turned, classes)
+    return Course(stream, straight), Course(stream, turned, classes)
 
 
 def _courses(
     plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
-) -> tuple[tuple[_Course, ...], tuple[_Course, ...]]:
+) -> tuple[tuple[Course, ...], tuple[Course, ...]]:
     """The straight and the turned labels of the streams that the sweeps ask."""
     elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
     for _, batches in in_between:
@@ -139,13 +136,13 @@ def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
 
 def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int, list[Batch]]]:
     """What is asked in a way of its own, and after how many labels of each deep stream."""
-    first, more = [], []
+    like_the_first, first, more = [], [], []
     pairs = {pair.first: pair for pair in plan.pairs}
     for i, stream in enumerate(plan.streams):
         if stream.role.asked is Asked.IN_CALLS:
             # the first call has been made: it opens the run
             calls = stream.queries // FRESH_CALL - 1
-            first += [Batch(i, calls * FRESH_CALL, call=FRESH_CALL)] if calls else []
+            like_the_first += [Batch(i, FRESH_CALL)] * calls
         elif i in pairs:
             first += _in_turn(plan, pairs[i])
         elif stream.role.asked is Asked.ONE_BY_ONE:
@@ -153,8 +150,8 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
             first += batches[:1]
             more += batches[1:]
     short, large = _of_the_near_tie(plan, kept)
-    after = (_CALLS_AFTER, _SHORT_CALLS_AFTER, _SINGLES_AFTER, _LARGE_CALL_AFTER)
-    return list(zip(after, (first, short, more, large), strict=True))
+    after = (0, _CALLS_AFTER, _SHORT_CALLS_AFTER, _SINGLES_AFTER, _LARGE_CALL_AFTER)
+    return list(zip(after, (like_the_first, first, short, more, large), strict=True))
 
 
 def _in_turn(plan: Plan, pair: Pair) -> list[Batch]:

@@ -8,7 +8,7 @@ from ..error_budget import SHARES, log_threshold
 from .extent import FULL, Extent
 from .plan import Plan
 from .planner import make_plan
-from .schedule import sweeps
+from .schedule import Schedule
 from .stream_planner import FRESH_CALL, calls_at_once
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
@@ -117,7 +117,7 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
 
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
-    asked = sum(batch.labels for batch in sweeps(plan))
+    asked = sum(batch.labels for batch in Schedule(plan).sweeps())
     opening = FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)
     return asked + _BESIDE + opening + _for_the_scale(plan)
 

@@ -20,7 +20,7 @@ from .ladder import Rung
 from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Stream, Twins
 from .roles import Role
 
-PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 256, 420, 100
+PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 100, 360, 100
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
@@ -67,7 +67,7 @@ class StreamPlanner:
     def add_probes(self, probes: Sequence[Histogram], typical: Sequence[Histogram]) -> None:
         """What comes first: where faults show soonest, and what ensembles answer every day."""
         for histogram in probes:
-            self.add(Role.PROBE, histogram, self.extent.of(PROBE_QUERIES, 32))
+            self.add(Role.PROBE, histogram, self.extent.of(PROBE_QUERIES, 8))
         for histogram in typical:
             self.add(Role.TYPICAL, histogram, self.extent.of(TYPICAL_QUERIES, 16))
 
