@@ -141,7 +141,7 @@ class _InteriorPoint:
         """Mehrotra: how far the way to the optimum itself is open decides how much to centre."""
         slack = state.slack
         ratio = state.multipliers / slack
-        bend = state.information + np.einsum("mi,bm,mj->bij", self.a, ratio, self.a)
+        bend = state.information + (self.a.T * ratio[:, None, :]) @ self.a
         push = (1.0 / slack) @ self.a
         sides = np.stack([state.gradient, push], -1)
         straight, centring = np.moveaxis(self._solve(bend, sides), -1, 0)
