@@ -118,8 +118,8 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
     asked = sum(batch.labels for batch in sweeps(plan))
-    opening = FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)
-    return asked + _BESIDE + opening + _for_the_scale(plan)
+    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
+    return asked + _BESIDE + side_by_side + _for_the_scale(plan)
 
 
 def _for_the_scale(plan: Plan) -> int:
