@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -215,15 +216,23 @@ class InputsClaim(_Table):
             )
 
     @cached_property
+    def asked(self) -> dict[tuple[int, ...], Input]:
+        """The row that is asked for a histogram: of several, the first that has what is asked."""
+        asked: dict[tuple[int, ...], Input] = {}
+        for row in self._rows:
+            if self.form in ("histogram", "query") or row.votes is not None:
+                asked.setdefault(row.histogram, row)
+        return asked
+
+    @cached_property
     def release(self) -> Release:
-        """How an input travels: of several with the same votes, the first is asked."""
+        """How an input travels."""
         if self.form == "histogram":
             return LABELS
-        given: dict[tuple[int, ...], Any] = {}
-        for row in self._rows:
-            what = row.votes if self.form != "query" else json.loads(row.query or "null")
-            if what is not None:
-                given.setdefault(row.histogram, what)
+        given = {
+            votes: row.votes if self.form != "query" else json.loads(row.query or "null")
+            for votes, row in self.asked.items()
+        }
         return FormRelease(self.form, given)
 
 
@@ -255,6 +264,12 @@ class Claim(_Table):
     def release(self) -> Release:
         """How an input of the deployment travels, `[inputs]` or a histogram as it is."""
         return LABELS if self.inputs is None else self.inputs.release
+
+    def named(self, histogram: Iterable[int]) -> str:
+        """What is asked for a histogram, as messages name it: a row of the inputs, or its votes."""
+        votes = tuple(int(v) for v in histogram)
+        row = None if self.inputs is None else self.inputs.asked.get(votes)
+        return str(list(votes)) if row is None else row.name
 
     @property
     def http_options(self) -> HttpOptions:

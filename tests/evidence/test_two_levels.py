@@ -26,6 +26,7 @@ HISTOGRAMS = {
     "tie": with_zeros(125, 125),
     "lead": with_zeros(160, 90),
     "winner": with_zeros(184),
+    "clear": with_zeros(250),
     "spread": [133, 17, *[1] * 98],
 }
 
@@ -156,3 +157,25 @@ def test_pairs_to_see_of_a_clear_winner() -> None:
         )
         found += evidence.log_e_value >= THRESHOLD
     assert found >= binom.ppf(1e-9, runs, 0.99)
+
+
+@pytest.mark.parametrize("votes", [700, 5000])
+def test_a_rest_that_never_comes_is_seen_once_it_does(votes) -> None:
+    """Any label of it tells: so many that one of them has come with probability 0.99.
+
+    Catches a normal law for their number, which is Poisson's, and a level that has no chance.
+    """
+    log_q = log_probabilities(np.array([votes] + [0.0] * 99), Gaussian(40.0))
+    assert split_levels(log_q, EFFECT) is not None
+    once = math.log(0.01) / math.log1p(-EFFECT)
+    assert once <= queries_to_see(log_q, EFFECT, THRESHOLD) <= 1.01 * once + 1
+
+
+def test_a_rest_too_rare_for_a_float_is_judged() -> None:
+    log_q = log_probabilities(np.array([5000.0] + [0.0] * 99), Gaussian(40.0))
+    assert np.exp(log_q[1:].max()) == 0.0
+    counts = np.zeros(100)
+    counts[0] = 1000.0
+    assert dirichlet_log_e_value(counts, log_q, EFFECT) < 0.0
+    counts[7] = 1.0
+    assert dirichlet_log_e_value(counts, log_q, EFFECT) > 1000.0

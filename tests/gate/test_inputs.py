@@ -1,6 +1,7 @@
 """Deployments that take queries, or votes, are judged by the inputs of their claim."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 from runs import result
 from typed import typed
 
+from dpassay.verifiers.checks import BudgetEnforcement, PrivacyAudit
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.reaching import in_process, open_claimed
 
 TEACHERS, CLASSES, SCALE = 40, 4, 10.0
@@ -77,7 +81,15 @@ def test_half_the_noise_is_found_and_named(form, votes, claim) -> None:
     aggregate, _ = deployed(votes, form, SCALE / 2.0)
     report = verify(in_process(aggregate, made), made, seed=0)
     assert report.verdict == "fail"
-    assert "half the claimed scale" in result(report, "class-probabilities").diagnosis
+    found = result(report, "class-probabilities")
+    assert "half the claimed scale" in found.diagnosis
+    assert named_input(found.message, votes)
+
+
+def named_input(message, votes):
+    """Whether a message names an input by its id, and the votes that are on this one."""
+    at, told = re.search(r"input 'q(\d+)' \((\[[\d, ]+\])\)", message).groups()
+    return json.loads(told) == np.bincount(votes[int(at)], minlength=CLASSES).tolist()
 
 
 def test_a_seed_made_of_the_query_is_found(votes, claim) -> None:
@@ -163,6 +175,47 @@ def test_a_bad_reply_is_told_of_the_query(claim, tmp_path) -> None:
     report = verify(in_process(lambda query, size: [9] * size, made), made, seed=0)
     assert report.verdict == "error"
     assert "aggregate({'image':" in result(report, "input-contract").message
+
+
+def test_a_bad_charge_is_told_of_the_query(votes, claim) -> None:
+    made = claim("query")
+
+    class Charging:
+        sample = staticmethod(deployed(votes, "query")[0])
+
+        def rdp(self, given, orders):
+            return [-1.0] * len(orders)
+
+    chosen = select(["accountant-soundness"], [])
+    report = verify(in_process(Charging(), made), made, seed=0, selection=chosen)
+    assert "rdp({'image':" in result(report, "input-contract").message
+
+
+def test_a_budget_that_is_not_kept_is_told_of_the_input(votes, claim) -> None:
+    """A histogram cannot be looked up in the file as easily as the id of its input."""
+    made = claim("query", privacy={"epsilon": 1.0, "delta": 1e-5, "queries": 2})
+
+    class Silent:
+        sample = staticmethod(deployed(votes, "query")[0])
+
+        def spent(self, delta):
+            return 0.0
+
+    check = BudgetEnforcement(made)
+    assert check.run(in_process(Silent(), made)) is None
+    assert named_input(check.violation, votes)
+
+
+def test_an_audit_names_the_inputs_of_its_pair(votes, claim) -> None:
+    made = claim("query", privacy={"epsilon": 0.5, "delta": 1e-5, "queries": 1})
+    check = PrivacyAudit(make_plan(made, 0))
+    for label, stream in enumerate(check.streams):
+        check.observe(stream, np.full(check.plan.streams[stream].queries, label))
+    check.run()
+    message = check.finding().message
+    assert check.verdict == "fail"
+    assert named_input(message, votes)
+    assert named_input(message.partition("and its neighbour")[2], votes)
 
 
 def test_a_log_may_name_inputs_by_their_ids(votes, claim, tmp_path) -> None:

@@ -1,5 +1,6 @@
 """Restarts in whole runs: what was asked again, and what was not restarted is said."""
 
+import itertools
 import sys
 from functools import partial
 
@@ -59,6 +60,47 @@ class Restartable(InProcessTarget):
 
     def restart_contained(self):
         raise NotOffered("not in this test")
+
+
+class Workers(Restartable):
+    """Four workers that answer by turns; each start of the service has seeds of its own.
+
+    alike: all workers of a start have one seed; those that a run meets first are out of step.
+    """
+
+    at_once = 4
+
+    def __init__(self, alike):
+        self.alike = alike
+        self.seeds = np.random.default_rng(11).integers(2**32, size=100).tolist()
+        super().__init__(self.labels)
+        self.begin(alike=False)
+
+    def begin(self, alike):
+        one = self.seeds.pop()
+        drawn = [gaussian(one if alike else self.seeds.pop()) for _ in range(self.at_once)]
+        self.turns = itertools.cycle(drawn)
+
+    def labels(self, votes, size):
+        return next(self.turns)(votes, size)
+
+    def ask_each(self, histogram, sizes):
+        return [self.ask(histogram, size) for size in sizes]
+
+    def restart(self):
+        self.begin(self.alike)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_workers_are_compared_after_a_restart_too(alike) -> None:
+    """Catches a comparison with earlier lives alone, which a seed of the start's own never copies.
+
+    Null: a correct deployment, at the claim's false_alarm of 0.001.
+    """
+    report = verify(Workers(alike), claim(), seed=0, selection=ALONE)
+    found = result(report, "fresh-noise")
+    assert found.verdict == ("fail" if alike else "pass")
+    assert not alike or "a forked worker" in found.diagnosis
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """Small budgets: the sharpest pass that fits, what it rules out, and what does not fit."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from small import drawing, small_claim
 
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.cli import commands
@@ -92,6 +94,17 @@ def claim(tmp_path):
 
 def run(*words: str):
     return CliRunner().invoke(commands, list(words))
+
+
+def test_a_run_with_too_few_queries_says_which_do() -> None:
+    """Both numbers that it names pass: more queries, and the sharpest pass of those there are."""
+    cut = small_claim(gate={"max_queries": 2000})
+    told = [w for w in verify(drawing(cut), cut, seed=0).warnings if "--queries" in w]
+    (found,) = [re.search(r"--max-queries (\d+); --queries 2000 plans", each) for each in told]
+    more = cut.with_max_queries(int(found[1]))
+    assert verify(drawing(more), more, seed=0).verdict == "pass"
+    open_to_plan = parse_claim({"mechanism": FEW})
+    assert verify(drawing(open_to_plan), open_to_plan, seed=0, queries=2000).verdict == "pass"
 
 
 def test_the_plan_says_what_a_run_would_see(claim) -> None:

@@ -74,8 +74,8 @@ class Abstention(Judged):
         histogram = self.plan.streams[at].histogram
         few = "too few" if refused < expected else "too many"
         return Finding(
-            f"{refused:,} of {answered + refused:,} queries of {list(histogram)} were refused, "
-            f"{expected:.4g} expected",
+            f"{refused:,} of {answered + refused:,} queries of "
+            f"{self.plan.claim.named(histogram)} were refused, {expected:.4g} expected",
             f"{few} refusals: look at the threshold, and at the noise of its test",
             histogram,
         )

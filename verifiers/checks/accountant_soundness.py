@@ -82,7 +82,9 @@ class AccountantSoundness(Unseeing):
             except Refused:
                 continue
             self.charges += 1
-            found += self._shortfalls(histogram, checked_charge(reply, histogram, CHARGED_ORDERS))
+            release = self.plan.claim.release
+            charge = checked_charge(reply, histogram, CHARGED_ORDERS, release)
+            found += self._shortfalls(histogram, charge)
         for shortfall in sorted(found, key=lambda s: -s.factor)[:_TRIES]:
             if self._prove(shortfall):
                 break
@@ -145,12 +147,13 @@ class AccountantSoundness(Unseeing):
         share = (
             f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
         )
+        named = self.plan.claim.named
         like = resembled(self.plan.claim.mechanism, np.array(CHARGED_ORDERS), pair.charges)
         if like is not None:
             share += f" ({like})"
         return Finding(
-            f"charged {pair.charge:.10g} at order {pair.order:g} for {pair.here.tolist()}, but "
-            f"against its neighbour {pair.there.tolist()} it costs at least {self.certified:.10g} "
+            f"charged {pair.charge:.10g} at order {pair.order:g} for {named(pair.here)}, but "
+            f"against its neighbour {named(pair.there)} it costs at least {self.certified:.10g} "
             "(certified in ball arithmetic)",
             f"the accountant charges {share}",
             tuple(int(v) for v in pair.here),

@@ -1,8 +1,10 @@
 """Asking a deployment that has a budget, call by call, and judging its account after each."""
 
 from time import monotonic
+from typing import Any
 
 from ...reference import REFUSAL, BudgetExhausted
+from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..targets import Refused, Target, TargetError, checked_labels
 from .budget_account import Account, AskedHistogram
@@ -25,7 +27,7 @@ class BudgetAsking:
 
     def __init__(self, claim: Claim) -> None:
         assert claim.privacy is not None
-        self.privacy, self.may_refuse = claim.privacy, claim.mechanism.refuses
+        self.claim, self.privacy = claim, claim.privacy
         self.account = Account(self.privacy.epsilon, self.privacy.delta)
         self.asked = self.answered = self.calls = 0
         self.violation: str | None = None
@@ -59,7 +61,8 @@ class BudgetAsking:
             return
         try:
             if other is not free and self._moves(target, other, 1):
-                of = f" to histograms such as {free.votes.tolist()}"
+                kinds = "inputs" if self.claim.given else "histograms"
+                of = f" to {kinds} such as {self.claim.named(free.votes)}"
             else:
                 of = " to calls for one label" if self._moves(target, free, _LARGE) else ""
         except (BudgetExhausted, Refused, TargetError):
@@ -69,9 +72,14 @@ class BudgetAsking:
     def _moves(self, target: Target, kind: AskedHistogram, size: int) -> bool:
         """Whether a call moves the account."""
         before = self.account.now
-        checked_labels(target.ask(kind.votes, size), kind.votes, size, self.may_refuse)
+        self._labels(target.ask(kind.votes, size), kind, size)
         self.account.look(target, self.answered)
         return self.account.now != before
+
+    def _labels(self, reply: Any, kind: AskedHistogram, size: int) -> Labels:
+        """The labels of a reply; raises as `checked_labels`."""
+        refuses, release = self.claim.mechanism.refuses, self.claim.release
+        return checked_labels(reply, kind.votes, size, refuses, release)
 
     def _ask(self, target: Target, kind: AskedHistogram, size: int) -> bool:
         """One call and a look; False where the budget is spent."""
@@ -80,7 +88,7 @@ class BudgetAsking:
             reply = target.ask(kind.votes, size)
         except BudgetExhausted:
             return False
-        labels = checked_labels(reply, kind.votes, size, self.may_refuse)
+        labels = self._labels(reply, kind, size)
         answered = int((labels != REFUSAL).sum())
         kind.asked, kind.answered = kind.asked + size, kind.answered + answered
         self.asked, self.answered = self.asked + size, self.answered + answered
@@ -98,9 +106,9 @@ class BudgetAsking:
             )
         elif (proof := kind.costs_more_than(claimed.epsilon)) is not None:
             self.violation = (
-                f"it answered {kind.answered:,} queries of {kind.votes.tolist()}, which cost more "
-                f"than ({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon "
-                f"{proof.epsilon:.4g} or more: certified, against {list(proof.there)}"
+                f"it answered {kind.answered:,} queries of {self.claim.named(kind.votes)}, "
+                f"which cost more than ({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon "
+                f"{proof.epsilon:.4g} or more: certified, against {self.claim.named(proof.there)}"
             )
         elif self.account.now is not None:
             self._hold_to_account(kind, self.account.now)
@@ -110,13 +118,14 @@ class BudgetAsking:
         proof = kind.costs_more_than(spent)
         if proof is None:
             return
+        named = self.claim.named
         beside = self.answered - kind.answered
-        answers = f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {kind.votes.tolist()}"
+        answers = f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}"
         others = f" and {beside:,} to others" if beside else ""
         self.violation = (
             f"spent said epsilon {spent:.6g} after {answers}{others}, but the former alone cost at "
             f"least {proof.epsilon:.6g} at delta {self.privacy.delta:g}: certified, against its "
-            f"neighbour {list(proof.there)}, by counting labels {list(proof.labels)} "
+            f"neighbour {named(proof.there)}, by counting labels {list(proof.labels)} "
             f"({proof.least:,} or more of {proof.times:,})"
         )
         self.diagnosis = "the account charges less than the answers certainly cost"

@@ -184,15 +184,14 @@ class ClassProbabilities(Judged):
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
+        fits, histogram = self.fits(), self.plan.streams[at].histogram
         times = int(counts[telling].sum())
         message = (
             f"labels do not follow the exact probabilities of the histogram: "
             f"{self._named(telling)} came "
             f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
-            f"{list(self.plan.streams[at].histogram)}, {counts.sum() * q[telling].sum():.4g} "
-            "expected"
+            f"{self.plan.claim.named(histogram)}, {counts.sum() * q[telling].sum():.4g} expected"
         )
-        fits, histogram = self.fits(), self.plan.streams[at].histogram
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             return Finding(message, advice, histogram)

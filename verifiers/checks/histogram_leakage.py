@@ -212,8 +212,8 @@ class HistogramLeakage:
         )
         text = (
             f"with {source}, an attacker recovers {100 - 100 * shares.mean():.1f} % of the votes "
-            f"of {list(self._histogram())} and misplaces {100 * shares.mean():.1f} % ({low} to "
-            f"{high} % in 95 % of {shares.size:,} simulated attacks"
+            f"of {claim.named(self._histogram())} and misplaces {100 * shares.mean():.1f} % "
+            f"({low} to {high} % in 95 % of {shares.size:,} simulated attacks"
         )
         if self.worst.from_target is not None:
             fewer = ", fewer than that attacker has" if self.queries < self.asked else ""

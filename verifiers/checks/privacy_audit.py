@@ -78,7 +78,7 @@ class PrivacyAudit:
         if self.lacking is not None:
             return Finding(self.lacking)
         assert self.found is not None
-        here, there = (list(self.plan.streams[i].histogram) for i in self.streams)
+        here, there = (self.plan.claim.named(self.plan.streams[i].histogram) for i in self.streams)
         text = (
             f"{self.found.queries:,} labels of {here} and its neighbour {there}: epsilon of one "
             f"query is at least {self.found.epsilon_lower:.3g} at delta {self.found.delta:g} "

@@ -88,7 +88,7 @@ class Symmetry(Judged):
         return Finding(
             f"two histograms that must have one law do not: label {worst} came "
             f"{int(first[worst])} and {int(second[worst])} times in {self.evidence.pairs} each; "
-            f"the second is {list(twin)}",
+            f"the second is {self.plan.claim.named(twin)}",
             f"labels depend on more than the claim allows: {_REASONS[self.id]}",
             self.plan.streams[self.base].histogram,
         )

@@ -69,9 +69,10 @@ class VoteMonotonicity(Judged):
         """See `Check.violation`."""
         before, after = (self.plan.streams[i].histogram for i in (self.base, self.raised))
         first, second = (int(n) for n in self._compared)
+        named = self.plan.claim.named
         return Finding(
-            f"label {self.leader} came {first:,} times in {self._seen:,} from {list(before)}, but "
-            f"{second:,} times once it had gained votes, {list(after)}; more votes should "
+            f"label {self.leader} came {first:,} times in {self._seen:,} from {named(before)}, but "
+            f"{second:,} times once it had gained votes, {named(after)}; more votes should "
             f"not lower it ({_REASON})",
             "the noise, or a shortcut, depends on the votes",
             after,

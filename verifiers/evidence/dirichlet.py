@@ -57,9 +57,14 @@ class Levels(NamedTuple):
     effect: float
 
     @property
+    def rare(self) -> float:
+        """Probability of the rest; not 0 where it is too small for a float."""
+        return max(float(np.exp(self.few[-1])), float(np.finfo(np.float64).tiny))
+
+    @property
     def among_effect(self) -> float:
         """Half the effect, moved within the rest alone, as a share of its own law."""
-        return min(0.5, 0.5 * self.effect / float(np.exp(self.few[-1])))
+        return min(0.5, 0.5 * self.effect / self.rare)
 
 
 def split_levels(log_q: Vector, effect: float) -> Levels | None:
@@ -74,7 +79,7 @@ def split_levels(log_q: Vector, effect: float) -> Levels | None:
 def rare_share(log_q: Vector, effect: float) -> float:
     """Probability of the rare outcomes of a law (o,) that has two levels; else 0."""
     levels = split_levels(log_q, effect)
-    return 0.0 if levels is None else float(np.exp(levels.few[-1]))
+    return 0.0 if levels is None else levels.rare
 
 
 def level_log_e_values(counts: Vector, levels: Levels) -> tuple[float, float]:

@@ -32,11 +32,13 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 
     log_q: log-probabilities (o,). The e-value is taken at the counts that are expected under P,
     scaled to the 1 % worst number of labels in A by the binomial law; the tests simulate it. Of a
-    law on two levels, see `levels_show`.
+    law on two levels, the few outcomes alone have half the e-value: for moves that spare the rest
+    among themselves they are taken so, for others see `levels_show`.
     """
     levels = split_levels(log_q, effect)
     if levels is not None:
-        return _least(lambda n: levels_show(n, levels, log_threshold, _QUANTILE))
+        few = queries_to_see(levels.few, effect, log_threshold + float(np.log(2.0)))
+        return max(few, _least(lambda n: levels_show(n, levels, log_threshold, _QUANTILE)))
     q = np.exp(log_q)
     inside = half(q)
     share = float(q[inside].sum())

@@ -8,12 +8,12 @@ from ...reference.arrays import Vector
 from .dirichlet import Levels, level_log_e_values
 from .outcomes import half
 
-_WITHIN = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0)
+_WITHIN = (0.15, 0.3, 0.5, 0.75, 1.0)
 """Shares of the effect that are moved among the rare outcomes; what is left moves among the few."""
 
 
 def levels_show(n: int, levels: Levels, log_wanted: float, quantile: float) -> bool:
-    """Whether n labels reach the threshold whichever way a deviation of this size is spread.
+    """Whether n labels reach the threshold whichever way a deviation moves the rare outcomes too.
 
     quantile: of the standard normal law, exceeded with the probability of a miss. On each level
     mass moves between two halves, which is the least detectable there. The statistic of Pearson
@@ -29,7 +29,7 @@ def _laws(levels: Levels) -> Iterator[tuple[Vector, Vector]]:
     q, within = np.exp(levels.few), np.exp(levels.among)
     for share in _WITHIN:
         # a move within the rest is so much larger in its own law
-        inside = _moved(within, share * effect / float(q[-1]))
+        inside = _moved(within, share * effect / levels.rare)
         for sign in (1.0, -1.0):
             outside = _moved(q, sign * (1.0 - share) * effect)
             if inside is not None and outside is not None:

@@ -1,11 +1,12 @@
 """Evidence that labels of two histograms come from the same noise, place by place."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Matrix, Vector
 from .mixture import log_mixture_of
 from .outcomes import Outcomes, log_supremum_ratio
 
@@ -29,7 +30,7 @@ class SharedNoise:
 
     def __init__(self, log_q: Matrix, joint: Joint) -> None:
         self.log_q, self.joint = log_q, joint
-        self._ratios: dict[tuple[int, int], Matrix] = {}
+        self._together: dict[tuple[int, int], _Together] = {}
         self._log = np.zeros(SHARED.size)
         self._wagered: dict[int, NDArray[np.float64]] = {}
         self._gained: dict[int, float] = {}
@@ -38,21 +39,23 @@ class SharedNoise:
         """Adds labels of stream `later`, as outcomes (n,), given those of `earlier` (n,)."""
         if outcomes.size == 0:
             return
-        if (earlier, later) not in self._ratios:
-            self._ratios[earlier, later] = self._conditional(earlier, later)
-        gained = self._ratios[earlier, later][:, known, outcomes].sum(-1)
+        if (earlier, later) not in self._together:
+            self._together[earlier, later] = _Together.of(self.joint(earlier, later))
+        given = self._together[earlier, later]
+        gained = self._log_ratios(given, known, later, outcomes).sum(-1)
         self._log += gained
         self._gained[later] = self._gained.get(later, 0.0) + float(gained.max())
         counts = self._wagered.setdefault(later, np.zeros(self.log_q.shape[1]))
         counts += np.bincount(outcomes, minlength=counts.size)
 
-    def _conditional(self, earlier: int, later: int) -> Matrix:
-        """Log-ratios (shares, o, o) of an outcome of `later` given one of `earlier`."""
-        counts, q = self.joint(earlier, later), np.exp(self.log_q[later])
-        q = np.maximum(q / q.sum(), 1e-300)
-        given = (counts + q) / (counts.sum(-1, keepdims=True) + 1.0)
-        shares = SHARED[:, None, None]
-        return np.asarray(np.log1p(shares * (given / q - 1.0)))
+    def _log_ratios(
+        self, together: "_Together", known: Outcomes, later: int, outcomes: Outcomes
+    ) -> Matrix:
+        """Log-ratios (shares, n) of outcomes of `later`, each given one of the earlier stream."""
+        law = np.exp(self.log_q[later])
+        q = np.maximum(law / law.sum(), 1e-300)[outcomes]
+        given = (together.counts(known, outcomes) + q) / (together.earlier[known] + 1.0)
+        return np.asarray(np.log1p(SHARED[:, None] * (given / q - 1.0)))
 
     @property
     def log_e_value(self) -> float:
@@ -66,6 +69,29 @@ class SharedNoise:
     def heaviest(self) -> int:
         """The stream whose labels gained most."""
         return max(self._gained, key=lambda stream: self._gained[stream])
+
+
+class _Together(NamedTuple):
+    """Which pairs of outcomes came, in order, how often each did, and each earlier one (o,).
+
+    Of a thousand outcomes, nearly no pair ever comes.
+    """
+
+    pairs: NDArray[np.int64]
+    times: Vector
+    earlier: Vector
+
+    @classmethod
+    def of(cls, joint: Matrix) -> "_Together":
+        """Of counts (o, o)."""
+        pairs = np.flatnonzero(joint)
+        return cls(pairs, joint.ravel()[pairs], joint.sum(-1))
+
+    def counts(self, known: Outcomes, outcomes: Outcomes) -> Vector:
+        """How often (n,) outcomes came together with those known."""
+        wanted = known * self.earlier.size + outcomes
+        at = np.minimum(np.searchsorted(self.pairs, wanted), self.pairs.size - 1)
+        return np.where(self.pairs[at] == wanted, self.times[at], 0.0)
 
 
 class Places:

@@ -111,8 +111,8 @@ class Gathering:
             self.ask(batch)
         except Refused as refusal:
             if self.observers.answered[stream] and not self._caching:
-                votes = list(self.plan.streams[stream].histogram)
-                raise TargetError(f"{votes} is refused, but was answered: {refusal}") from None
+                named = self.plan.claim.named(self.plan.streams[stream].histogram)
+                raise TargetError(f"{named} is refused, but was answered: {refusal}") from None
             self._drop(stream, str(refusal))
         except UsedUp:
             self.without.add(stream)

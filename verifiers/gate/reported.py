@@ -7,6 +7,7 @@ from ..checks.applicable import lacking
 from ..findings.opening import Opening
 from ..findings.report import CheckResult, Report, Verdict
 from ..planning.coverage import coverage
+from ..planning.sharpest import dearer
 from .gathering import Gathering
 from .lives import not_seen
 from .recorder import Recorder
@@ -36,6 +37,8 @@ def reported(
     if gathering is not None:
         for told in coverage(gathering.plan, gathering.observers.answered):
             ending.warn(told)
+        if ending.used_up and not gathering.observers.refuted and not selection.left_out:
+            ending.warn(dearer(gathering.plan, planned=request.planned))
     opening = tuple(int(votes) for votes in contract.opening)
     return Report(
         standing.claim,

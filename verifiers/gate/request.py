@@ -12,7 +12,7 @@ from .selection import Selection
 class Request:
     """The arguments of `verify`, whose documentation says what each means.
 
-    extent: how much of the plan is asked.
+    extent: how much of the plan is asked; planned: whether it was made for the queries there are.
     """
 
     seed: int
@@ -21,3 +21,4 @@ class Request:
     selection: Selection
     after_failure: AfterFailure
     extent: Extent
+    planned: bool

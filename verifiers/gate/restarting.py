@@ -3,6 +3,8 @@
 from ..findings.opening import Opening
 from ..planning.plan import Batch
 from ..planning.roles import Role
+from ..planning.stream_planner import FRESH_CALL, calls_at_once
+from ..targets import at_once
 from .gathering import Gathering
 from .lives import LAST_CALL, Lives, last_calls
 from .lives import QUERIES as OF_LIVES
@@ -13,7 +15,8 @@ def expect_restart(gathering: Gathering) -> None:
     fresh, target = gathering.observers.fresh, gathering.standing.target
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
-        fresh.expect_restart(last_calls(gathering.setting.seed) * LAST_CALL + OF_LIVES)
+        before = last_calls(gathering.setting.seed) * LAST_CALL
+        fresh.expect_restart(before + OF_LIVES + _labels_at_once(gathering))
 
 
 def compare_with(gathering: Gathering, earlier: Opening) -> None:
@@ -47,3 +50,16 @@ def restart(gathering: Gathering) -> None:
         standing.spend(lives.queries)
         gathering.say_seen()
     standing.note_restart()
+    _compare_workers(gathering)
+
+
+def _compare_workers(gathering: Gathering) -> None:
+    """Asks workers that have just begun side by side: a run may have met them out of step."""
+    size = _labels_at_once(gathering)
+    if 0 < size <= gathering.standing.left and gathering.goes_on:
+        gathering.standing.tell("asking after a restart")
+        gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
+
+
+def _labels_at_once(gathering: Gathering) -> int:
+    return FRESH_CALL * calls_at_once(at_once(gathering.standing.target))

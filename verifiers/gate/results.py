@@ -75,7 +75,7 @@ def _located(finding: Finding, simplest: Simplest | None) -> Finding:
         return finding
     where = ""
     if finding.histogram != simplest.histogram:  # the labels told of are of another one
-        where = f", {list(simplest.histogram)}"
+        where = f", {simplest.name}"
     message = f"{finding.message}; {simplest}{where}"
     return replace(finding, message=message, histogram=simplest.histogram)
 

@@ -75,6 +75,7 @@ def verify(
         selection or Selection(),
         known(after_failure),
         extent,
+        queries is not None,
     )
     told = None if queries is None else coarser(claim, extent)
     ending = Ending(reproduce and f"{reproduce} --seed {seed}", after_failure == "keep-going")

@@ -22,11 +22,12 @@ Ask = Callable[[int, int], Labels]
 
 @dataclass(frozen=True)
 class Simplest:
-    """A histogram on which `queries` fresh labels alone refute the claim."""
+    """A histogram on which `queries` fresh labels alone refute the claim; its name in messages."""
 
     histogram: tuple[int, ...]
     queries: int
     log_e_value: float
+    name: str
 
     def __str__(self) -> str:
         return (
@@ -55,7 +56,8 @@ def find_simplest(plan: Plan, fault: int, ask: Ask, budget: int) -> Simplest | N
         general = dirichlet_log_e_value(counts, plan.log_q[stream], effect)
         evidence = float(np.logaddexp(pointed.log_e_value, general) - np.log(2.0))
         if evidence >= wanted:
-            return Simplest(plan.streams[stream].histogram, size, evidence)
+            votes = plan.streams[stream].histogram
+            return Simplest(votes, size, evidence, plan.claim.named(votes))
     return None
 
 

@@ -79,6 +79,7 @@ class Standing:
 
     def use_up(self) -> None:
         """See `Site.use_up`."""
+        self.ending.used_up = True
         self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
 
     def note_restart(self) -> None:

@@ -31,6 +31,15 @@ class Input:
     votes: tuple[int, ...] | None = None
     key: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What messages call it: its id, or else the query, or else its votes alone."""
+        votes = str(list(self.histogram))
+        if self.key is None and self.query is None:
+            return votes
+        called = repr(self.key[:60]) if self.key is not None else (self.query or "")[:60]
+        return f"input {called} ({votes})"
+
 
 def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -> tuple[Input, ...]:
     """The rows of the file at `path`, JSON Lines, or CSV with a header, as its first line shows.

@@ -21,6 +21,7 @@ _TOLERANCE = 2.5  # times the effect, as the defaults have it
 _FULL_FROM = 50_000  # queries from which nothing is thinned
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
 _SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
+_SPARE = 1.05  # times the queries that are expected
 _STEPS = 6  # of the search, each of which makes a plan
 
 
@@ -115,11 +116,26 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
     )
 
 
+def dearer(plan: Plan, *, planned: bool) -> str:
+    """The warning of a run whose queries ended before a pass: what one takes, and what they allow.
+
+    planned: whether the plan was made for so many.
+    """
+    most, needed = plan.claim.gate.max_queries, queries_of(plan)
+    if needed <= most:
+        return f"{most:,} queries were too few for a pass, for which about as many were expected"
+    unit = 10 ** max(0, len(str(needed)) - 2)
+    enough = math.ceil(_SPARE * needed / unit) * unit
+    told = f"a pass takes about {needed:,} queries, --max-queries {enough}"
+    coarse = f"; --queries {most} plans for the sharpest that so many allow"
+    return told if planned else told + coarse
+
+
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
     asked = sum(batch.labels for batch in Schedule(plan).sweeps())
-    opening = FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)
-    return asked + _BESIDE + opening + _for_the_scale(plan)
+    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
+    return asked + _BESIDE + side_by_side + _for_the_scale(plan)
 
 
 def _for_the_scale(plan: Plan) -> int:

@@ -12,7 +12,7 @@ import httpx
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left, step
 from .http_options import MOST_WAITED, PLAIN_HTTP, HttpOptions
-from .labels import LABELS, charge_text
+from .labels import LABELS
 from .release import Release
 from .replies import (
     REPLY_BYTES,
@@ -95,8 +95,10 @@ class HttpTarget:
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: POST /rdp."""
-        request = {**self._release.content(histogram), "orders": list(orders)}
-        return self._request("rdp", [_Call(charge_text(histogram), "POST", "/rdp", request)])[0]
+        release = self._release
+        request = {**release.content(histogram), "orders": list(orders)}
+        call = _Call(release.charge_text(histogram), "POST", "/rdp", request)
+        return self._request("rdp", [call])[0]
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: GET /spent."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import OutOfTime, check_clock
-from .labels import LABELS, charge_text
+from .labels import LABELS
 from .release import Release
 from .replies import CallError, NotOffered, Refused, shown_repr
 from .restart_command import RestartCommand
@@ -56,9 +56,9 @@ class InProcessTarget:
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: the method of that name, where the object has it."""
-        return self.charge(
-            lambda: self._release.argument(histogram), orders, charge_text(histogram)
-        )
+        release = self._release
+        call = release.charge_text(histogram)
+        return self.charge(lambda: release.argument(histogram), orders, call)
 
     def charge(self, make: Callable[[], Any], orders: Sequence[float], call: str) -> Any:
         """The charge for the input that `make` makes; raises as `rdp`."""

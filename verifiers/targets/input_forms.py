@@ -38,11 +38,11 @@ class FormRelease(LabelRelease):
             return {"votes": np.asarray(votes).tolist()}
         return {"votes": np.eye(histogram.size, dtype=np.int64)[np.asarray(votes)].tolist()}
 
-    def text(self, histogram: Histogram, size: int) -> str:
-        """See `Release.text`."""
+    def input_text(self, histogram: Histogram) -> str:
+        """See `LabelRelease.input_text`: the query itself, where the form is that."""
         if self.form != "query":
-            return super().text(histogram, size)
-        return f"aggregate({shown(self.content(histogram)['query'])}, size={size})"
+            return super().input_text(histogram)
+        return shown(self.content(histogram)["query"])
 
 
 def taken(content: Mapping[str, Any]) -> Any:

@@ -29,7 +29,17 @@ class LabelRelease:
 
     def text(self, histogram: Histogram, size: int) -> str:
         """See `Release.text`."""
-        return call_text(histogram, size)
+        return f"aggregate({self.input_text(histogram)}, size={size})"
+
+    def charge_text(self, histogram: Histogram) -> str:
+        """See `Release.charge_text`."""
+        return f"rdp({self.input_text(histogram)}, orders)"
+
+    def input_text(self, histogram: Histogram) -> str:
+        """The input as calls in messages name it."""
+        votes = ", ".join(str(v) for v in histogram[:12])
+        rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
+        return f"[{votes}{rest}]"
 
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
         """See `Release.shaped`: numbers (size,); `checked_labels` looks at their values."""
@@ -46,21 +56,11 @@ def read_only(numbers: Any) -> NDArray[np.int64]:
     return made
 
 
-def call_text(histogram: Histogram, size: int) -> str:
-    """The call as it is named in messages."""
-    votes = ", ".join(str(v) for v in histogram[:12])
-    rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
-    return f"aggregate([{votes}{rest}], size={size})"
-
-
-def charge_text(histogram: Histogram) -> str:
-    """A call for a charge as it is named in messages."""
-    return call_text(histogram, 0).replace("aggregate(", "rdp(").replace("size=0", "orders")
-
-
-def checked_charge(reply: Any, histogram: Histogram, orders: Sequence[float]) -> Charge:
+def checked_charge(
+    reply: Any, histogram: Histogram, orders: Sequence[float], release: Release = LABELS
+) -> Charge:
     """The Rényi costs (n,) in `reply`. Raises TargetError naming the call and what is allowed."""
-    call = charge_text(histogram)
+    call = release.charge_text(histogram)
     try:
         charge = np.asarray(reply, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left
-from .labels import LABELS, charge_text
+from .labels import LABELS
 from .namespaces import first_of_a_namespace
 from .release import Release
 from .replies import (
@@ -79,9 +79,9 @@ class ProcessTarget:
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`."""
-        content = self._release.content(histogram)
-        request = {"call": "rdp", **content, "orders": list(orders)}
-        return self._request(request, "rdp", charge_text(histogram))
+        release = self._release
+        request = {"call": "rdp", **release.content(histogram), "orders": list(orders)}
+        return self._request(request, "rdp", release.charge_text(histogram))
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`."""

@@ -31,5 +31,8 @@ class Release(Protocol):
     def text(self, histogram: Histogram, size: int) -> str:
         """The call as messages name it."""
 
+    def charge_text(self, histogram: Histogram) -> str:
+        """A call for a charge as messages name it."""
+
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
         """The reply as an array, one row per release; raises TargetError where it is none."""

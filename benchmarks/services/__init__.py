@@ -1,0 +1,1 @@
+"""The gate on services with several workers, as they run behind gunicorn and uvicorn."""

@@ -1,0 +1,34 @@
+"""One run of the gate on a service."""
+
+from dataclasses import asdict
+
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.reaching import open_claimed
+
+from ..zoo import Outcome, diagnosis
+from .entries import ENTRIES
+from .noises import CLASSES, SCALE
+from .serving import serving
+
+MECHANISM = {"name": "gnmax", "noise": f"gaussian:{SCALE:g}", "classes": CLASSES, "teachers": 250}
+AT_ONCE = 8
+
+
+def assayed(seed: int, name: str, queries: int) -> dict[str, object]:
+    """The outcome of a service, as a table of JSON; queries: 0 for those of the defaults."""
+    with serving(ENTRIES[name]) as (address, restart):
+        gate = {"concurrency": AT_ONCE, "restart": restart}
+        claim = parse_claim({"mechanism": MECHANISM, "gate": gate})
+        target = open_claimed(address, claim)
+        try:
+            report = verify(target, claim, seed=seed, queries=queries or None)
+        finally:
+            target.close()
+    outcome = Outcome(
+        report.verdict.value,
+        tuple(c.id for c in report.checks if c.verdict.value in ("fail", "error")),
+        report.queries if report.found_after is None else report.found_after,
+        diagnosis(report),
+    )
+    return asdict(outcome)
