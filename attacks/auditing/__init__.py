@@ -13,7 +13,7 @@ from .composed import composed, epsilon_if_the_bounds_were_exact, share_of
 from .counts import Counts
 from .k_cut import k_cut
 from .proportions import anytime_interval, clopper_pearson, simultaneous
-from .region import region
+from .region import in_region, region
 from .two_cut import printed_two_cut, two_cut
 from .variational import variational
 
@@ -27,6 +27,7 @@ __all__ = [
     "composed",
     "epsilon_if_the_bounds_were_exact",
     "epsilon_lower",
+    "in_region",
     "k_cut",
     "printed_two_cut",
     "region",

@@ -34,12 +34,28 @@ def region(counts: Counts, orders: Vector, alpha: float, *, anytime: bool = Fals
     allows (Ville's inequality), for samples of every size and however often they are looked at.
     """
     orders = checked_orders(orders)
-    drop = _anytime_drop(counts, alpha) if anytime else _asymptotic_drop(counts, alpha)
+    drop = _drop(counts, alpha, anytime)
     if _drop_of_equal_laws(counts) <= drop:
         return np.zeros((2, orders.size))
     return np.array(
         [[_smallest(worlds, float(a), drop) for a in orders] for worlds in (counts, counts.swapped)]
     )
+
+
+def in_region(
+    counts: Counts, here: Vector, there: Vector, alpha: float, *, anytime: bool = False
+) -> bool:
+    """Whether the region has a pair of laws (o,), summing to 1; no bound exceeds theirs if it has.
+
+    alpha, anytime: as of `region`.
+    """
+    below = _below(counts.here, here) + _below(counts.there, there)
+    return below <= _drop(counts, alpha, anytime)
+
+
+def _drop(counts: Counts, alpha: float, anytime: bool) -> float:
+    """Nats by which laws in the region are less likely than the likeliest, at most."""
+    return _anytime_drop(counts, alpha) if anytime else _asymptotic_drop(counts, alpha)
 
 
 def _asymptotic_drop(counts: Counts, alpha: float) -> float:
@@ -175,7 +191,7 @@ class _Lagrangian(NamedTuple):
         return np.asarray(r)
 
 
-def _below(counts: Vector, law: Vector) -> float:
+def _below(counts: Vector | NDArray[np.int64], law: Vector) -> float:
     """Nats by which a law, whatever its sum, is below the likeliest one."""
     share = counts / counts.sum()
     seen = counts > 0
