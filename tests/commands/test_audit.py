@@ -8,11 +8,11 @@ from runs import claimed, drawing_with
 from scipy.stats import binom
 from typed import typed
 
+from dpassay.attacks.auditing import anytime_interval
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.verifiers.checks.pair_bounds import ORDERS
 from dpassay.verifiers.commands.audit import audit
-from dpassay.verifiers.evidence import proportion_interval
 from dpassay.verifiers.findings.report import Verdict
 
 HERE, THERE = np.array([5, 5, 0]), np.array([4, 6, 0])
@@ -39,18 +39,16 @@ def test_the_interval_holds_at_all_looks_at_once(p) -> None:
     rng, runs, left = np.random.default_rng(0), 300, 0
     for _ in range(runs):
         draws = np.cumsum(rng.random(1000) < p)
-        looks = (
-            proportion_interval(int(draws[n - 1]), n, 0.1) for n in (1, 2, 5, 20, 100, 400, 1000)
-        )
+        looks = (anytime_interval(int(draws[n - 1]), n, 0.1) for n in (1, 2, 5, 20, 100, 400, 1000))
         left += any(not low <= p <= high for low, high in looks)
     assert left <= binom.ppf(1 - 1e-6, runs, 0.1)
 
 
 def test_the_interval_narrows_and_holds_its_centre() -> None:
-    wide, narrow = proportion_interval(30, 100, 0.01), proportion_interval(3000, 10_000, 0.01)
+    wide, narrow = anytime_interval(30, 100, 0.01), anytime_interval(3000, 10_000, 0.01)
     assert wide[0] < narrow[0] < 0.3 < narrow[1] < wide[1]
     assert narrow[1] - narrow[0] < 0.05
-    assert proportion_interval(0, 0, 0.01) == (0.0, 1.0)
+    assert anytime_interval(0, 0, 0.01) == (0.0, 1.0)
 
 
 def test_the_bounds_hold_with_the_stated_confidence() -> None:
@@ -123,7 +121,7 @@ def test_a_claim_for_named_histograms_is_refuted_by_them_alone(tmp_path) -> None
 def test_intervals_hold_at_any_confidence(alpha) -> None:
     """Near the ends no float may be as unlikely as that: the interval then reaches the end."""
     for successes, trials in ((1999, 2000), (1, 2), (0, 1), (1, 1), (1, 2000)):
-        low, high = proportion_interval(successes, trials, alpha)
+        low, high = anytime_interval(successes, trials, alpha)
         assert 0.0 <= low <= successes / trials <= high <= 1.0
 
 

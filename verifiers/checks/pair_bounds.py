@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ...attacks.auditing import anytime_interval
 from ...reference.accounting.counting import MOST, best_count
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.mechanisms import Labels
 from ..claim import PrivacyClaim
-from ..evidence import count_outcomes, proportion_interval
+from ..evidence import count_outcomes
 from ..findings.report import Verdict
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -98,7 +99,7 @@ class PairLabels:
         """
         cut = self.first[0] > self.first[1]
         intervals = [
-            proportion_interval(int(c[cut].sum()), int(c.sum()), alpha / 2) for c in self.fresh
+            anytime_interval(int(c[cut].sum()), int(c.sum()), alpha / 2) for c in self.fresh
         ]
         return _bounds(
             intervals, privacy, times, int(self.first.sum() + self.fresh.sum()), 1.0 - alpha

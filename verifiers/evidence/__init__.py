@@ -38,7 +38,6 @@ from .outcomes import (
 )
 from .periodic import Periodic
 from .pointed import PointedEvidence
-from .proportion import proportion_interval
 from .repetition import Repetition
 from .replay import Replay
 from .same_law import LevelsOfOneLaw, SameLawEvidence
@@ -70,6 +69,5 @@ __all__ = [
     "log_mixture_of",
     "log_supremum_ratio",
     "prior_concentrations",
-    "proportion_interval",
     "telling_outcomes",
 ]

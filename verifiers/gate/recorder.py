@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...attacks.auditing import anytime_interval
 from ..checks import Check, ClassProbabilities, Finding, NoiseScale
-from ..evidence import proportion_interval
 from ..findings.figures import (
     LABEL_CONFIDENCE,
     AskedHistogram,
@@ -125,7 +125,7 @@ def _histogram(plan: Plan, stream: int, counts: Counts) -> AskedHistogram:
     classes = plan.claim.mechanism.classes
     labels = []
     for k in (int(k) for k in outcomes):
-        low, high = proportion_interval(int(counts[k]), asked, 1.0 - LABEL_CONFIDENCE)
+        low, high = anytime_interval(int(counts[k]), asked, 1.0 - LABEL_CONFIDENCE)
         name = k if k < classes else None
         labels.append(LabelShare(name, float(law[k]), float(counts[k]) / asked, low, high))
     what = plan.streams[stream]

@@ -1,0 +1,39 @@
+"""What labels alone prove of the divergence of two neighbouring worlds: lower bounds.
+
+An audit draws labels of one query in two worlds that differ in one person, and bounds from below
+how far their laws differ (Chadha et al. 2024, arXiv 2402.09403). `counts` holds the labels; every
+other file is a way to bound: Rényi's divergence from one event (`two_cut`), from all labels at once
+(`k_cut`, `variational`, `region`), or by the bootstrap, which is wrong near zero and is there to be
+compared; (epsilon, delta) and the trade-off curve (`approximate`); many queries (`composed`).
+"""
+
+from .approximate import TradeOff, epsilon_lower, trade_off
+from .bootstrap import bootstrap_k_cut, bootstrap_two_cut
+from .composed import composed, epsilon_if_the_bounds_were_exact, share_of
+from .counts import Counts
+from .k_cut import k_cut
+from .proportions import anytime_interval, clopper_pearson, simultaneous
+from .region import in_region, region
+from .two_cut import printed_two_cut, two_cut
+from .variational import variational
+
+__all__ = [
+    "Counts",
+    "TradeOff",
+    "anytime_interval",
+    "bootstrap_k_cut",
+    "bootstrap_two_cut",
+    "clopper_pearson",
+    "composed",
+    "epsilon_if_the_bounds_were_exact",
+    "epsilon_lower",
+    "in_region",
+    "k_cut",
+    "printed_two_cut",
+    "region",
+    "share_of",
+    "simultaneous",
+    "trade_off",
+    "two_cut",
+    "variational",
+]

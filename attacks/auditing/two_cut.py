@@ -1,0 +1,108 @@
+"""Lower bounds from one event: labels merged into two, and who saw how many of each.
+
+The 2-cut of the Rényi divergence is its largest value over events (Balle et al. 2020; Chadha et al.
+2024, arXiv 2402.09403, section 4.2). The best event is one of the C - 1 that a threshold of the
+likelihood ratio cuts off, since by Neyman and Pearson no other has a larger Q at the same P.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.accounting.divergences import renyi_divergence
+from ...reference.arrays import Matrix, Vector
+from .counts import Counts, checked_orders
+from .proportions import anytime_interval, clopper_pearson
+
+
+class Separated(NamedTuple):
+    """Two probabilities of one event that are no further apart than the labels prove."""
+
+    here: float
+    there: float
+
+
+def threshold_events(pilot: Counts) -> NDArray[np.bool_]:
+    """Events (C - 1, o): the labels whose estimated likelihood ratio is among the largest."""
+    here, there = pilot.smoothed
+    rank = np.argsort(np.argsort(-np.log(here / there), kind="stable"))
+    return np.asarray(rank[None] < np.arange(1, rank.size)[:, None])
+
+
+def best_events(pilot: Counts, orders: Vector) -> NDArray[np.intp]:
+    """Which of the `threshold_events` has the largest 2-cut in the pilot: (2, orders).
+
+    The first row for D(here || there), the second for D(there || here).
+    """
+    events = threshold_events(pilot)
+    laws = [np.log(np.stack([events @ law, ~events @ law], -1)) for law in pilot.smoothed]
+    both = ((laws[0], laws[1]), (laws[1], laws[0]))
+    return np.stack([renyi_divergence(p, q, orders).argmax(0) for p, q in both])
+
+
+def two_cut(
+    pilot: Counts, counts: Counts, orders: Vector, alpha: float, *, anytime: bool = False
+) -> Matrix:
+    """Lower bounds (2, orders) of D(here || there) and D(there || here), all valid together.
+
+    pilot: chooses the events, and is not used again; counts: independent of it; alpha: probability
+    that any bound exceeds the true divergence. The error is shared by the distinct events that the
+    pilot chose, and by the two bounds of each: Clopper and Pearson's where the number of labels was
+    fixed beforehand, those of a confidence sequence (`anytime`) where it was not.
+    """
+    orders = checked_orders(orders)
+    chosen = best_events(pilot, orders)
+    events, distinct = threshold_events(pilot), np.unique(chosen)
+    bounds = {}
+    for i in distinct:
+        event = separated(counts, events[i], alpha / distinct.size, anytime=anytime)
+        bounds[int(i)] = _both_directions(event, orders)
+    return np.array(
+        [[bounds[int(i)][side][k] for k, i in enumerate(chosen[side])] for side in (0, 1)]
+    )
+
+
+def separated(
+    counts: Counts, event: NDArray[np.bool_], alpha: float, *, anytime: bool = False
+) -> Separated:
+    """The nearest probabilities of an event that `counts` allow; equal where they may be equal.
+
+    event: labels (o,) that should be likelier here than there. Every divergence of two coins grows
+    as they move apart, so the nearest points give the smallest.
+    """
+    bound = anytime_interval if anytime else clopper_pearson
+    low, _ = bound(int(counts.here[event].sum()), int(counts.here.sum()), alpha / 2)
+    _, high = bound(int(counts.there[event].sum()), int(counts.there.sum()), alpha / 2)
+    return Separated(low, high) if low > high else Separated(0.5, 0.5)
+
+
+def printed_two_cut(pilot: Counts, counts: Counts, orders: Vector, alpha: float) -> Matrix:
+    """The 2-cut as printed: Chadha et al. 2024, Appendix C, from the corners of both intervals.
+
+    Each term has an end of its own, so that the four numbers are not two laws: never better than
+    `two_cut`. Its arguments and what it returns are those of `two_cut`.
+    """
+    orders = checked_orders(orders)
+    chosen, events = best_events(pilot, orders), threshold_events(pilot)
+    share = alpha / np.unique(chosen).size
+    found = np.zeros(chosen.shape)
+    for side, worlds in enumerate((counts, counts.swapped)):
+        for k, i in enumerate(chosen[side]):
+            one, other = (
+                clopper_pearson(int(c[events[i]].sum()), int(c.sum()), share / 4)
+                for c in (worlds.here, worlds.there)
+            )
+            a = orders[k]
+            total = _term(one[0], other[1], a) + _term(1.0 - one[1], 1.0 - other[0], a)
+            found[side, k] = max(0.0, np.log(total) / (a - 1.0)) if total > 0.0 else 0.0
+    return found
+
+
+def _term(p: float, q: float, order: float) -> float:
+    return 0.0 if p == 0.0 else float(np.exp(order * np.log(p) + (1.0 - order) * np.log(q)))
+
+
+def _both_directions(event: Separated, orders: Vector) -> Matrix:
+    one, other = (np.log(np.clip([p, 1.0 - p], 1e-300, 1.0)) for p in (event.here, event.there))
+    return np.stack([renyi_divergence(one, other, orders), renyi_divergence(other, one, orders)])
