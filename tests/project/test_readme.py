@@ -11,7 +11,7 @@ from typed import typed
 
 ROOT = Path(__file__).parents[2]
 README, ATTACK, ACCOUNTING = "README.md", "docs/attack.md", "docs/accounting.md"
-HOW_TO = "docs/how-to.md"
+HOW_TO, AUDITS = "docs/how-to.md", "docs/audits.md"
 
 
 def block(language, words, page=README):
@@ -97,6 +97,7 @@ def test_exact_probabilities(shell) -> None:
 
 def test_the_python_lines_run() -> None:
     exec(compile(block("python", "exact_probabilities", HOW_TO), HOW_TO, "exec"), {})
+    exec(compile(block("python", "attacks.auditing", AUDITS), AUDITS, "exec"), {})
 
 
 @pytest.mark.slow("searches the best scale")
