@@ -77,6 +77,11 @@ def _bootstrapped(
     drawn = [rng.multinomial(c.sum(), c / c.sum(), size=_RESAMPLED) / c.sum() for c in worlds]
     found = statistic(drawn[0], drawn[1])
     if ends == "percentile":
-        return np.asarray(np.quantile(found, alpha, axis=1))
+        return np.asarray(_quantile(found, alpha))
     seen = statistic(*(c[None] / c.sum() for c in worlds))[:, 0]
-    return np.asarray(np.maximum(2.0 * seen - np.quantile(found, 1.0 - alpha, axis=1), 0.0))
+    return np.asarray(np.maximum(2.0 * seen - _quantile(found, 1.0 - alpha), 0.0))
+
+
+def _quantile(found: Matrix, share: float) -> Matrix:
+    """Of the resampled values (2, resampled, orders), one that came: some may be infinite."""
+    return np.quantile(found, share, axis=1, method="inverted_cdf")

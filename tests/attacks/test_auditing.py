@@ -236,6 +236,13 @@ def test_the_bootstrap_certifies_what_is_not_there() -> None:
     assert bootstrap_two_cut(pilot, rest, ORDERS, 0.05, rng=rng, ends="percentile").shape == (2, 5)
 
 
+def test_the_bootstrap_takes_labels_that_one_world_never_gave() -> None:
+    """Some resampled divergences are infinite then, and others are not; catches NaN."""
+    counts, rng = Counts(np.array([90, 9, 1]), np.array([80, 19, 1])), np.random.default_rng(1)
+    for ends in ("percentile", "basic"):
+        assert np.isfinite(bootstrap_k_cut(counts, ORDERS, 0.05, rng=rng, ends=ends)).all()
+
+
 def test_pilots_choose_the_best_event_of_all() -> None:
     """All 2^C events: none has a larger 2-cut than the best of C - 1."""
     laws = laws_of(*PUBLISHED)
