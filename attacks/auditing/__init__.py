@@ -4,7 +4,8 @@ An audit draws labels of one query in two worlds that differ in one person, and 
 how far their laws differ (Chadha et al. 2024, arXiv 2402.09403). `counts` holds the labels; every
 other file is a way to bound: Rényi's divergence from one event (`two_cut`), from all labels at once
 (`k_cut`, `variational`, `region`), or by the bootstrap, which is wrong near zero and is there to be
-compared; (epsilon, delta) and the trade-off curve (`approximate`); many queries (`composed`).
+compared; (epsilon, delta) and the trade-off curve (`approximate`); many queries (`composed`). Where
+votes are drawn anew, `vote_laws` has the exact law of the label, to hold the bounds against.
 """
 
 from .approximate import TradeOff, epsilon_lower, trade_off
@@ -16,6 +17,7 @@ from .proportions import anytime_interval, clopper_pearson, simultaneous
 from .region import in_region, region
 from .two_cut import printed_two_cut, two_cut
 from .variational import variational
+from .vote_laws import laws_with_one_vote_fixed
 
 __all__ = [
     "Counts",
@@ -29,6 +31,7 @@ __all__ = [
     "epsilon_lower",
     "in_region",
     "k_cut",
+    "laws_with_one_vote_fixed",
     "printed_two_cut",
     "region",
     "share_of",

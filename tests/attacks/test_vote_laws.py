@@ -1,0 +1,64 @@
+"""Label laws of votes that are drawn anew, against a sum over all histograms."""
+
+from itertools import product
+from math import factorial, prod
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.auditing import laws_with_one_vote_fixed
+from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, NoisyArgmax
+
+VOTES = np.array([0.5, 0.3, 0.2, 0.0])
+
+
+def summed(noise, votes, voters):
+    """Row d: the average of Q(h) over h = the fixed vote and a multinomial of the others."""
+    found, mechanism = np.zeros((votes.size, votes.size)), NoisyArgmax(noise)
+    for counts in product(range(voters), repeat=votes.size):
+        if sum(counts) == voters - 1:
+            ways = factorial(voters - 1) / prod(map(factorial, counts))
+            chance = ways * prod(votes ** np.array(counts))
+            for fixed in range(votes.size):
+                histogram = np.array(counts, float)
+                histogram[fixed] += 1
+                found[fixed] += chance * np.exp(mechanism.log_probabilities(histogram))
+    return found
+
+
+@pytest.mark.parametrize("voters", [1, 2, 6])
+@pytest.mark.parametrize(
+    "noise",
+    [Gaussian(0.3), Gaussian(5.0), Laplace(0.7), Laplace(3.0), Gumbel(1.5), Exponential(0.4)],
+    ids=str,
+)
+def test_the_law_is_the_average_over_all_histograms(noise, voters) -> None:
+    """Catches a vote too many, a class whose cdf is left in, and the wrong coefficient."""
+    found = laws_with_one_vote_fixed(noise, VOTES, voters)
+    assert found == pytest.approx(summed(noise, VOTES, voters), abs=1e-12)
+
+
+def test_rows_of_a_deployment_sum_to_one_and_follow_the_fixed_vote() -> None:
+    """250 teachers, ten classes, sigma 40: what a pilot of millions would estimate."""
+    votes = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.03, 0.02])
+    found = laws_with_one_vote_fixed(Gaussian(40.0), votes, 250)
+    assert found.sum(-1) == pytest.approx(np.ones(10), abs=1e-11)
+    assert (found.diagonal() > (votes @ found)).all()  # the vote helps its class
+    rng = np.random.default_rng(3)
+    labels = (rng.multinomial(250, votes, 200_000) + rng.normal(0, 40, (200_000, 10))).argmax(1)
+    shares, law = np.bincount(labels, minlength=10) / 200_000, votes @ found
+    far = np.abs(shares - law) / np.sqrt(law * (1 - law) / 200_000)
+    assert far.max() < 5.5  # ten normal deviates exceed it less than once in a million
+
+
+@pytest.mark.parametrize(
+    ("votes", "voters", "says"),
+    [
+        ([0.5, 0.6], 10, r"votes \[0.5, 0.6\]"),
+        ([1.0], 10, r"votes \[1.0\]"),
+        ([0.5, 0.5], 0, "voters 0"),
+    ],
+)
+def test_what_is_no_law_is_named(votes, voters, says) -> None:
+    with pytest.raises(ValueError, match=says):
+        laws_with_one_vote_fixed(Gaussian(1.0), np.array(votes), voters)
