@@ -247,7 +247,7 @@ def draw(near: dict[str, Any]) -> None:
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("bound over the exact divergence")
     handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right", fontsize=8)
+    figure.legend(handles, names, loc="outside right center", fontsize=8)
     here, there = list(PUBLISHED.here), list(PUBLISHED.there)
     figure.suptitle(f"{here} (P) against {there} (Q), sigma 2, {LABELS:,} labels each", fontsize=10)
     figure.savefig(ROOT / "docs" / "audits.svg", metadata={"Date": None})
