@@ -335,12 +335,24 @@ def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
     except ImportError:
         raise LogError(f"{path}: Parquet takes pyarrow: pip install pyarrow") from None
     try:
-        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches()
+        # batches are decoded as they come, however large the file's own groups of rows are
+        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches(batch_size=_BATCH)
         number = 0
         for batch in batches:
-            for table in batch.to_pylist():
+            for table in _tables(batch, path):
                 number += 1
                 yield reader.of_table(table, f"{path}, row {number}")
     except (OSError, ArrowException) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise LogError(f"{path}: {first}") from None
+
+
+_BATCH = 4096
+
+
+def _tables(batch: Any, path: str) -> list[dict[str, Any]]:
+    """The rows of a batch. Raises LogError for times that Python does not hold."""
+    try:
+        return list(batch.to_pylist())
+    except ValueError as error:  # nanoseconds, for which pyarrow wants pandas
+        raise LogError(f"{path}: {str(error)[:200]}") from None
