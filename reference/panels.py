@@ -1,7 +1,8 @@
 """Integrates batches of histograms with numpy, by `kernel`.
 
-Rows of similar range are integrated together, in chunks that fit the cache; classes that are far
-behind get integration windows of their own.
+Gaussian noise has nodes that rows of similar range share (`shared_nodes.py`); elsewhere rows of
+similar range are integrated together, in chunks that fit the cache; classes that are far behind get
+integration windows of their own.
 """
 
 import math
@@ -11,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import quadrature, whole_votes
+from . import quadrature
 from .arrays import Array, Matrix
 from .clock import check_clock
 from .kernel import Moments, kernel, softmax_moments
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
+from .shared_nodes import REACHES, reaches, shared_moments
 
 Rows = NDArray[np.intp]
 
@@ -79,30 +81,27 @@ def _grouped(z: Matrix) -> tuple[_Batch, Rows]:
 
 
 def _integrate(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
-    """By a table where Gaussian noise meets whole votes, else by the families' rules."""
-    table = whole_votes.Table.of(batch.z, noise, batch.classes)
-    if table is None:
-        return _by_rules(batch, noise, hazards)
+    if not isinstance(noise, Gaussian):
+        return _integrate_each(batch, noise, hazards)
     rows, size = batch.z.shape
     log_q = np.empty((rows, size))
     means = np.empty((rows, size, size)) if hazards else None
-    lowest = batch.z.min(-1)
-    order = np.argsort(-lowest)  # rows of like range share a chunk, and so a node count
-    near = int((lowest >= -whole_votes.NEAR).sum())
-    for index in _chunks(order[:near], size * table.count(-whole_votes.NEAR)):
-        check_clock()
+    grid = reaches(batch.z)
+    for at in np.unique(grid):
+        index = np.flatnonzero(grid == at)
         part = batch.rows(index)
-        log_q[index], mean = table.integrate(index, part.multiplicity, hazards=hazards)
+        log_q[index], mean = (
+            shared_moments(part.z, part.classes, REACHES[at], hazards, part.multiplicity)
+            if at < len(REACHES)
+            else _integrate_each(part, noise, hazards)
+        )
         if means is not None:
             means[index] = mean
-    if near < rows:
-        log_q[order[near:]], mean = _by_rules(batch.rows(order[near:]), noise, hazards)
-        if means is not None:
-            means[order[near:]] = mean
     return log_q, means
 
 
-def _by_rules(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
+def _integrate_each(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
+    """With nodes for each row, where no few offsets serve many rows."""
     rows, size = batch.z.shape
     log_q = np.empty((rows, size))
     means = np.empty((rows, size, size)) if hazards else None

@@ -91,7 +91,7 @@ def test_too_small_a_budget_is_inconclusive_and_says_by_how_much() -> None:
 
 
 def test_a_spent_budget_is_inconclusive_never_fail() -> None:
-    inner, left = drawing_with("gaussian:20"), [150]
+    inner, left = drawing_with("gaussian:20"), [60]
 
     def limited(histogram, size):
         left[0] -= size

@@ -191,6 +191,7 @@ HEAD = "a,b,c,d,label,time\n"
         (HEAD + "20,15,5,0,1\n", "line 2: 5 columns, but 6 in the header"),
         (HEAD + "1,2\n", "line 2: 2 columns, but 6 in the header"),
         (HEAD + "20,15,5,0,1,soon\n", "line 2: time 'soon': expected seconds, or ISO 8601"),
+        ("a,b,c,d,label,charged\n1,2,3,4,0,-1\n", "charged '-1': expected an epsilon"),
         ("a,b,label\n1,2,0\n", "2 columns of votes: expected 4"),
         ("1,2,3,4,0\n", "a header with a column for each class and one named label"),
         ('{"histogram": [1, 2, 3, 4]}\n', "line 1: label 'None' is not a whole number"),

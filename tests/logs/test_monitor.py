@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from io import StringIO
 from typing import Any
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
 from http_server import Server
+from rich.console import Console
 from small import small_claim
 from typed import typed
 
@@ -33,6 +35,7 @@ from dpassay.verifiers.logs.alarms import (
 )
 from dpassay.verifiers.logs.metrics import Metrics
 from dpassay.verifiers.logs.monitor import Monitor
+from dpassay.verifiers.reporting.monitor_screen import page
 
 CLAIM = """
 [mechanism]
@@ -162,6 +165,13 @@ def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LogError, match="--state"):
         Monitor(str(log), small_claim(), str(tmp_path / "file"), once=True)
+
+
+def test_a_named_pipe_is_told_to_come_by_standard_input(tmp_path) -> None:
+    """Nobody writes to it: catches an open that waits for ever."""
+    os.mkfifo(tmp_path / "log")
+    with pytest.raises(LogError, match="expected a file, or - for standard input"):
+        Monitor(str(tmp_path / "log"), small_claim(), str(tmp_path / "state"), once=False)
 
 
 def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
@@ -328,6 +338,29 @@ def test_metrics_tell_nothing_of_votes(tmp_path) -> None:
         "dpassay_alarm",
         "dpassay_epsilon_data_independent",
     }
+
+
+@pytest.mark.parametrize(("charge", "warned"), [("0.05", True), ("0.1", False)])
+def test_what_the_deployment_charges_stands_beside_the_cost(tmp_path, charge, warned) -> None:
+    """A sum over all rows and both runs, with a warning where it is below the exact cost."""
+    log, labels = tmp_path / "log.csv", lines(40, 13).splitlines()
+    text = "a,b,c,d,label,charged\n" + "".join(f"{row},{charge}\n" for row in labels[:39])
+    log.write_text(text)
+    run_out(log, tmp_path / "state")
+    log.write_text(text + labels[39] + ",\n")  # this row does not say
+    run_out(log, tmp_path / "state")
+    again = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    snapshot = again.snapshot()
+    again.close()
+    assert snapshot.charged is not None
+    assert snapshot.charged[0] == pytest.approx(39 * float(charge))
+    assert snapshot.charged[1] == 39
+    assert 39 * 0.05 < (snapshot.spent["exact"] or 0.0) < 39 * 0.1
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(page(str(log), small_claim(), snapshot))
+    text = console.export_text()
+    assert "by 39 of 40 rows" in text
+    assert ("WARNING: less than the exact cost" in text) is warned
 
 
 def test_answers_that_are_kept_are_charged_once_and_read_by_nobody(tmp_path) -> None:

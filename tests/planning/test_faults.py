@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpassay.reference import Gaussian
+from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, probabilities
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import PointedEvidence
 from dpassay.verifiers.planning.faults import fault_laws, turned_rows
-from dpassay.verifiers.planning.laws import race_with_bare
+from dpassay.verifiers.planning.laws import race_with_bare, roughly
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
 
@@ -120,3 +120,14 @@ def test_of_classes_without_noise_the_first_of_the_best_wins() -> None:
     assert law[1] == pytest.approx(norm.cdf(-2.5), rel=1e-9)
     assert law[0] == pytest.approx(norm.cdf(2.5), rel=1e-3)
     assert law[2:].sum() == 0.0
+
+
+@pytest.mark.parametrize("noise", [Laplace(28.0), Exponential(40.0), Gumbel(31.0), Gaussian(40.0)])
+def test_a_rough_law_is_near_the_exact_one(noise) -> None:
+    """Catches a grid that is too coarse or too short, and offsets that are looked up wrongly."""
+    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+    claim = parse_claim({"mechanism": mechanism})
+    rng = np.random.default_rng(3)
+    votes = rng.multinomial(250, rng.dirichlet(np.full(10, 0.3), 600)).astype(np.float64)
+    found = roughly(claim.mechanism, noise)(votes)
+    assert np.abs(found - probabilities(votes, noise)).max() < 0.005

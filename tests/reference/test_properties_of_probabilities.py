@@ -19,6 +19,7 @@ from dpassay.reference import (
     log_probabilities,
     probabilities,
 )
+from dpassay.reference.shared_nodes import REACHES
 from dpassay.verifiers.strategies import histograms
 
 FAMILIES = (Gaussian, Laplace, Gumbel, Exponential)
@@ -229,3 +230,20 @@ def test_wang_2022_theorem_1_by_independent_integration() -> None:
 
         expected = quad(integrand, -400, 600, epsabs=0, epsrel=1e-11, limit=200)[0]
         assert math.isclose(found[label], expected, rel_tol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [2.0, 7.0, 40.0])
+def test_a_law_has_the_same_bits_in_any_company(scale) -> None:
+    """A monitor that was killed meets the same histograms in other batches, and must end alike.
+
+    Catches nodes that depend on what else is asked, and sums whose order does; the rows are of all
+    reaches of the shared nodes.
+    """
+    rng = np.random.default_rng(1)
+    votes = rng.multinomial(250, rng.dirichlet(np.full(10, 0.3), 60)).astype(np.float64)
+    votes = np.maximum(votes, votes.max(-1, keepdims=True) - REACHES[-1] * scale)
+    together = log_probabilities(votes, Gaussian(scale))
+    assert (log_probabilities(votes[::-1], Gaussian(scale))[::-1] == together).all()
+    assert (log_probabilities(votes[7:18], Gaussian(scale)) == together[7:18]).all()
+    alone = [log_probabilities(row, Gaussian(scale)) for row in votes]
+    assert (np.array(alone) == together).all()

@@ -36,6 +36,7 @@ class OnsetEvidence:
         if weights.sum() > 1.0 + 1e-12:
             raise ValueError(f"weights sum to {weights.sum()}: expected at most 1")
         self.log_weights = np.log(weights)
+        self._log_all = float(np.log(weights.sum()))
         self.labels = 0
         self.log_ratios = np.zeros(weights.size)
         """Of each alternative from the first label on."""
@@ -59,9 +60,8 @@ class OnsetEvidence:
         self.labels += log_ratios.shape[0]
         self.log_ratios = self.log_ratios + grown[-1]
         self.log_begun = begun[-1]
-        waiting = np.log(0.5) + log_tail(number.astype(np.float64))
-        capital = np.logaddexp(begun, waiting[:, None]) + self.log_weights
-        return log_sums(capital, 1)
+        waiting = np.log(0.5) + log_tail(number.astype(np.float64)) + self._log_all
+        return np.asarray(np.logaddexp(log_sums(begun + self.log_weights, 1), waiting))
 
     def _follow(self, grown: Matrix) -> None:
         """The likeliest onset of each alternative: where its ratio was last at its lowest."""

@@ -16,7 +16,7 @@ LINE_BYTES = 1_000_000
 """No row is longer."""
 
 # what a row may say beside votes and label; of calls and clients nothing is made
-_ABOUT = ("id", "time", "worker", "call", "client")
+_ABOUT = ("id", "time", "worker", "call", "client", "charged")
 _KNOWN = ("histogram", "label", *_ABOUT)
 
 
@@ -28,7 +28,8 @@ class Row(NamedTuple):
     """One release: the histogram it was drawn for, the label, -1 for a refusal.
 
     key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps; worker: as the log names it.
+    of whatever clock the log keeps; worker: as the log names it; charged: the epsilon that the
+    deployment has charged for this release.
     """
 
     histogram: tuple[int, ...]
@@ -36,6 +37,7 @@ class Row(NamedTuple):
     key: str | None = None
     time: float | None = None
     worker: str | None = None
+    charged: float | None = None
 
 
 Parse = Callable[[str, str], Row | None]
@@ -65,11 +67,15 @@ class RowReader:
         self.header: str | None = None
         self._parse: Parse | None = None
         self._met: dict[str, tuple[int, ...]] = {}
+        self._timeless: dict[str, Row] = {}
         if header is not None:
             self._begin(header, "the header kept from before")
 
     def row(self, line: str, place: str) -> Row | None:
         """The row of a line; None for a blank one and for a header. Raises LogError."""
+        found = self._timeless.get(line)
+        if found is not None:
+            return found
         if not line.strip():
             return None
         if self._parse is None:
@@ -79,7 +85,12 @@ class RowReader:
         elif line == self.header and not line.lstrip().startswith("{"):
             return None  # a pipe that was started again begins with its header
         assert self._parse is not None
-        return self._checked(self._parse(line, place), place)
+        row = self._checked(self._parse(line, place), place)
+        if row.time is None:  # the same line is the same row, and most come again
+            if len(self._timeless) >= _REMEMBERED:
+                self._timeless.clear()
+            self._timeless[line] = row
+        return row
 
     def of_table(self, table: Mapping[str, Any], place: str) -> Row:
         """The row of an object with the keys of JSON Lines. Raises LogError."""
@@ -235,7 +246,20 @@ def _row(
         named.get("id"),
         _seconds(named.get("time"), place),
         named.get("worker"),
+        _epsilon(named.get("charged"), place),
     )
+
+
+def _epsilon(charged: str | None, place: str) -> float | None:
+    if charged is None:
+        return None
+    try:
+        found = float(charged)
+    except ValueError:
+        found = float("nan")
+    if not (isfinite(found) and found >= 0.0):
+        raise LogError(f"{place}: charged {charged[:60]!r}: expected an epsilon, 0 or above")
+    return found
 
 
 def _seconds(time: str | None, place: str) -> float | None:
@@ -311,12 +335,24 @@ def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
     except ImportError:
         raise LogError(f"{path}: Parquet takes pyarrow: pip install pyarrow") from None
     try:
-        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches()
+        # batches are decoded as they come, however large the file's own groups of rows are
+        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches(batch_size=_BATCH)
         number = 0
         for batch in batches:
-            for table in batch.to_pylist():
+            for table in _tables(batch, path):
                 number += 1
                 yield reader.of_table(table, f"{path}, row {number}")
     except (OSError, ArrowException) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise LogError(f"{path}: {first}") from None
+
+
+_BATCH = 4096
+
+
+def _tables(batch: Any, path: str) -> list[dict[str, Any]]:
+    """The rows of a batch. Raises LogError for times that Python does not hold."""
+    try:
+        return list(batch.to_pylist())
+    except ValueError as error:  # nanoseconds, for which pyarrow wants pandas
+        raise LogError(f"{path}: {str(error)[:200]}") from None

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
+from ...reference.shared_nodes import REACHES
 from ..claim import MechanismClaim
 from ..evidence.pointed import LEAK
 from ..planning.faults import Fault, cheap_faults, fault_laws, short
 
-_NEAR = (0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3, 0.4)
-_WIDE = (1.7, 2.0, 2.8, 4.0, 8.0, 20.0)
+_NEAR = (0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.3)
+_WIDE = (1.5, 2.0, 4.0, 20.0)
 
 SCALES = 0.5
 """Weight of the wager on other scales; the rest is for the other faults."""
@@ -66,10 +67,17 @@ class Alternatives:
 
         Each alternative has a leak of the claimed law, so that no single label rules it out.
         """
-        noise = self.claim.noise
-        mechanisms = [self.claim.mechanism(noise.times(factor)) for factor in self.factors]
-        scales = np.stack([np.asarray(m.log_probabilities(histograms)) for m in mechanisms], 1)
-        faults = fault_laws(self.faults, scales[:, self.claimed], histograms)
+        noises = [self.claim.noise.times(factor) for factor in self.factors]
+        mechanisms = [self.claim.mechanism(noise) for noise in noises]
+        near = [_near(histograms, noise.scale) for noise in noises]
+        scales = np.stack(
+            [
+                np.asarray(m.log_probabilities(votes))
+                for m, votes in zip(mechanisms, near, strict=True)
+            ],
+            1,
+        )
+        faults = fault_laws(self.faults, scales[:, self.claimed], near[self.claimed])
         if self.answered and self.claim.refuses:
             scales, faults = _answered(scales), _answered(faults)
         claimed = scales[:, self.claimed]
@@ -78,6 +86,18 @@ class Alternatives:
         with np.errstate(invalid="ignore"):
             ratios = np.concatenate([leaked, faults], 1) - claimed[:, None]
         return claimed, scales, np.where(np.isnan(ratios), 0.0, ratios)
+
+
+_FAR = REACHES[-1]
+
+
+def _near(histograms: Matrix, scale: float) -> Matrix:
+    """Histograms (b, c) whose classes are all within `_FAR` scales of the leader.
+
+    A class further behind is taken to be there, where it wins with a chance below 1e-140: more than
+    it has, so that evidence against the claim loses by it, and all laws come from shared nodes.
+    """
+    return np.asarray(np.maximum(histograms, histograms.max(-1, keepdims=True) - _FAR * scale))
 
 
 def _answered(log_laws: Matrix) -> Matrix:

@@ -2,6 +2,7 @@
 
 import os
 import selectors
+import stat
 import sys
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -11,6 +12,11 @@ from ..targets import shown_spec
 
 _SECONDS = 30.0  # that a server may take to hand out rows
 _LOOK = 0.5  # seconds that are waited for a pipe to say something
+
+_NO_FILE = (
+    "no file, and what it says cannot be read again: expected a file, or - for standard input "
+    "(dpassay monitor - ... < PIPE)"
+)
 
 
 class Source(Protocol):
@@ -44,6 +50,8 @@ class FileSource:
         self.ended = False
         self.trouble: str | None = None
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+                raise LogError(f"{path}: {_NO_FILE}")  # unopened: a pipe waits for its writer
             self._file = open(path, "rb")  # noqa: SIM115 - read on for months
         except OSError as error:
             raise LogError(f"{path}: {error.strerror or error}") from None
@@ -54,7 +62,7 @@ class FileSource:
             self._file.seek(self._offset)
         except OSError:
             self._file.close()
-            raise LogError(f"{path}: it is no file that can be read on: pipe it to -") from None
+            raise LogError(f"{path}: {_NO_FILE}") from None
         except LogError:
             self._file.close()
             raise

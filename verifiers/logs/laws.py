@@ -67,7 +67,6 @@ class LawTable:
             return
         if self._places and len(self._places) + len(new) > _BYTES // self._each:
             self._places.clear()
-            self._parts = []
             new = list(dict.fromkeys(histograms))
         batch = max(1, _BATCH_BYTES // self._each)
         for start in range(0, len(new), batch):
@@ -75,14 +74,28 @@ class LawTable:
 
     def _add(self, histograms: Sequence[tuple[int, ...]]) -> None:
         log_q, scales, ratios = self.alternatives.laws(np.array(histograms, dtype=np.float64))
-        parts = [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios)]
-        self._parts = (
-            [np.concatenate([old, new]) for old, new in zip(self._parts, parts, strict=True)]
-            if self._parts
-            else parts
-        )
-        for histogram in histograms:
-            self._places[histogram] = len(self._places)
+        found = [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios)]
+        known = len(self._places)
+        self._parts = [
+            _with_room(self._parts[i] if self._parts else part[:0], known, len(histograms))
+            for i, part in enumerate(found)
+        ]
+        for kept, part in zip(self._parts, found, strict=True):
+            kept[known : known + len(histograms)] = part
+        for place, histogram in enumerate(histograms, known):
+            self._places[histogram] = place
+
+
+def _with_room(kept: Matrix, known: int, more: int) -> Matrix:
+    """The array itself if it has room for so many rows more than are known, else one twice as long.
+
+    Doubled, so that learning many histograms copies each a few times at most.
+    """
+    if known + more <= len(kept):
+        return kept
+    larger = np.empty((max(known + more, 2 * len(kept)), *kept.shape[1:]), dtype=kept.dtype)
+    larger[:known] = kept[:known]
+    return larger
 
 
 def _below(log_q: Matrix) -> Matrix:
@@ -99,7 +112,14 @@ def _below(log_q: Matrix) -> Matrix:
 
 
 def _missed(log_q: Matrix, ratios: Matrix) -> Matrix:
-    """Log of sum P^(1 - s) Q^s (b, s, a), which bounds the chance of missing an alternative P."""
-    s = np.array(EXPONENTS)[:, None, None]
-    logs = log_q[:, None, None] + (1.0 - s) * ratios[:, None]
-    return np.asarray(np.logaddexp.reduce(logs, -1))
+    """Log of sum P^(1 - s) Q^s (b, s, a), which bounds the chance of missing an alternative P.
+
+    In single precision: it says how many rows are wanted, and is no evidence.
+    """
+    q, logs = log_q.astype(np.float32)[:, None], ratios.astype(np.float32)
+    found = np.empty((len(q), len(EXPONENTS), ratios.shape[1]))
+    for at, s in enumerate(EXPONENTS):
+        terms = np.float32(1.0 - s) * logs
+        terms += q
+        found[:, at] = np.log(np.exp(terms, out=terms).sum(-1))
+    return found

@@ -25,7 +25,11 @@ _DELTA = 1e-5  # where the claim names none
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a monitor stands. scale, lately: intervals, as factors of the claimed scale."""
+    """Where a monitor stands.
+
+    scale, lately: intervals, as factors of the claimed scale; charged: the epsilon that the
+    deployment says it has charged, and by how many rows; None where no row says so.
+    """
 
     rows: int
     log_e_values: dict[str, float]
@@ -36,6 +40,7 @@ class Snapshot:
     delta: float
     readings: Sequence[Reading]
     alarms: Sequence[Alarm] = field(default=())
+    charged: tuple[float, int] | None = None
 
 
 class Monitor:
@@ -82,6 +87,7 @@ class Monitor:
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
         self.spent.add(self._drawn(rows, known), known)
+        self.spent.add_charges(row.charged for row in rows if row.charged is not None)
         new = self._new_alarms()
         self.alarms += new
         kept = Kept(
@@ -122,6 +128,7 @@ class Monitor:
                 leaves_out_refusals(self.claim),
             ),
             tuple(self.alarms),
+            (self.spent.charged, self.spent.charging) if self.spent.charging else None,
         )
 
     def close(self) -> None:
@@ -158,10 +165,10 @@ class Monitor:
     def _take_up(self, kept: Kept) -> None:
         try:
             restore(self.evidence, kept.evidence)
+            self.spent.restore(kept.more["spent"])
         except (ValueError, KeyError, OSError) as error:
             said = "damaged, or written by another version"
             raise LogError(f"--state: what it holds is {said}: {error}") from None
-        self.spent.restore(kept.more["spent"])
         self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
 
 

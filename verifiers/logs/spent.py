@@ -1,12 +1,13 @@
 """What the queries of a log have cost, by every analysis, as they come."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
-from ...reference import ConfidentGNMax, NoisyArgmax
+from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from ...reference.accounting.analyses import Analysis, query_cost
 from ...reference.accounting.conversions import ORDERS, to_epsilon
+from ...reference.accounting.gnmax import gnmax_data_dependent, gnmax_data_independent
 from ...reference.arrays import Vector
 from .store import Votes
 
@@ -18,6 +19,7 @@ ANALYSES: tuple[Analysis, ...] = ("data-independent", "data-dependent", "exact")
 _EXACT = 2_000  # histograms whose exact cost is worked out: some milliseconds each
 _EXACT_CLASSES = 16  # at most: its work grows with the cube of the classes
 _KEPT = 50_000
+_NUMBERS = ("followed", "charged", "charging")
 
 
 class Spent:
@@ -32,14 +34,24 @@ class Spent:
         self.totals: dict[Analysis, Vector] = {name: np.zeros(len(GRID)) for name in ANALYSES}
         self.followed = 0
         """Histograms so far; beyond a limit, the exact cost is given up."""
+        self.charged, self.charging = 0.0, 0
+        """The epsilon that the deployment says it has charged, and the rows that say so."""
         self._known: dict[Votes, dict[Analysis, Vector]] = {}
 
     def add(self, times: Mapping[Votes, int], known: Container[Votes]) -> None:
         """Adds queries: how often each histogram was asked; known: those asked before."""
         self.followed += sum(votes not in known for votes in times)
-        for votes, number in times.items():
-            for name, cost in self._costs(votes).items():
-                self.totals[name] = self.totals[name] + number * cost
+        self._learn(times)
+        number = np.array(list(times.values()), dtype=np.float64)
+        for name in ANALYSES if self._exact else ANALYSES[:2]:
+            costs = np.array([self._known[votes][name] for votes in times])
+            self.totals[name] = self.totals[name] + (number[:, None] * costs).sum(0)
+
+    def add_charges(self, charges: Iterable[float]) -> None:
+        """Adds what the deployment has charged: epsilons, which compose by their sum."""
+        for charge in charges:
+            self.charged += charge
+            self.charging += 1
 
     def epsilon(self, analysis: Analysis, delta: float) -> float | None:
         """Epsilon at delta of all queries so far; None where it is not followed."""
@@ -53,19 +65,30 @@ class Spent:
 
     def as_json(self) -> dict[str, object]:
         """For those who keep it; JSON keeps every bit of a float."""
-        return {"followed": self.followed} | {k: v.tolist() for k, v in self.totals.items()}
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        return numbers | {name: total.tolist() for name, total in self.totals.items()}
 
     def restore(self, kept: Mapping[str, object]) -> None:
         """Takes up what was kept."""
-        self.followed = int(str(kept["followed"]))
+        for name in _NUMBERS:
+            setattr(self, name, kept[name])
         self.totals = {name: np.array(kept[name], dtype=np.float64) for name in ANALYSES}
 
-    def _costs(self, votes: Votes) -> dict[Analysis, Vector]:
-        found = self._known.get(votes)
-        if found is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            names = ANALYSES if self._exact else ANALYSES[:2]
-            found = {n: np.asarray(query_cost(votes, self.mechanism, GRID, n)) for n in names}
-            self._known[votes] = found
-        return found
+    def _learn(self, asked: Iterable[Votes]) -> None:
+        """Works out the costs that are not known, once the exact ones are wanted or not."""
+        names = ANALYSES if self._exact else ANALYSES[:2]
+        new = [votes for votes in asked if votes not in self._known]
+        if len(self._known) + len(new) > _KEPT:
+            self._known.clear()
+            new = list(asked)
+        if isinstance(self.mechanism, NoisyArgmax) and isinstance(self.mechanism.noise, Gaussian):
+            sigma = self.mechanism.noise.scale  # thousands of histograms at once
+            dependent = gnmax_data_dependent(np.array(new).reshape(-1, self.classes), sigma, GRID)
+            independent = gnmax_data_independent(sigma, GRID)
+            for votes, cost in zip(new, dependent, strict=True):
+                self._known[votes] = {"data-independent": independent, "data-dependent": cost}
+        for votes in new:
+            found = self._known.setdefault(votes, {})
+            for name in names:
+                if name not in found:
+                    found[name] = np.asarray(query_cost(votes, self.mechanism, GRID, name))

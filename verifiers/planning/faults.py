@@ -1,7 +1,7 @@
 """Known faults of aggregators, in words and as the laws of their labels: pointed alternatives."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,6 +30,7 @@ from .laws import (
     noiseless,
     now_and_then,
     plurality,
+    roughly,
     uniform,
 )
 
@@ -129,7 +130,7 @@ def cheap_faults(claim: MechanismClaim) -> list[Fault]:
         Fault("the smallest noisy count, argmin for argmax", argmin(claim)),
         Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
         Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
-        *_family_faults(claim),
+        *_family_faults(claim, roughly),
         *_shortcuts(claim),
         *_favoured_classes(claim, _FAVOURS[-2:]),
     ]
@@ -177,22 +178,20 @@ def _scale_faults(claim: MechanismClaim) -> list[Fault]:
     ]
 
 
-def _family_faults(claim: MechanismClaim) -> list[Fault]:
+def _family_faults(
+    claim: MechanismClaim, law: Callable[[MechanismClaim, Noise], Law] = noise_law
+) -> list[Fault]:
     faults = []
     for family in FAMILIES.values():
         if family is type(claim.noise):
             continue
         same = family(claim.noise.scale)
         ratio = claim.noise.standard_deviation / family.standard_deviation
-        faults.append(
-            Fault(f"{short(same)}, another family at the same scale", noise_law(claim, same))
-        )
+        faults.append(Fault(f"{short(same)}, another family at the same scale", law(claim, same)))
         if abs(math.log(ratio)) > 0.02:
             equal = same.times(ratio)
             faults.append(
-                Fault(
-                    f"{short(equal)}, another family of the same variance", noise_law(claim, equal)
-                )
+                Fault(f"{short(equal)}, another family of the same variance", law(claim, equal))
             )
     return faults
 

@@ -70,6 +70,8 @@ def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
     spent = Table("analysis", "epsilon", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
         spent.add_row(analysis, "not followed" if epsilon is None else f"{epsilon:.4g}")
+    if snapshot.charged is not None:
+        spent.add_row("charged by the deployment", _charged(snapshot))
     inputs = Table(
         "input", "answers", "misplaced", "votes as an attacker reads them", box=None, pad_edge=False
     )
@@ -86,6 +88,19 @@ def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
         spent,
         inputs,
     )
+
+
+def _charged(snapshot: Snapshot) -> str:
+    """What the rows charge in all, with a warning where that is too little for these votes."""
+    assert snapshot.charged is not None
+    total, rows = snapshot.charged
+    said = f"{total:.4g}"
+    if rows < snapshot.rows:
+        said += f", by {rows:,} of {snapshot.rows:,} rows"
+    exact = snapshot.spent["exact"]
+    if exact is not None and total < exact:
+        said += "  WARNING: less than the exact cost of these votes"
+    return said
 
 
 def _tens(nats: float) -> float:

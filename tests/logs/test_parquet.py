@@ -1,0 +1,120 @@
+"""Logs in Parquet: judged as other forms are, read as they come, bad ones refused in one line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from dpassay.verifiers.cli import commands
+
+CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:10"
+classes = 4
+teachers = 40
+"""
+VOTES = np.array([(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0)])
+
+
+@pytest.fixture
+def parquet() -> Any:
+    """The module of pyarrow that writes it."""
+    return pytest.importorskip("pyarrow.parquet", reason="pyarrow, which dpassay does not need")
+
+
+def rows_of(number: int) -> list[dict[str, Any]]:
+    """Correct rows, a second apart."""
+    rng = np.random.default_rng(1)
+    votes = VOTES[rng.integers(0, 4, number)]
+    labels = (votes + rng.normal(0.0, 10.0, votes.shape)).argmax(-1).tolist()
+    return [
+        {"histogram": h, "label": y, "time": float(t)}
+        for t, (h, y) in enumerate(zip(votes.tolist(), labels, strict=True))
+    ]
+
+
+def judged(log: Path, *more: str) -> Result:
+    """What `dpassay verify --log` says."""
+    claim = log.parent / "claim.toml"
+    claim.write_text(CLAIM)
+    return CliRunner().invoke(
+        commands, ["verify", "--log", str(log), "--claim", str(claim), "--seed", "1", *more]
+    )
+
+
+def test_it_is_judged_as_json_lines_are(tmp_path, parquet) -> None:
+    """With nulls in a column that may be left out, and groups of rows that end anywhere."""
+    from pyarrow import Table
+
+    rows = rows_of(5000)
+    rows[0]["worker"] = "a"  # null in all others
+    parquet.write_table(Table.from_pylist(rows), tmp_path / "log.parquet", row_group_size=777)
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    one, other = (judged(tmp_path / f"log.{end}", "--json") for end in ("parquet", "jsonl"))
+    assert json.loads(one.output)["queries"] == 5000
+    assert json.loads(one.output)["checks"] == json.loads(other.output)["checks"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"histogram": [20, 15, 5, 0], "label": None}], "row 1: label 'None' is not a whole"),
+        ([{"histogram": [20, 15, 5, 0], "label": 1.0}], "row 1: label '1.0' is not a whole number"),
+        ([{"histogram": None, "label": 1}], "row 1: no histogram"),
+        ([{"histogram": [20, None, 5, 0], "label": 1}], "row 1: histogram [20, None, 5, 0]"),
+        ([{"a": 20, "b": 15, "c": 5, "d": 0, "label": 1}], "row 1: 'a': allowed are histogram"),
+        ([{"histogram": [20, 15, 5, 0]}], "row 1: label 'None' is not a whole number"),
+    ],
+)
+def test_wrong_columns_and_nulls_are_one_line(tmp_path, parquet, rows, said) -> None:
+    from pyarrow import Table
+
+    parquet.write_table(Table.from_pylist(rows), tmp_path / "log.parquet")
+    result = judged(tmp_path / "log.parquet")
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+    assert len(result.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more"])
+def test_what_is_no_parquet_is_one_line(tmp_path, parquet, content) -> None:
+    del parquet
+    (tmp_path / "log.parquet").write_bytes(content)
+    result = judged(tmp_path / "log.parquet")
+    assert result.exit_code == 2
+    assert len(result.output.splitlines()) == 1
+
+
+def test_without_pyarrow_it_is_one_line(tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = judged(tmp_path / "log.parquet")
+    assert result.exit_code == 2
+    assert "Parquet takes pyarrow: pip install pyarrow" in result.output
+
+
+@pytest.mark.slow("a million rows in one group")
+def test_a_large_group_of_rows_is_not_loaded_whole(tmp_path, parquet) -> None:
+    """As Python objects its rows take more than 600 MB."""
+    from pyarrow import Table
+
+    rows = {"histogram": [[20, 15, 5, 0]] * 1_000_000, "label": [0] * 1_000_000}
+    parquet.write_table(Table.from_pydict(rows), tmp_path / "log.parquet", row_group_size=1_000_000)
+    words = [sys.executable, "-c", _READING, str(tmp_path / "log.parquet")]
+    read, kilobytes = subprocess.run(words, capture_output=True, check=True).stdout.split()
+    assert int(read) == 1_000_000
+    assert int(kilobytes) < 200_000
+
+
+_READING = """
+import resource, sys
+from dpassay.verifiers.inputs.release_log import RowReader, read_log
+import pyarrow.parquet
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(sum(1 for _ in read_log(sys.argv[1], RowReader(4, False))))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
