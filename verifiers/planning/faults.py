@@ -140,7 +140,7 @@ def cheap_faults(claim: MechanismClaim) -> list[Fault]:
     return faults
 
 
-_SCALE_WEIGHT = 2.0  # the commonest fault, and the one that a vendor asks about first
+_NOISE_WEIGHT = 2.0  # of another scale or family: what a vendor asks about first
 _NAMED_FACTORS = {
     0.5: "half the claimed scale",
     2.0: "twice the claimed scale",
@@ -172,7 +172,7 @@ def _scale_faults(claim: MechanismClaim) -> list[Fault]:
         Fault(
             f"{short(claim.noise.times(factor))}, {wording}",
             mechanism_law(claim.mechanism(claim.noise.times(factor))),
-            weight=_SCALE_WEIGHT,
+            weight=_NOISE_WEIGHT,
         )
         for factor, wording in factors.items()
     ]
@@ -187,12 +187,14 @@ def _family_faults(
             continue
         same = family(claim.noise.scale)
         ratio = claim.noise.standard_deviation / family.standard_deviation
-        faults.append(Fault(f"{short(same)}, another family at the same scale", law(claim, same)))
+        found = {f"{short(same)}, another family at the same scale": same}
         if abs(math.log(ratio)) > 0.02:
             equal = same.times(ratio)
-            faults.append(
-                Fault(f"{short(equal)}, another family of the same variance", law(claim, equal))
-            )
+            found[f"{short(equal)}, another family of the same variance"] = equal
+        faults += [
+            Fault(wording, law(claim, noise), weight=_NOISE_WEIGHT)
+            for wording, noise in found.items()
+        ]
     return faults
 
 

@@ -10,7 +10,7 @@ from .plan import Batch
 from .schedule import Schedule
 
 _HEAD_START = 128  # labels before the first sweep
-_SHARE, _SHARE_OF_A_LEADER = 0.5, 0.75  # of all labels, those asked ahead of the sweeps
+_SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # of all labels, those asked ahead of the sweeps
 _LEADS = 3.0  # nats for a fault, from which it leads
 _GROWTH = 8  # a batch has an eighth of what has been asked so far
 

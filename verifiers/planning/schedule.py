@@ -27,10 +27,10 @@ _FRONT = (Role.PROBE, *_TELLING)  # where the commonest faults show soonest
 _ROUNDS = 4  # at the end, over what is kept for it
 _TURNED_FROM = 512  # labels of a stream, from which its classes are numbered otherwise in turn
 # labels of each deep stream after which come:
-_CALLS_AFTER = 128  # a pair, some calls for one label
-_SHORT_CALLS_AFTER = 4096
-_SINGLES_AFTER = 8192  # calls for one label of the near-tie: most of them
-_LARGE_CALL_AFTER = 16_384  # all that is left of the near-tie, in one call
+_CALLS_AFTER = 32  # a pair, some calls for one label
+_SHORT_CALLS_AFTER = 2048
+_SINGLES_AFTER = 4096  # calls for one label of the near-tie: most of them
+_LARGE_CALL_AFTER = 8192  # all that is left of the near-tie, in one call
 
 
 class Schedule:
@@ -57,8 +57,8 @@ class Schedule:
             while self._in_between and goal > self._in_between[0][0]:
                 yield from self._in_between.pop(0)[1]
             yield from self._sweep(goal)
-            if goal > FIRST_BATCH:
-                yield from islice(explorers, _EXPLORERS_A_SWEEP)
+            few = _EXPLORERS_A_SWEEP // (2 if goal == FIRST_BATCH else 1)
+            yield from islice(explorers, few)
             goal *= 2
         for _, batches in self._in_between:
             yield from batches
@@ -197,5 +197,10 @@ def _explorers(plan: Plan) -> list[Batch]:
 
 
 def _mixed(rng: np.random.Generator) -> tuple[int, ...]:
-    """Sizes of calls between 2 and 64, small ones as often as large ones."""
-    return tuple(int(size) for size in np.exp(rng.uniform(np.log(2.0), np.log(65.0), 40)))
+    """Sizes of calls between 2 and 64: as many labels in those of 2 to 3 as in those of 32 to 63.
+
+    So the density of sizes falls with their square. Were small calls only as many as large ones,
+    few labels would be in them, and what they share would show by chance.
+    """
+    inverse = rng.uniform(1.0 / 65.0, 1.0 / 2.0, 40)
+    return tuple(int(1.0 / x) for x in inverse)
