@@ -59,6 +59,25 @@ def test_calls_of_every_kind_are_made() -> None:
     assert all(any(sizes[n] for n in few) for few in ((2, 3), (4, 5, 6), (8, 9), range(10, 16)))
 
 
+def test_small_calls_have_their_share_of_the_labels() -> None:
+    """Noise that calls for 2 to 15 labels share passed where few labels were in such calls.
+
+    With as many labels in each octave of sizes from 2 to 64, those below 16 have 0.6 of them; with
+    as many calls in each, 0.2.
+    """
+    made = plan()
+    for batch in Schedule(made).sweeps():
+        if isinstance(batch.call, tuple) and made.streams[batch.stream].role is Role.NEAR_TIE:
+            small = sum(size for size in batch.calls if size < 16)
+            assert small > 0.4 * batch.size
+    explored = Counter()
+    for batch in Schedule(made).sweeps():
+        if isinstance(batch.call, tuple) and made.streams[batch.stream].role is Role.EXPLORER:
+            explored["small"] += sum(size for size in batch.calls if size < 16)
+            explored["all"] += batch.size
+    assert explored["small"] > 0.4 * explored["all"]
+
+
 def test_two_neighbours_are_asked_in_turn() -> None:
     """An answer kept for the request after the next would not show otherwise."""
     made = plan()
