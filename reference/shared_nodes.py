@@ -21,8 +21,8 @@ REACHES = (8.0, 16.0, 24.0, 36.0)
 """How far behind the leader the classes of the rows of one grid may be, in scales of the noise.
 
 A row has the grid of the first that holds it, whatever comes with it, so that its law has the same
-bits in any company. A class z behind wins with probability above exp(-z^2/2) F(0)^c, which beyond
-the last leaves the floats.
+bits in any company. A class z behind wins with probability of about exp(-z^2/2) F(0)^c, which
+beyond the last leaves the floats.
 """
 
 _ENTRIES = 1 << 13  # classes of all rows whose offsets are looked up together

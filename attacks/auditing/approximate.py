@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from ...reference.arrays import Matrix
-from .counts import Counts
+from .counts import Counts, checked_error
 from .proportions import anytime_interval, clopper_pearson
 from .two_cut import threshold_events
 
@@ -23,6 +23,7 @@ def epsilon_lower(
     """
     if not 0.0 <= delta < 1.0:
         raise ValueError(f"delta {delta:g}: expected at least 0 and below 1")
+    checked_error(alpha)
     bound = anytime_interval if anytime else clopper_pearson
     found = 0.0
     for tried, worlds in ((pilot, counts), (pilot.swapped, counts.swapped)):
@@ -69,6 +70,7 @@ def trade_off(pilot: Counts, counts: Counts, alpha: float) -> TradeOff:
     pilot: orders the labels by their likelihood ratio; counts: independent of it; alpha: shared by
     the tests and the two errors of each. Mixtures of two tests reach what lies between them.
     """
+    checked_error(alpha)
     events = threshold_events(pilot)
     share = alpha / (2.0 * len(events))
     points = [(0.0, 1.0), (1.0, 0.0)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.arrays import Matrix, Vector
-from .counts import Counts, checked_orders
+from .counts import Counts, checked_error, checked_orders
 from .two_cut import best_events, threshold_events
 
 Ends = Literal["percentile", "basic"]
@@ -73,13 +73,17 @@ def _bootstrapped(
     Their counts are multinomial, so that labels themselves are not needed. ends: that quantile, or
     its reflection at the estimate (`basic`).
     """
+    checked_error(alpha)
     worlds = (counts.here, counts.there)
     drawn = [rng.multinomial(c.sum(), c / c.sum(), size=_RESAMPLED) / c.sum() for c in worlds]
     found = statistic(drawn[0], drawn[1])
     if ends == "percentile":
         return np.asarray(_quantile(found, alpha))
     seen = statistic(*(c[None] / c.sum() for c in worlds))[:, 0]
-    return np.asarray(np.maximum(2.0 * seen - _quantile(found, 1.0 - alpha), 0.0))
+    high = _quantile(found, 1.0 - alpha)
+    with np.errstate(invalid="ignore"):
+        reflected = np.where(np.isfinite(high), 2.0 * seen - high, 0.0)
+    return np.asarray(np.maximum(reflected, 0.0))
 
 
 def _quantile(found: Matrix, share: float) -> Matrix:

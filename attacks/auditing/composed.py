@@ -4,6 +4,7 @@ import numpy as np
 
 from ...reference.accounting.conversions import to_epsilon
 from ...reference.arrays import Matrix, Vector
+from .counts import checked_error
 
 
 def share_of(alpha: float, queries: int) -> float:
@@ -13,6 +14,7 @@ def share_of(alpha: float, queries: int) -> float:
     nothing is there, and the sum certifies that chance (Chadha et al. 2024, arXiv 2402.09403,
     Table 2, does not say so). Raises ValueError for fewer queries than one.
     """
+    checked_error(alpha)
     if queries < 1:
         raise ValueError(f"{queries} queries: expected at least one")
     return alpha / queries

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...reference.arrays import Vector
 
+_LEAST_ORDER = 1.01
 _SEEN_BEFORE = 0.5  # labels of each class added to a pilot: none has probability 0 for sure
 
 
@@ -35,8 +36,11 @@ class Counts:
     def split(self, share: float, rng: np.random.Generator) -> tuple[Self, Self]:
         """A pilot with about `share` of the labels, and the others: two independent samples.
 
-        Drawn without replacement, as if the labels had come in random order.
+        Drawn without replacement, as if the labels had come in random order. Raises ValueError
+        where a world has one label alone.
         """
+        if min(self.here.sum(), self.there.sum()) < 2:
+            raise ValueError("a world has one label: expected two or more, for a pilot and a rest")
         drawn = [
             rng.multivariate_hypergeometric(counts, max(1, round(share * int(counts.sum()))))
             if counts.sum() < 1_000_000_000
@@ -59,9 +63,19 @@ class Counts:
 
 
 def checked_orders(orders: Vector) -> Vector:
-    """Rényi orders (n,). Raises ValueError for one that is not finite and above 1."""
+    """Rényi orders (n,). Raises ValueError for one that is not finite, or below 1.01.
+
+    Nearer to 1 the bounds' own equations lose their digits.
+    """
     found = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    wrong = found[~(np.isfinite(found) & (found > 1.0))]
+    wrong = found[~(np.isfinite(found) & (found >= _LEAST_ORDER))]
     if wrong.size:
-        raise ValueError(f"order {wrong[0]:g}: expected a finite number above 1")
+        raise ValueError(f"order {wrong[0]:g}: expected a finite number, at least {_LEAST_ORDER}")
     return found
+
+
+def checked_error(alpha: float) -> float:
+    """A probability of error. Raises ValueError for one that is not above 0 and below 1."""
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"alpha {alpha:g}: expected a probability above 0 and below 1")
+    return alpha

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
-from .counts import Counts, checked_orders
+from .counts import Counts, checked_error, checked_orders
 from .proportions import Simultaneous, simultaneous
 
 
@@ -15,6 +15,7 @@ def k_cut(counts: Counts, orders: Vector, alpha: float, method: Simultaneous) ->
     orders and both directions.
     """
     orders = checked_orders(orders)
+    checked_error(alpha)
     here, there = (simultaneous(c, alpha / 2, method) for c in (counts.here, counts.there))
     return np.stack([_corners(here, there, orders), _corners(there, here, orders)])
 

@@ -1,6 +1,6 @@
 """Confidence intervals for one proportion, and for all proportions of a law together."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from scipy.stats import beta
 from ...reference.arrays import Matrix
 
 _MOST_FOR_SISON_GLAZ = 20_000
+_TIGHT: dict[str, Any] = {"xtol": 1e-300, "rtol": 1e-14, "maxiter": 2000}
+"""Ends near 0 are found to a share of themselves, not to brentq's 2e-12."""
 
 
 def anytime_interval(successes: int, trials: int, alpha: float) -> tuple[float, float]:
@@ -32,8 +34,8 @@ def anytime_interval(successes: int, trials: int, alpha: float) -> tuple[float, 
     best = k / n
     # an end that not even the last float before 0 or 1 reaches is 0 or 1 itself
     least, most = 1e-300, 1.0 - 2.0**-53
-    low = 0.0 if k == 0 or excess(least) <= 0.0 else brentq(excess, least, best)
-    high = 1.0 if k == n or excess(most) <= 0.0 else brentq(excess, best, most)
+    low = 0.0 if k == 0 or excess(least) <= 0.0 else brentq(excess, least, best, **_TIGHT)
+    high = 1.0 if k == n or excess(most) <= 0.0 else brentq(excess, best, most, **_TIGHT)
     return float(low), float(high)
 
 

@@ -20,9 +20,9 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import chi2
 
 from ...reference.arrays import Matrix, Vector
-from .counts import Counts, checked_orders
+from .counts import Counts, checked_error, checked_orders
 
-_ROUNDS = 100
+_ROUNDS, _CLOSE = 200, 1e-13
 _INFEASIBLE, _STEEPEST = 1e300, 500.0
 
 
@@ -34,12 +34,17 @@ def region(counts: Counts, orders: Vector, alpha: float, *, anytime: bool = Fals
     allows (Ville's inequality), for samples of every size and however often they are looked at.
     """
     orders = checked_orders(orders)
+    checked_error(alpha)
     drop = _drop(counts, alpha, anytime)
     if _drop_of_equal_laws(counts) <= drop:
         return np.zeros((2, orders.size))
-    return np.array(
-        [[_smallest(worlds, float(a), drop) for a in orders] for worlds in (counts, counts.swapped)]
-    )
+    rising = np.argsort(orders)
+    found = np.empty((2, orders.size))
+    for side, worlds in enumerate((counts, counts.swapped)):
+        each = [_smallest(worlds, float(a), drop) for a in orders[rising]]
+        # no divergence falls with the order: a bound for a lower one holds, should a search fail
+        found[side, rising] = np.maximum.accumulate(each)
+    return found
 
 
 def in_region(
@@ -59,8 +64,7 @@ def _drop(counts: Counts, alpha: float, anytime: bool) -> float:
 
 
 def _asymptotic_drop(counts: Counts, alpha: float) -> float:
-    seen = max(2, int((counts.here + counts.there > 0).sum()))
-    return float(chi2.isf(alpha, 2 * (seen - 1))) / 2.0
+    return float(chi2.isf(alpha, 2 * (counts.here.size - 1))) / 2.0
 
 
 def _anytime_drop(counts: Counts, alpha: float) -> float:
@@ -132,6 +136,8 @@ def _start(n: Vector, m: Vector, order: float, drop: float) -> tuple[float, NDAr
         seen = p > 0.0
         return float(np.logaddexp.reduce(order * np.log(p[seen]) + (1.0 - order) * np.log(q[seen])))
 
+    if below(1.0) <= drop or below(1e-12) >= drop:  # so near that only rounding tells them apart
+        return 0.0, np.array([1.0, 1.0, 1.0])
     t = float(brentq(lambda t: below(t) - drop, 1e-12, 1.0))
     near, step = log_f(t), 1e-4 * t
     fall = (np.exp(log_f(t - step) - near) - 1.0) / (drop - below(t - step))
@@ -166,6 +172,8 @@ class _Lagrangian(NamedTuple):
         if w <= 0.0 or lowest**a + u * lowest + v <= 0.0:
             return None
         r = self._ratio(u, v)
+        if r is None:
+            return None
         rises = r**a + u * r + v
         if not (rises > 0.0).all():
             return None
@@ -174,8 +182,11 @@ class _Lagrangian(NamedTuple):
         below = _below(self.n, here) + _below(self.m, there)
         return _Laws(here, there, float((there * rises).sum()) + w * below)
 
-    def _ratio(self, u: float, v: float) -> Vector:
-        """The root (o,) above 0 of (a (n + m) - n) r^a + m u r = n v, by Newton from above."""
+    def _ratio(self, u: float, v: float) -> Vector | None:
+        """The root (o,) above 0 of (a (n + m) - n) r^a + m u r = n v, by Newton from above.
+
+        None where it has not been reached: elsewhere the Lagrangian would not be at its minimum.
+        """
         a, n, m = self.order, self.n, self.m
         rate = a * (n + m) - n
         r = np.maximum(
@@ -186,13 +197,14 @@ class _Lagrangian(NamedTuple):
             value = rate * r**a + m * u * r - n * v
             step = value / (a * rate * r ** (a - 1.0) + m * u)
             r = np.maximum(r - step, r * 1e-3)
-            if np.all(np.abs(step) <= 1e-15 * r):
-                break
-        return np.asarray(r)
+            if np.all(np.abs(step) <= _CLOSE * r):
+                return np.asarray(r)
+        return None
 
 
 def _below(counts: Vector | NDArray[np.int64], law: Vector) -> float:
     """Nats by which a law, whatever its sum, is below the likeliest one."""
     share = counts / counts.sum()
     seen = counts > 0
-    return float((counts[seen] * np.log(share[seen] / law[seen])).sum())
+    with np.errstate(divide="ignore"):  # a law that forbids a label seen is infinitely far below
+        return float((counts[seen] * np.log(share[seen] / law[seen])).sum())

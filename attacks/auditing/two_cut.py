@@ -2,7 +2,8 @@
 
 The 2-cut of the Rényi divergence is its largest value over events (Balle et al. 2020; Chadha et al.
 2024, arXiv 2402.09403, section 4.2). The best event is one of the C - 1 that a threshold of the
-likelihood ratio cuts off, since by Neyman and Pearson no other has a larger Q at the same P.
+likelihood ratio cuts off: no event has a smaller Q at the same P (Neyman and Pearson), and as the
+divergence is convex in both together, it is largest at a corner of what events can have.
 """
 
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.arrays import Matrix, Vector
-from .counts import Counts, checked_orders
+from .counts import Counts, checked_error, checked_orders
 from .proportions import anytime_interval, clopper_pearson
 
 
@@ -52,6 +53,7 @@ def two_cut(
     fixed beforehand, those of a confidence sequence (`anytime`) where it was not.
     """
     orders = checked_orders(orders)
+    checked_error(alpha)
     chosen = best_events(pilot, orders)
     events, distinct = threshold_events(pilot), np.unique(chosen)
     bounds = {}
@@ -80,10 +82,12 @@ def separated(
 def printed_two_cut(pilot: Counts, counts: Counts, orders: Vector, alpha: float) -> Matrix:
     """The 2-cut as printed: Chadha et al. 2024, Appendix C, from the corners of both intervals.
 
-    Each term has an end of its own, so that the four numbers are not two laws: never better than
-    `two_cut`. Its arguments and what it returns are those of `two_cut`.
+    Each term has an end of its own, so that the four numbers are not two laws: not better than
+    `two_cut`, where the pilot took the event the right way round. Its arguments and what it returns
+    are those of `two_cut`.
     """
     orders = checked_orders(orders)
+    checked_error(alpha)
     chosen, events = best_events(pilot, orders), threshold_events(pilot)
     share = alpha / np.unique(chosen).size
     found = np.zeros(chosen.shape)
@@ -94,13 +98,13 @@ def printed_two_cut(pilot: Counts, counts: Counts, orders: Vector, alpha: float)
                 for c in (worlds.here, worlds.there)
             )
             a = orders[k]
-            total = _term(one[0], other[1], a) + _term(1.0 - one[1], 1.0 - other[0], a)
-            found[side, k] = max(0.0, np.log(total) / (a - 1.0)) if total > 0.0 else 0.0
+            terms = _log_term(one[0], other[1], a), _log_term(1.0 - one[1], 1.0 - other[0], a)
+            found[side, k] = max(0.0, float(np.logaddexp(*terms)) / (a - 1.0))
     return found
 
 
-def _term(p: float, q: float, order: float) -> float:
-    return 0.0 if p == 0.0 else float(np.exp(order * np.log(p) + (1.0 - order) * np.log(q)))
+def _log_term(p: float, q: float, order: float) -> float:
+    return -np.inf if p == 0.0 else float(order * np.log(p) + (1.0 - order) * np.log(q))
 
 
 def _both_directions(event: Separated, orders: Vector) -> Matrix:

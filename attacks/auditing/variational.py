@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix, Vector
-from .counts import Counts, checked_orders
+from .counts import Counts, checked_error, checked_orders
 
 
 def variational(pilot: Counts, counts: Counts, orders: Vector, alpha: float) -> Matrix:
@@ -24,6 +24,7 @@ def variational(pilot: Counts, counts: Counts, orders: Vector, alpha: float) -> 
     and the two expectations of each.
     """
     orders = checked_orders(orders)
+    checked_error(alpha)
     here, there = pilot.smoothed
     g, share = np.log(here / there), alpha / (4.0 * orders.size)
     return np.array(

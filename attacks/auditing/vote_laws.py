@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import poisson
 
-from ...reference import Gaussian, Noise
+from ...reference import Gaussian, Noise, quadrature
 from ...reference.arrays import Matrix, Vector
 
 _TAIL = 42.0  # scales, beyond which any family's tail is below 1e-18
 _TAIL_GAUSSIAN = 9.0
-_STEP = 0.25  # scales of Gaussian noise: the trapezoidal rule errs by exp(-2 pi^2 / 0.25^2)
+_STEP = 0.25  # scales of Gaussian noise, at most: of many classes the integrand is steeper
 _NODES = 8  # in a panel, for densities that have kinks where a whole vote is
 _AT_ONCE = 32
 
@@ -31,7 +31,7 @@ def laws_with_one_vote_fixed(noise: Noise, votes: Vector, voters: int) -> Matrix
     for fewer voters than one.
     """
     votes = np.asarray(votes, dtype=np.float64)
-    if votes.ndim != 1 or votes.size < 2 or votes.min() < 0 or abs(votes.sum() - 1.0) > 1e-9:
+    if votes.ndim != 1 or votes.size < 2 or not votes.min() >= 0 or abs(votes.sum() - 1.0) > 1e-9:
         raise ValueError(f"votes {votes.tolist()}: expected probabilities of two or more classes")
     if voters < 1:
         raise ValueError(f"voters {voters}: expected at least one")
@@ -40,7 +40,7 @@ def laws_with_one_vote_fixed(noise: Noise, votes: Vector, voters: int) -> Matrix
     weights = np.asarray(poisson.pmf(counts, votes[:, None] * max(others, 1)))
     length = 1 << int(2 * others + 64).bit_length()
     laws = np.zeros((votes.size, votes.size))
-    for x, width in _nodes(noise, voters):
+    for x, width in _nodes(noise, voters, votes.size):
         offsets = (x[:, None] - np.arange(voters + 1)) / noise.scale
         below = np.exp(noise.log_cdf(offsets))
         here = np.exp(noise.log_density(offsets)) / noise.scale
@@ -80,10 +80,11 @@ def _products_of_the_others(factors: np.ndarray) -> np.ndarray:
     return np.asarray(before * after)
 
 
-def _nodes(noise: Noise, voters: int) -> Iterator[tuple[Vector, Vector]]:
+def _nodes(noise: Noise, voters: int, classes: int) -> Iterator[tuple[Vector, Vector]]:
     """Nodes and weights of a quadrature over all noisy maxima, some at a time."""
     if isinstance(noise, Gaussian):
-        tail, step = _TAIL_GAUSSIAN * noise.scale, _STEP * noise.scale
+        step = min(_STEP, quadrature.gaussian_step(classes)) * noise.scale
+        tail = _TAIL_GAUSSIAN * noise.scale
         x = np.arange(-tail, voters + tail + step, step)
         width = np.full(x.size, step)
     else:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
+from scipy.special import betaln
 from scipy.stats import binom, chi2
 
 from dpassay.attacks.auditing import (
@@ -35,6 +36,7 @@ from dpassay.attacks.auditing.two_cut import best_events, threshold_events
 from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.divergences import hockey_stick, renyi_divergence
 
+ONE = np.array([1, 0])
 COIN = Counts(np.array([5, 5]), np.array([4, 6]))
 MANY = Counts(np.array([30_000, 30_000]), np.array([30_000, 30_000]))
 ORDERS = np.array([2.0, 4.0, 8.0, 16.0, 20.0])
@@ -236,6 +238,31 @@ def test_the_bootstrap_certifies_what_is_not_there() -> None:
     assert bootstrap_two_cut(pilot, rest, ORDERS, 0.05, rng=rng, ends="percentile").shape == (2, 5)
 
 
+@pytest.mark.parametrize("order", [1.01, 1.02, 64.0, 1000.0])
+def test_extreme_orders_stay_below_the_truth(order) -> None:
+    """Near 1 Newton's start overflows, and far above sums of powers do: catches either."""
+    laws, orders = laws_of(*PUBLISHED), np.array([order])
+    for name, bound in BOUNDS.items():
+        found = bound(*parted(laws, 10**6), orders)
+        assert (found <= exact(laws, orders)).all(), name
+        if name in {"two-cut", "region"}:
+            assert (found > 0.5 * exact(laws, orders)).all(), name
+    worlds = [16, 0, 5, 22, 20, 6, 31], [231805, 325481, 8757, 120051, 46710, 68261, 198935]
+    for few, many in (worlds, worlds[::-1]):
+        counts = Counts(np.array(few), np.array(many))
+        p, q = (np.log(c / c.sum()) for c in (counts.here + 1e-9, counts.there + 1e-9))
+        assert region(counts, orders, 0.05)[0, 0] <= renyi_divergence(p, q, orders)[0]
+
+
+def test_ends_of_rare_events_are_at_the_edge_of_the_interval() -> None:
+    """One in 10^9: brentq's usual tolerance ends far inside, and the bound is too high."""
+    for trials, alpha in ((10**9, 0.025), (10**12, 1e-6), (1000, 1e-12)):
+        low, _ = anytime_interval(1, trials, alpha)
+        mixture = betaln(1.5, trials - 0.5) - betaln(0.5, 0.5)
+        at_low = mixture - np.log(low) - (trials - 1) * np.log1p(-low)
+        assert at_low == pytest.approx(-np.log(alpha), abs=1e-9)
+
+
 def test_the_bootstrap_takes_labels_that_one_world_never_gave() -> None:
     """Some resampled divergences are infinite then, and others are not; catches NaN."""
     counts, rng = Counts(np.array([90, 9, 1]), np.array([80, 19, 1])), np.random.default_rng(1)
@@ -336,6 +363,9 @@ def test_pilots_and_the_rest_have_all_labels() -> None:
         (lambda: region(COIN, np.array([1.0]), 0.05), "order 1: expected"),
         (lambda: epsilon_lower(COIN, COIN, 1.0, 0.05), "delta 1: expected"),
         (lambda: share_of(0.05, 0), "0 queries"),
+        (lambda: variational(COIN, COIN, ORDERS, 0.0), "alpha 0: expected"),
+        (lambda: region(COIN, ORDERS, 1.5), "alpha 1.5: expected"),
+        (lambda: Counts(ONE, ONE).split(0.1, np.random.default_rng(0)), "a world has one label"),
         (lambda: k_cut(MANY, ORDERS, 0.05, "sison-glaz"), "60000 labels: expected at most"),
     ],
 )

@@ -25,8 +25,8 @@ class Hunt:
     planned, so that what a pass says does not depend on it. The sweeps go on in between, for the
     faults that nobody knows.
 
-    schedule: the plan's labels; capital: log of what each fault has won so far (faults,); usable:
-    whether a stream can be asked.
+    schedule: the plan's labels; capital: log of what the wagers on each fault have come to
+    (faults,), prior weights included; usable: whether a stream can be asked.
     """
 
     def __init__(
