@@ -78,7 +78,7 @@ def _bootstrapped(
     drawn = [rng.multinomial(c.sum(), c / c.sum(), size=_RESAMPLED) / c.sum() for c in worlds]
     found = statistic(drawn[0], drawn[1])
     if ends == "percentile":
-        return np.asarray(_quantile(found, alpha))
+        return _quantile(found, alpha)
     seen = statistic(*(c[None] / c.sum() for c in worlds))[:, 0]
     high = _quantile(found, 1.0 - alpha)
     with np.errstate(invalid="ignore"):

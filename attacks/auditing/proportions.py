@@ -58,7 +58,7 @@ def simultaneous(counts: NDArray[np.int64], alpha: float, method: Simultaneous) 
 
     Goodman 1965 has a chi-square limit for each label, Sison and Glaz 1995 a truncated Poisson law
     for all of them; neither is exact, the latter too short where a label is nearly certain. Raises
-    ValueError where statsmodels cannot compute Sison and Glaz's: above some 30,000 labels.
+    ValueError for Sison and Glaz's of more than 20,000 labels, where statsmodels loses the digits.
     """
     from statsmodels.stats.proportion import multinomial_proportions_confint  # an extra
 
@@ -67,5 +67,8 @@ def simultaneous(counts: NDArray[np.int64], alpha: float, method: Simultaneous) 
             f"{int(counts.sum())} labels: expected at most {_MOST_FOR_SISON_GLAZ} for the "
             "intervals of Sison and Glaz, whose moments cancel beyond"
         )
-    found = np.asarray(multinomial_proportions_confint(counts, alpha, method=method), np.float64)
-    return np.clip(found, 0.0, 1.0)
+    with np.errstate(invalid="ignore"):  # its moments turn negative on the way
+        found = np.asarray(multinomial_proportions_confint(counts, alpha, method=method))
+    if not np.isfinite(found).all():
+        raise ValueError(f"counts {counts.tolist()}: statsmodels has no {method} intervals")
+    return np.clip(found.astype(np.float64), 0.0, 1.0)

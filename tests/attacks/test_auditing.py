@@ -1,18 +1,18 @@
 """Lower bounds of divergences from labels: never above the truth, and near it with many labels.
 
-The exact divergences come from the reference's Q(H), which the audits never see. No test draws a
-verdict from chance: counts are the expected ones, or rates are bounded with room for 1e-6.
+No test draws a verdict from chance: counts are the expected ones, or rates are bounded with room
+for 1e-6.
 """
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from audited import EVEN, ORDERS, PUBLISHED, exact, expected_counts, laws_of, parted
+from scipy.optimize import linprog
 from scipy.special import betaln
-from scipy.stats import binom, chi2
+from scipy.stats import binom
 
 from dpassay.attacks.auditing import (
     Counts,
@@ -23,7 +23,6 @@ from dpassay.attacks.auditing import (
     composed,
     epsilon_if_the_bounds_were_exact,
     epsilon_lower,
-    in_region,
     k_cut,
     printed_two_cut,
     region,
@@ -33,37 +32,14 @@ from dpassay.attacks.auditing import (
     variational,
 )
 from dpassay.attacks.auditing.two_cut import best_events, threshold_events
-from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.divergences import hockey_stick, renyi_divergence
 
 ONE = np.array([1, 0])
 COIN = Counts(np.array([5, 5]), np.array([4, 6]))
 MANY = Counts(np.array([30_000, 30_000]), np.array([30_000, 30_000]))
-ORDERS = np.array([2.0, 4.0, 8.0, 16.0, 20.0])
-PUBLISHED = ([14, 12, 10, 8, 6], [13, 13, 10, 8, 6], 2.0)  # Chadha et al. 2024, Figures 2 and 6
-EVEN = ([25] * 10, [24, *[25] * 8, 26], 40.0)
 
 
-def laws_of(here, there, sigma):
-    mechanism = NoisyArgmax(Gaussian(sigma))
-    laws = [np.exp(mechanism.log_probabilities(np.array(h, float))) for h in (here, there)]
-    return [law / law.sum() for law in laws]
-
-
-def exact(laws, orders=ORDERS):
-    here, there = (np.log(law) for law in laws)
-    return np.stack([renyi_divergence(here, there, orders), renyi_divergence(there, here, orders)])
-
-
-def expected_counts(laws, labels):
-    return Counts(*(np.round(labels * law).astype(np.int64) for law in laws))
-
-
-def parted(laws, labels) -> tuple[Counts, Counts]:
-    """A pilot of a tenth, and the rest."""
-    return expected_counts(laws, labels // 10), expected_counts(laws, labels - labels // 10)
-
-
+CUTS = {"two-cut", "anytime two-cut", "printed two-cut"}
 BOUNDS: dict[str, Callable[..., np.ndarray]] = {
     "two-cut": lambda pilot, rest, orders: two_cut(pilot, rest, orders, 0.05),
     "anytime two-cut": lambda p, rest, orders: two_cut(p, rest, orders, 0.05, anytime=True),
@@ -75,15 +51,10 @@ BOUNDS: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-REACHED = (  # of the exact divergence, at 10^9 labels
-    {"k-cut": 0.99, "variational": 0.99, "region": 0.99, "anytime region": 0.99},
-    {
-        "two-cut": 0.5,
-        "anytime two-cut": 0.4,
-        "printed two-cut": 0.0 - 1e-9,  # boxes of near laws say nothing
-        "k-cut": 0.0 - 1e-9,
-        "anytime region": 0.9,
-    },
+REACHED = (  # of the exact divergence, at 10^9 labels of the published pair, and of even votes
+    dict.fromkeys(BOUNDS, 0.96) | dict.fromkeys(BOUNDS.keys() - CUTS, 0.99),
+    {"two-cut": 0.5, "anytime two-cut": 0.4, "variational": 0.96, "region": 0.96}
+    | {"anytime region": 0.9},  # of laws so near, boxes from independent corners say little
 )
 
 
@@ -109,7 +80,8 @@ def test_bounds_of_the_expected_counts_are_below_the_truth_and_rise_to_it(name, 
     for few, many in pairwise(shares):
         assert (few <= many + 1e-9).all()
         assert (many <= 1.0).all()
-    assert (shares[-1] > REACHED[pair is EVEN].get(name, 0.96)).all()
+    if name in REACHED[pair is EVEN]:
+        assert (shares[-1] > REACHED[pair is EVEN][name]).all()
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -138,93 +110,12 @@ def test_an_event_chosen_on_its_own_labels_certifies_what_is_not_there() -> None
     assert wrong > 50
 
 
-@pytest.mark.parametrize(
-    ("here", "there"),
-    [
-        ([50, 30, 20], [20, 30, 50]),
-        ([500, 30, 2, 0], [300, 100, 0, 40]),
-        ([9000, 900, 90, 9, 1], [8000, 1500, 300, 100, 100]),
-        ([40, 0], [0, 40]),
-    ],
-)
-@pytest.mark.parametrize("order", [1.5, 2.0])
-def test_the_region_has_the_smallest_divergence_that_another_solver_finds(
-    here, there, order
-) -> None:
-    """SLSQP on the laws themselves; it ends at or above the minimum, the dual at or below it."""
-    counts = Counts(np.array(here), np.array(there))
-    primal = smallest_by_slsqp(counts, order, float(chi2.isf(0.05, 2 * (seen(counts) - 1))) / 2.0)
-    dual = region(counts, np.array([order]), 0.05)[0, 0]
-    assert dual <= primal * (1 + 1e-9)
-    assert dual == pytest.approx(primal, rel=1e-6)
-
-
-def seen(counts):
-    return int(np.count_nonzero(counts.here + counts.there))
-
-
-def smallest_by_slsqp(counts, order, drop):
-    n, m = counts.here.astype(float), counts.there.astype(float)
-    k = n.size
-
-    def room(x):
-        below = [
-            c * np.log(np.where(c > 0, c, 1) / c.sum() / law) for c, law in ((n, x[:k]), (m, x[k:]))
-        ]
-        return drop - np.sum(below)
-
-    found: Any = minimize(  # type: ignore[call-overload]
-        lambda x: np.sum(x[:k] ** order * x[k:] ** (1.0 - order)),
-        np.concatenate([(c + 0.5) / (c + 0.5).sum() for c in (n, m)]),
-        bounds=[(1e-9, 1.0)] * (2 * k),
-        constraints=[
-            {"type": "eq", "fun": lambda x: x[:k].sum() - 1.0},
-            {"type": "eq", "fun": lambda x: x[k:].sum() - 1.0},
-            {"type": "ineq", "fun": room},
-        ],
-        method="SLSQP",
-        options={"ftol": 1e-13, "maxiter": 1000},
-    )
-    assert room(found.x) >= -1e-6
-    assert [found.x[:k].sum(), found.x[k:].sum()] == pytest.approx([1.0, 1.0], abs=1e-9)
-    return np.log(found.fun) / (order - 1.0)
-
-
-@pytest.mark.parametrize("order", [1.1, 2.0, 8.0, 64.0])
-def test_no_pair_of_laws_in_the_region_has_a_smaller_divergence(order) -> None:
-    """Thousands of laws of the region; catches a bound that is none, at orders SLSQP cannot do."""
-    rng = np.random.default_rng(5)
-    counts = Counts(np.array([900, 90, 9, 1]), np.array([700, 150, 100, 50]))
-    bound = region(counts, np.array([order]), 0.05)[0, 0]
-    assert bound > 0.0
-    drop = float(chi2.isf(0.05, 6)) / 2.0
-    for _ in range(2000):
-        pair = [rng.dirichlet(c + 0.5) for c in (counts.here, counts.there)]
-        below = sum(
-            float(c @ np.log(c / c.sum() / p))
-            for c, p in zip((counts.here, counts.there), pair, strict=True)
-        )
-        assert in_region(counts, pair[0], pair[1], 0.05) == (below <= drop)
-        if below <= drop:
-            assert renyi_divergence(np.log(pair[0]), np.log(pair[1]), order)[0] >= bound
-
-
-def test_regions_hold_the_true_laws() -> None:
-    """At 0.05, 400 regions lose them more than 43 times once in a million; anytime ones hardly."""
+def test_sison_and_glaz_bound_a_pair_too() -> None:
+    """A second family of boxes, of few labels, where statsmodels' moments already turn negative."""
     laws = laws_of(*PUBLISHED)
-    rng = np.random.default_rng(2)
-    truth = exact(laws)
-    wrong = [0, 0]
-    for _ in range(400):
-        counts = Counts(*(rng.multinomial(3000, law) for law in laws))
-        for i, anytime in enumerate((False, True)):
-            if in_region(counts, laws[0], laws[1], 0.05, anytime=anytime):
-                continue  # no bound of it can be above the truth, as the test before shows
-            wrong[i] += (
-                region(counts, ORDERS[[0, -1]], 0.05, anytime=anytime) > truth[:, [0, -1]]
-            ).any()
-    assert max(wrong) <= binom.isf(1e-6, 400, 0.05)
-    assert wrong[1] <= wrong[0]
+    counts = expected_counts(laws, 5_000)
+    found = k_cut(counts, ORDERS, 0.05, "sison-glaz") / exact(laws)
+    assert ((found > 0.2) & (found < 1.0)).all()
 
 
 def test_the_bootstrap_certifies_what_is_not_there() -> None:

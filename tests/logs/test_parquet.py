@@ -112,7 +112,8 @@ def test_a_large_group_of_rows_is_not_loaded_whole(tmp_path, parquet) -> None:
 
 _READING = """
 import resource, sys
-from dpassay.verifiers.inputs.release_log import RowReader, read_log
+from dpassay.verifiers.inputs.log_file import read_log
+from dpassay.verifiers.inputs.release_log import RowReader
 import pyarrow.parquet
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(sum(1 for _ in read_log(sys.argv[1], RowReader(4, False))))

@@ -22,7 +22,8 @@ def judge_log(
     from ..claim import ClaimError, read_claim
     from ..commands.verify_log import verify_log
     from ..gate import Progress
-    from ..inputs.release_log import LogError, shown_path
+    from ..inputs.log_file import shown_path
+    from ..inputs.release_log import LogError
     from ..reporting.files import ReportFileError, ReportFolder
     from ..reporting.terminal import progress_bar
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from ..claim import Claim
 from ..findings.report import Report
-from ..inputs.release_log import LogError, Row, read_log, shown_path
+from ..inputs.log_file import read_log, shown_path
+from ..inputs.release_log import LogError, Row
 from ..logs import CHUNK, LogEvidence, log_results, reader_of
 
 ORDER = (

@@ -19,6 +19,8 @@ class PointedEvidence:
     weights: prior weights (a,) of the alternatives, summing to at most 1. Half of each is wagered
     on a fault that is there from the first batch of labels on, half on one that sets in with a
     later batch, at a geometric time: a fault that starts late is not drowned by sound labels.
+
+    capital: log of what the wagers on each (a,) have come to.
     """
 
     def __init__(self, weights: Vector) -> None:
@@ -30,7 +32,7 @@ class PointedEvidence:
         self.onsets = np.zeros(weights.size)
         self.labels = 0.0
         self._waiting = float(np.log1p(-FROM_THE_START))
-        self._capital: Vector = self.log_weights + np.log(FROM_THE_START)
+        self.capital: Vector = self.log_weights + np.log(FROM_THE_START)
 
     def observe(self, counts: Vector, log_ratios: Vector) -> None:
         """Adds a batch: counts (o,), and the alternatives' log-ratios per label (a, o)."""
@@ -38,21 +40,16 @@ class PointedEvidence:
         fresh = log_ratios[:, seen] @ counts[seen]
         if self.labels and counts.sum() >= _ONSET_BATCH:
             setting_in = self._waiting + np.log(_HAZARD) + self.log_weights
-            self._capital = np.logaddexp(self._capital, setting_in)
+            self.capital = np.logaddexp(self.capital, setting_in)
             self._waiting += float(np.log1p(-_HAZARD))
-        self._capital = self._capital + fresh
+        self.capital = self.capital + fresh
         self.log_ratios += fresh
         self.onsets = np.where(self.recent <= 0.0, self.labels, self.onsets)
         self.recent = np.maximum(self.recent, 0.0) + fresh
         self.labels += float(counts.sum())
 
     @property
-    def capital(self) -> Vector:
-        """Log of what the wagers on each alternative (a,) have come to."""
-        return self._capital
-
-    @property
     def log_e_value(self) -> float:
         """Log of the mixture: at most 1 in expectation under the null."""
         not_yet = self._waiting + np.logaddexp.reduce(self.log_weights)
-        return float(np.logaddexp(np.logaddexp.reduce(self._capital), not_yet))
+        return float(np.logaddexp(np.logaddexp.reduce(self.capital), not_yet))

@@ -14,9 +14,9 @@ class Ending:
     reproduce: the command that repeats the run; finished: whether the run went on to its end
     although a check had failed; stopped: why it ended before it was done; error: what the target
     did wrong; used_up: whether it ran out of queries; interrupted, timed_out: by whom it was ended;
-    simplest: the simplest histogram that
-    shows a violation; proofs: check id -> a result that needs no statistics; hopeless: check id ->
-    why no number of queries would decide it; found_after: queries until the first failure.
+    simplest: the simplest histogram that shows a violation; proofs: check id -> a result that needs
+    no statistics; hopeless: check id -> why no number of queries would decide it; found_after:
+    queries until the first failure.
     """
 
     reproduce: str | None = None

@@ -2,18 +2,13 @@
 
 import csv
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
-from .files import ReadingError
 from .whole_numbers import is_whole
-
-LINE_BYTES = 1_000_000
-"""No row is longer."""
 
 # what a row may say beside votes and label; of calls and clients nothing is made
 _ABOUT = ("id", "time", "worker", "call", "client", "charged")
@@ -289,70 +284,3 @@ def _cells(line: str, place: str, first: int = 0) -> list[str]:
         return [",".join(cells[:first]), *cells[first:]] if first else cells
     except (csv.Error, StopIteration):
         raise LogError(f"{place}: not a row of CSV") from None
-
-
-def read_log(path: str, reader: RowReader) -> Iterator[Row]:
-    """The rows of the file at `path`, of any length, `-` for standard input.
-
-    CSV, JSON Lines, or Parquet by its ending, which takes pyarrow. Raises LogError.
-    """
-    if path.endswith(".parquet"):
-        yield from _parquet_rows(path, reader)
-        return
-    for number, line in enumerate(_lines(path), 1):
-        row = reader.row(line, f"{shown_path(path)}, line {number}")
-        if row is not None:
-            yield row
-
-
-def shown_path(path: str) -> str:
-    """The name of a file as messages show it."""
-    return "standard input" if path == "-" else path
-
-
-def _lines(path: str) -> Iterator[str]:
-    if path.lower().startswith(("http://", "https://")):
-        raise LogError(f"{path[:60]}: a server's log is followed by dpassay monitor")
-    try:
-        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
-            if path != "-" and os.path.isdir(path):
-                raise ReadingError("it is a folder: expected a file")
-            while line := file.readline(LINE_BYTES):
-                if len(line) == LINE_BYTES and not line.endswith(b"\n"):
-                    raise ReadingError(f"a line is longer than {LINE_BYTES:,} bytes")
-                yield line.decode()
-    except UnicodeDecodeError:
-        raise LogError(f"{shown_path(path)}: not UTF-8 text") from None
-    except OSError as error:
-        raise LogError(f"{shown_path(path)}: {error.strerror or error}") from None
-    except ReadingError as error:
-        raise LogError(f"{shown_path(path)}: {error}") from None
-
-
-def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise LogError(f"{path}: Parquet takes pyarrow: pip install pyarrow") from None
-    try:
-        # batches are decoded as they come, however large the file's own groups of rows are
-        batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches(batch_size=_BATCH)
-        number = 0
-        for batch in batches:
-            for table in _tables(batch, path):
-                number += 1
-                yield reader.of_table(table, f"{path}, row {number}")
-    except (OSError, ArrowException) as error:
-        first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise LogError(f"{path}: {first}") from None
-
-
-_BATCH = 4096
-
-
-def _tables(batch: Any, path: str) -> list[dict[str, Any]]:
-    """The rows of a batch. Raises LogError for times that Python does not hold."""
-    try:
-        return list(batch.to_pylist())
-    except ValueError as error:  # nanoseconds, for which pyarrow wants pandas
-        raise LogError(f"{path}: {str(error)[:200]}") from None

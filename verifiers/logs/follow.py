@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from ..inputs.release_log import LINE_BYTES, LogError, Row, RowReader, shown_path
+from ..inputs.log_file import LINE_BYTES, shown_path
+from ..inputs.release_log import LogError, Row, RowReader
 from ..targets import shown_spec
 
 _SECONDS = 30.0  # that a server may take to hand out rows
