@@ -12,8 +12,10 @@ from dpassay.attacks.auditing import anytime_interval
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.verifiers.checks.pair_bounds import ORDERS
+from dpassay.verifiers.claim import InputsClaim
 from dpassay.verifiers.commands.audit import audit
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.targets import InProcessTarget
 
 HERE, THERE = np.array([5, 5, 0]), np.array([4, 6, 0])
 
@@ -78,6 +80,42 @@ def test_a_pair_of_another_total_is_not_the_claim_s() -> None:
     few = np.array([2, 2, 0]), np.array([1, 3, 0])
     with pytest.raises(ValueError, match=r"\[2, 2, 0\]: 4 votes, but the claim has 10 teachers"):
         audit(target(), claim(), *few, 1000)
+
+
+class Remembering(InProcessTarget):
+    """A deployment that draws from one histogram whatever it is asked, and keeps what that was."""
+
+    def __init__(self, votes, noise="gaussian:2", seed=0) -> None:
+        drawing, self.asked = drawing_with(noise, seed), []
+        super().__init__(lambda histogram, size: self.drawn(drawing, votes, histogram, size))
+
+    def drawn(self, drawing, votes, histogram, size):
+        self.asked.append(tuple(histogram.tolist()))
+        return drawing.ask(votes, size)
+
+
+def test_two_deployments_are_asked_a_histogram_each() -> None:
+    """Asked both, or the wrong one, neither would be told from itself."""
+    here, there = Remembering(HERE), Remembering(THERE, seed=1)
+    found = audit(here, claim(), HERE, THERE, 200_000, other=there)
+    assert (set(here.asked), set(there.asked)) == ({(5, 5, 0)}, {(4, 6, 0)})
+    assert found.verdict is Verdict.PASS
+    far = Remembering(np.array([0, 10, 0]), seed=1)  # one record that moved five votes
+    assert audit(here, claim(), HERE, THERE, 200_000, other=far).verdict is Verdict.FAIL
+
+
+def test_two_deployments_that_take_queries_are_asked_the_same_one(tmp_path) -> None:
+    """Their teachers answer it, so the second histogram stands in no file."""
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"input": "a", "histogram": [5, 5, 0]}\n')
+    given = InputsClaim(file=str(path), form="query")
+    given.read(claim().mechanism)
+    made = claim().model_copy(update={"inputs": given})
+    here, there = Remembering(HERE), Remembering(THERE, seed=1)
+    assert audit(here, made, HERE, THERE, 1000, other=there).queries == 1000
+    assert set(here.asked) == set(there.asked) == {(5, 5, 0)}
+    with pytest.raises(ValueError, match=r"\[4, 6, 0\]: no input of the claim has these votes"):
+        audit(here, made, HERE, THERE, 1000)
 
 
 def test_too_few_labels_say_nothing() -> None:

@@ -1,4 +1,4 @@
-"""The command `dpassay audit`: asks a pair, and bounds what its labels give away."""
+"""`dpassay audit` of what runs: asks a pair, and bounds what its labels give away."""
 
 from collections import Counter
 
@@ -15,42 +15,58 @@ _BATCH = 8192
 
 
 def audit(
-    target: Target, claim: Claim, here: Histogram, there: Histogram, queries: int | None = None
+    target: Target,
+    claim: Claim,
+    here: Histogram,
+    there: Histogram,
+    queries: int | None = None,
+    *,
+    other: Target | None = None,
 ) -> Audit:
     """Asks both histograms of a pair alike and bounds what tells them apart.
 
-    queries: labels in all, the claim's `max_queries` when None. Where the claim's scope is a file,
-    only the queries in it can refute the claim. Raises ValueError for histograms that are no
-    neighbours or do not fit the claim, a claim without [privacy] or with caching, or a scope that
-    cannot be read; TargetError as the target does.
+    queries: labels in all, the claim's `max_queries` when None; other: a deployment whose data
+    differ from the target's in one record, which is asked the second histogram in its place. Where
+    the claim asks by query, it is asked the query of the first: its own teachers give the second.
+    Where the claim's scope is a file, only the queries in it can refute the claim. Raises
+    ValueError for histograms that are no neighbours or do not fit the claim, a claim without
+    [privacy] or with caching, or a scope that cannot be read; TargetError as the target does.
     """
     if claim.privacy is None:
         raise ValueError("the claim has no [privacy]: its delta is needed")
     if claim.mechanism.caching:
         raise ValueError("mechanism.caching = true: a kept label says nothing the second time")
+    apart = other is not None and other is not target
+    one_query = apart and claim.inputs is not None and claim.inputs.form == "query"
     for votes in (here, there):
-        if votes.size != claim.mechanism.classes:
-            raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
-        if votes.sum() != claim.mechanism.teachers:
-            raise ValueError(
-                f"{votes.tolist()}: {votes.sum()} votes, but the claim has "
-                f"{claim.mechanism.teachers} teachers"
-            )
-        if claim.given and tuple(votes.tolist()) not in {row.histogram for row in claim.given}:
-            raise ValueError(f"{votes.tolist()}: no input of the claim has these votes")
+        _check_fits(votes, claim, is_given=not (one_query and votes is there))
     if not are_neighbours(here, there):
         raise ValueError(
             f"{here.tolist()} and {there.tolist()} are no neighbours: expected one vote moved"
         )
+    sides = (target, here), (other or target, here if one_query else there)
     times = _times(claim.privacy, here, there)
     each = (claim.gate.max_queries if queries is None else queries) // 2
     outcomes = claim.mechanism.classes + claim.mechanism.refuses
     pairs = PairLabels(outcomes, pilot=max(1, int(_PILOT * each)))
     for part in parts(each, _BATCH):
-        for side, votes in enumerate((here, there)):
-            raw = target.ask(votes, part)
+        for side, (asked, votes) in enumerate(sides):
+            raw = asked.ask(votes, part)
             pairs.observe(side, checked_labels(raw, votes, part, claim.mechanism.refuses))
     return pairs.bounds(claim.privacy, times, 1.0 - CONFIDENCE)
+
+
+def _check_fits(votes: Histogram, claim: Claim, *, is_given: bool) -> None:
+    """Raises ValueError for votes that the claim does not have, or that no input of it has."""
+    if votes.size != claim.mechanism.classes:
+        raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
+    if votes.sum() != claim.mechanism.teachers:
+        raise ValueError(
+            f"{votes.tolist()}: {votes.sum()} votes, but the claim has "
+            f"{claim.mechanism.teachers} teachers"
+        )
+    if is_given and claim.given and tuple(votes.tolist()) not in {r.histogram for r in claim.given}:
+        raise ValueError(f"{votes.tolist()}: no input of the claim has these votes")
 
 
 def _times(privacy: PrivacyClaim, here: Histogram, there: Histogram) -> int:
