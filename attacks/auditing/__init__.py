@@ -17,7 +17,7 @@ from .proportions import anytime_interval, clopper_pearson, simultaneous
 from .region import in_region, region
 from .two_cut import printed_two_cut, two_cut
 from .variational import variational
-from .vote_laws import laws_with_one_vote_fixed
+from .vote_laws import laws_with_one_vote_fixed, laws_with_shifts
 
 __all__ = [
     "Counts",
@@ -32,6 +32,7 @@ __all__ = [
     "in_region",
     "k_cut",
     "laws_with_one_vote_fixed",
+    "laws_with_shifts",
     "printed_two_cut",
     "region",
     "share_of",
