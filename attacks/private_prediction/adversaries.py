@@ -1,8 +1,9 @@
 """Who attacks: which record is added, and which queries are asked.
 
 Chadha et al. 2024 (arXiv 2402.09403), section 4.1, have three adversaries, each a crafter and a
-distinguisher. The crafter adds a record: a natural one comes from the data, a poisoned one has a wrong label. The
-distinguisher asks queries: natural ones are asked once each, an adversarial one again and again.
+distinguisher. The crafter adds a record: a natural one comes from the data, a poisoned one has a
+wrong label. The distinguisher asks queries: natural ones are asked once each, an adversarial one
+again and again.
 """
 
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ class Adversary(Enum):
     """Adds one record with a wrong label, and asks every natural query once."""
 
     @property
+    def adds(self) -> str:
+        """The record that it adds, in words, where it repeats a query."""
+        return f"the query itself, with {'a wrong' if self.poisons else 'its true'} label"
+
+    @property
     def poisons(self) -> bool:
         """Whether the added record has a wrong label."""
         return self is not Adversary.NAT_MIAQ
@@ -50,6 +56,24 @@ class Asked:
     query: int
     worlds: Worlds
     score: float
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What an adversary does.
+
+    crafted: the record that it adds, in words; asked: each query that it may ask. One that asks
+    again and again takes the worst of them.
+    """
+
+    adversary: Adversary
+    crafted: str
+    asked: tuple[Asked, ...]
+
+    @property
+    def worst(self) -> Asked:
+        """The query with the highest score."""
+        return max(self.asked, key=lambda query: query.score)
 
 
 def asked(query: int, worlds: Worlds, chosen_by: Worlds | None = None) -> Asked:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...reference import Noise
 from ...reference.arrays import Matrix, Vector
-from .adversaries import Adversary, Asked, asked
+from .adversaries import Adversary, Attack, asked
 from .knn_model import PrivateKnn
 from .neighbours import inclusion, label_laws
 from .records import Task
@@ -28,7 +28,7 @@ class Knn:
     noise: Noise
 
 
-def private_knn(knn: Knn, adversary: Adversary, source: Source = "test") -> list[Asked]:
+def private_knn(knn: Knn, adversary: Adversary, source: Source = "test") -> Attack:
     """Each query of the task with Private-kNN's votes, exact but for the model itself.
 
     source: of the added record, for the adversary of natural queries; the record is the one that is
@@ -41,21 +41,19 @@ def private_knn(knn: Knn, adversary: Adversary, source: Source = "test") -> list
     if adversary.repeats:
         labels = _wrong(votes, task.truths) if adversary.poisons else task.truths
         included = np.full(len(labels), inclusion(1, knn.neighbours, knn.sampling))
+        crafted = adversary.adds
     else:
         point = _most_included(knn, distances, _candidates(knn, distances, source))
         included = _inclusions(knn, distances, point)
         weight = (included[:, None] * votes).sum(0)
         weight[_own_label(knn, point)] = -1.0
         labels = np.full(len(task.queries), weight.argmax())
-    return [
-        asked(
-            q,
-            PrivateKnn(
-                knn.noise, knn.neighbours, *laws[q], float(included[q]), int(labels[q]), knn.sampling
-            ),
-        )
-        for q in range(len(task.queries))
+        crafted = f"a {source} point expected among the nearest {included.sum():.1f} times"
+    worlds = [
+        PrivateKnn(knn.noise, knn.neighbours, *law, float(nu), int(label), knn.sampling)
+        for law, nu, label in zip(laws, included, labels, strict=True)
     ]
+    return Attack(adversary, crafted, tuple(asked(q, w) for q, w in enumerate(worlds)))
 
 
 def _laws(knn: Knn, distances: Vector) -> tuple[Vector, Vector]:

@@ -1,5 +1,7 @@
 """The three adversaries against ensembles of trained teachers: PATE and CaPC."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,6 +10,7 @@ from ...reference.arrays import Matrix, Vector
 from .adversaries import (
     Adversary,
     Asked,
+    Attack,
     asked,
     evenly_by_consensus,
     laws_of,
@@ -25,7 +28,7 @@ _POISONS = 20
 
 def pate(
     ensemble: Ensemble, teachers: int, noise: Noise, adversary: Adversary, train: Train
-) -> list[Asked]:
+) -> Attack:
     """Each query of the task with PATE's votes, the altered teacher's by trainings of their own.
 
     ensemble: teachers on random parts (`Ensemble.drawn`); teachers: k of the deployment. Choices
@@ -43,16 +46,17 @@ def pate(
         return Pate(noise, teachers, laws[0][query], altered)
 
     queries = range(found.plain.shape[1])
-    if adversary.repeats:
-        return [asked(q, worlds(second, q, 0), worlds(first, q, 0)) for q in queries]
-    poisons = range(found.altered.shape[1])
-    best = max(poisons, key=lambda p: sum(score_of(worlds(first, q, p)) for q in queries))
-    return [asked(q, worlds(second, q, best), worlds(first, q, best)) for q in queries]
+    best = 0
+    if not adversary.repeats:
+        poisons = range(found.altered.shape[1])
+        best = max(poisons, key=lambda p: sum(score_of(worlds(first, q, p)) for q in queries))
+    each = [asked(q, worlds(second, q, best), worlds(first, q, best)) for q in queries]
+    return Attack(adversary, found.crafted[best], tuple(each))
 
 
 def capc(
     ensemble: Ensemble, teachers: int, noise: Noise, adversary: Adversary, train: Train
-) -> list[Asked]:
+) -> Attack:
     """Each query of the task with CaPC's votes, of the party that gives away most.
 
     ensemble: all parties (`Ensemble.parties`), some trainings of each. Against the adversary of
@@ -70,11 +74,14 @@ def capc(
 
     if adversary.repeats:
         each = [options(q, 0) for q in queries]
-        return [Asked(q, o.best, float(o.scores.max())) for q, o in zip(queries, each, strict=True)]
+        best = [Asked(q, o.best, float(o.scores.max())) for q, o in zip(queries, each, strict=True)]
+        return Attack(adversary, f"{found.crafted[0]}, at its best party", tuple(best))
     poisons = [[options(q, p) for q in queries] for p in range(altered.shape[1])]
     totals = np.array([np.sum([o.scores for o in each], 0) for each in poisons])
     poison, party = np.unravel_index(totals.argmax(), totals.shape)
-    return [asked(q, o.worlds(int(party))) for q, o in zip(queries, poisons[poison], strict=True)]
+    chosen = zip(queries, poisons[poison], strict=True)
+    each_query = tuple(asked(q, o.worlds(int(party))) for q, o in chosen)
+    return Attack(adversary, f"{found.crafted[poison]}, at party {party}", each_query)
 
 
 class Options:
@@ -105,6 +112,7 @@ class Options:
         return self.worlds(int(self.scores.argmax()))
 
 
+@dataclass(frozen=True)
 class _Votes:
     """Votes of all teachers without the added record (t, m), and with it (t, m) or (t, a, m)."""
 
@@ -118,8 +126,10 @@ def _votes(ensemble: Ensemble, adversary: Adversary, train: Train) -> _Votes:
     histograms = tallied(plain, task.classes)
     labels = runners_up(histograms, task.truths) if adversary.poisons else task.truths
     if adversary.repeats:
+        crafted = [adversary.adds]
         added = Added(task.queries, labels, np.arange(len(task.queries)))
     else:
         tried = evenly_by_consensus(histograms, _POISONS)
+        crafted = [f"query {q} with the wrong label {labels[q]}" for q in tried]
         added = Added(task.queries[tried], labels[tried])
-    return _Votes(plain, train(ensemble, added), task.classes)
+    return _Votes(plain, train(ensemble, added), task.classes, crafted)

@@ -1,13 +1,13 @@
-"""What an adversary's queries give away together: what theory charges, the exact cost, the audit."""
+"""What the queries of an adversary give away: by theory, exactly, and by the audit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
 from ..auditing import Counts, composed, region, share_of, two_cut
-from .adversaries import Adversary, Asked
+from .adversaries import Asked, Attack
 from .surely_changed import surely_changed
 from .theory import theory
 from .worlds import Worlds, divergences
@@ -21,8 +21,10 @@ Draw = Callable[[Worlds, int, np.random.Generator], Counts]
 
 @dataclass(frozen=True)
 class Terms:
-    """Of what is audited. orders: (n,); times: how often a repeated query is asked; experiments: of
-    each query and world; alpha: the probability that any bound is too large; seed: of the labels.
+    """What is audited.
+
+    orders: (n,); times: how often an adversary asks that repeats a query; experiments: of each
+    query and world; alpha: the probability that any bound is too large; seed: of the labels.
     """
 
     orders: Vector
@@ -51,15 +53,15 @@ class Audited:
     queries: int
 
 
-def audited(found: Sequence[Asked], adversary: Adversary, terms: Terms, draw: Draw) -> Audited:
-    """The costs of the query with the highest score, repeated, or of all queries once."""
-    worst = max(found, key=lambda query: query.score)
-    chosen = [worst] if adversary.repeats else list(found)
-    times = terms.times if adversary.repeats else 1
+def audited(attack: Attack, terms: Terms, draw: Draw) -> Audited:
+    """The costs of what an adversary asks: the worst query, repeated, or all queries once."""
+    repeats = attack.adversary.repeats
+    chosen = (attack.worst,) if repeats else attack.asked
+    times = terms.times if repeats else 1
     alpha = share_of(terms.alpha, len(chosen))
     each = [_costs(query, terms, alpha, draw) for query in chosen]
-    total = times * composed(np.array(each))  # (kinds, directions, orders)
-    return Audited(*total.max(1), worst.query, times * len(chosen))
+    most = times * composed(np.array(each)).max(1)  # of both directions: (kinds, orders)
+    return Audited(*(most[i] for i in range(5)), attack.worst.query, times * len(chosen))
 
 
 def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:

@@ -36,7 +36,7 @@ class Task:
                     f"{self.name}: {what} of shape {rows.shape} with labels of shape "
                     f"{labels.shape}: expected (n, d) and (n,), n at least 1"
                 )
-            if not (0 <= labels.min() and labels.max() < self.classes):
+            if not (labels.min() >= 0 and labels.max() < self.classes):
                 wrong = labels[(labels < 0) | (labels >= self.classes)][0]
                 raise ValueError(f"{self.name}: label {wrong}: expected 0 to {self.classes - 1}")
         if self.records.shape[1] != self.queries.shape[1]:

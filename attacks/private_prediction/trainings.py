@@ -8,16 +8,19 @@ votes with a harmless record and without it differ by 1e-5 in Rényi divergence 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
+from ..progress import shown
+from ..workers import carried_out
 from .learners import LEARNERS
 from .records import Task
 
@@ -65,11 +68,6 @@ class Ensemble:
         return cls(task, learner, subsets, _seeds(seed, len(subsets)))
 
     @property
-    def parts(self) -> int:
-        """In how many parts the teachers are trained, and their votes given."""
-        return -(-len(self.subsets) // _TOGETHER)
-
-    @property
     def fingerprint(self) -> str:
         """Of what is trained, and with which versions of the packages that train."""
         sums = hashlib.sha256(f"{self.task.fingerprint} {self.learner}".encode())
@@ -100,50 +98,72 @@ class Added:
 
 
 Train = Callable[[Ensemble, Added | None], NDArray[np.int64]]
-"""Trains the teachers of an ensemble: their votes (s, m); with a record more, (s, a, m) or (s, a)."""
+"""Trains an ensemble: votes (s, m), or with one record more each (s, a, m), (s, a) of one query."""
 
 
-def votes(
-    ensemble: Ensemble, added: Added | None = None, cache: Path | None = None
-) -> Iterator[NDArray[np.int64]]:
-    """Votes of the teachers, some at a time, in order: (t, m), with `added` (t, a, m) or (t, a).
+def trained(
+    ensemble: Ensemble, added: Added | None, cache: Path | None, executor: Executor
+) -> NDArray[np.int64]:
+    """Votes of the teachers (s, m); with `added` (s, a, m), or (s, a) where each asks one query.
 
-    cache: a folder in which they are kept. What was trained there before is not trained anew, and a
-    run that was stopped goes on where it was.
+    cache: a folder in which they are kept as they come. What was trained there before is not
+    trained anew, so that a run that was stopped goes on where it was; executor: who trains them.
     """
     folder = None if cache is None else cache / ensemble.fingerprint
     if folder is not None:
         _describe(folder, ensemble)
     what = "own" if added is None else added.fingerprint
-    for start in range(0, len(ensemble.subsets), _TOGETHER):
-        path = None if folder is None else folder / f"{what}-{start}.npy"
-        if path is not None and path.exists():
-            yield np.load(path)
-            continue
-        found = _trained(ensemble, start, added)
-        if path is not None:
-            _keep(path, found)
-        yield found
+    starts = range(0, len(ensemble.subsets), _TOGETHER)
+    paths = {s: None if folder is None else folder / f"{what}-{s}.npy" for s in starts}
+    found = {s: np.load(path) for s, path in paths.items() if path is not None and path.exists()}
+    left = [start for start in starts if start not in found]
+    parts = ((_work(ensemble, start, added),) for start in left)
+    name = "teachers" if added is None else "teachers with a record more"
+    for number, part in shown(carried_out(_votes, parts, executor), len(left), name):
+        start = left[number]
+        found[start] = part
+        if (path := paths[start]) is not None:
+            _keep(path, part)
+    return np.concatenate([found[start] for start in starts])
 
 
-def _trained(ensemble: Ensemble, start: int, added: Added | None) -> NDArray[np.int64]:
-    task, learn = ensemble.task, LEARNERS[ensemble.learner]
+class _Work(NamedTuple):
+    """Some teachers to train: records (t, s, d), labels (t, s) and seeds (t,), and what they see."""
+
+    learner: str
+    records: Matrix
+    labels: NDArray[np.int64]
+    seeds: NDArray[np.int64]
+    queries: Matrix
+    added: Added | None
+
+
+def _work(ensemble: Ensemble, start: int, added: Added | None) -> _Work:
+    task, some = ensemble.task, slice(start, start + _TOGETHER)
+    rows = ensemble.subsets[some]
+    records, labels = task.records[rows], task.labels[rows]
+    return _Work(ensemble.learner, records, labels, ensemble.seeds[some], task.queries, added)
+
+
+def _votes(work: _Work) -> NDArray[np.int64]:
+    each = zip(work.records, work.labels, work.seeds, strict=True)
+    return np.array([_votes_of_one(work, *own) for own in each])
+
+
+def _votes_of_one(
+    work: _Work, records: Matrix, labels: NDArray[np.int64], seed: np.int64
+) -> NDArray[np.int64]:
+    """Votes of a teacher (m,); with a record more each, (a, m), or (a,) on one query each."""
+    learn, added = LEARNERS[work.learner], work.added
+    if added is None:
+        return learn(records, labels, int(seed))(work.queries)
     found = []
-    for rows, seed in zip(
-        ensemble.subsets[start : start + _TOGETHER],
-        ensemble.seeds[start : start + _TOGETHER],
-        strict=True,
-    ):
-        records, labels = task.records[rows], task.labels[rows]
-        if added is None:
-            found.append(learn(records, labels, int(seed))(task.queries))
-            continue
-        each = []
-        for i, (record, label) in enumerate(zip(added.records, added.labels, strict=True)):
-            predict = learn(np.vstack([records, record]), np.append(labels, label), int(seed))
-            asked = task.queries if added.asked is None else task.queries[added.asked[i], None]
-            each.append(predict(asked) if added.asked is None else predict(asked)[0])
-        found.append(np.array(each))
+    for i, (record, label) in enumerate(zip(added.records, added.labels, strict=True)):
+        predict = learn(np.vstack([records, record]), np.append(labels, label), int(seed))
+        if added.asked is None:
+            found.append(predict(work.queries))
+        else:
+            found.append(predict(work.queries[added.asked[i], None])[0])
     return np.array(found)
 
 
@@ -157,7 +177,8 @@ def _share(task: Task, teachers: int) -> int:
 
 def _seeds(seed: int, teachers: int) -> NDArray[np.int64]:
     return np.array(
-        [np.random.SeedSequence([seed, 2, g]).generate_state(1)[0] for g in range(teachers)], dtype=np.int64
+        [np.random.SeedSequence([seed, 2, g]).generate_state(1)[0] for g in range(teachers)],
+        dtype=np.int64,
     )
 
 
