@@ -12,10 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from scipy.stats import poisson
 
-from ...reference import Gaussian, Noise, quadrature
+from ...reference import Gaussian, Noise, probabilities, quadrature
 from ...reference.arrays import Matrix, Vector
 
 _TAIL = 42.0  # scales, beyond which any family's tail is below 1e-18
@@ -57,6 +56,8 @@ def laws_with_shifts(noise: Noise, votes: Vector, draws: int, shifts: NDArray[np
     shifts = np.asarray(shifts, dtype=np.int64)
     if shifts.ndim != 2 or shifts.shape[1] != votes.size:
         raise ValueError(f"shifts of shape {shifts.shape}: expected (s, {votes.size})")
+    if votes.max() == 1.0:  # no vote is random
+        return np.asarray(probabilities(draws * votes + shifts, noise))
     mean = max(draws, 1)
     log_weights = np.asarray(poisson.logpmf(np.arange(draws + 1), votes[:, None] * mean))
     laws = np.zeros(shifts.shape)
@@ -120,8 +121,10 @@ def _tilt(logs: Matrix, draws: int) -> Vector:
 
 def _spectra(logs: Matrix, length: int) -> tuple[Matrix, NDArray[np.complex128]]:
     """Logs of the sums over the last axis, and Fourier transforms of the terms over their sums."""
-    totals = logsumexp(logs, axis=-1)
-    return totals, np.fft.rfft(np.exp(logs - totals[..., None]), length)
+    peaks = logs.max(-1, keepdims=True)
+    terms = np.exp(logs - peaks)
+    sums = terms.sum(-1, keepdims=True)
+    return (peaks + np.log(sums))[..., 0], np.fft.rfft(terms / sums, length)
 
 
 def _picked(degree: int) -> tuple[int, NDArray[np.complex128]]:
@@ -135,11 +138,15 @@ def _picked(degree: int) -> tuple[int, NDArray[np.complex128]]:
 
 def _products_of_the_others(factors: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Of each factor (c, ...), the product of all others, without a division."""
-    before, after = np.ones_like(factors), np.ones_like(factors)
+    products = np.empty_like(factors)
+    products[0] = 1.0
     for i in range(1, len(factors)):
-        before[i] = before[i - 1] * factors[i - 1]
-        after[-1 - i] = after[-i] * factors[-i]
-    return np.asarray(before * after)
+        np.multiply(products[i - 1], factors[i - 1], out=products[i])
+    after = factors[-1].copy()
+    for i in range(len(factors) - 2, -1, -1):
+        products[i] *= after
+        after *= factors[i]
+    return products
 
 
 def _nodes(

@@ -3,25 +3,51 @@
 Teachers vote on a query, noise is added to the histogram, the largest count is the answer. PATE,
 CaPC, PromptPATE (`models`) and Private-kNN (`knn_model`) differ in which teachers vote and in what
 an altered record does to them. Each is a frozen description with exact laws of the label in both
-worlds, and draws votes anew; `worlds` audits any of them, `theory` has what analyses charge
-(arXiv 2402.09403).
+worlds, and draws votes anew; `worlds` audits any of them, `theory` has what analyses charge,
+`neighbours` the quantities of Private-kNN, `group` claims refuted by several altered records, and
+`framework` is Algorithm 1 as running code (arXiv 2402.09403).
 """
 
+from .framework import (
+    AllTeachers,
+    PrivatePrediction,
+    SubsampledNeighbours,
+    at_random,
+    by_party,
+    one_each,
+    trained,
+)
+from .group import per_record, per_record_if_gaussian
 from .knn_model import PrivateKnn
 from .models import Capc, Pate, PromptPate
+from .neighbours import expected_votes, inclusion, is_last, label_laws, ranks
 from .theory import data_independent, theory
 from .worlds import Worlds, data_dependent, divergences, experiments, run_experiments
 
 __all__ = [
+    "AllTeachers",
     "Capc",
     "Pate",
     "PrivateKnn",
+    "PrivatePrediction",
     "PromptPate",
+    "SubsampledNeighbours",
     "Worlds",
+    "at_random",
+    "by_party",
     "data_dependent",
     "data_independent",
     "divergences",
+    "expected_votes",
     "experiments",
+    "inclusion",
+    "is_last",
+    "label_laws",
+    "one_each",
+    "per_record",
+    "per_record_if_gaussian",
+    "ranks",
     "run_experiments",
     "theory",
+    "trained",
 ]

@@ -15,7 +15,7 @@ from ..auditing import Counts
 
 _DRAWS_AT_ONCE = 1 << 20
 _COSTS_AT_ONCE = 1 << 20
-_RAREST = 1e-300  # a label is never taken to be rarer: smaller floats have fewer digits
+_RAREST = 1e-30  # a label is never taken to be rarer: exact laws have no digits there
 
 
 class Worlds(Protocol):
@@ -49,7 +49,7 @@ class Worlds(Protocol):
 def divergences(worlds: Worlds, orders: ArrayLike) -> Matrix:
     """Exact Rényi divergences (2, n) at orders (n,) in nats: here || there, and there || here.
 
-    Labels rarer than 1e-300 are taken to be no rarer.
+    Labels rarer than 1e-30 are taken to come that often: only there do the laws lose their digits.
     """
     logs = np.log(np.maximum(worlds.laws(), _RAREST))
     return renyi_divergence(logs, logs[::-1], orders)

@@ -1,0 +1,111 @@
+"""Private-kNN's quantities, exact: which records are among the nearest of a random sample.
+
+Each record is drawn with probability gamma, and the k nearest of those drawn vote with their labels
+(Zhu et al. 2020). By rank, 1 being the nearest of all records to the query, the number of nearer
+records drawn is binomial, and all else follows (Chadha et al. 2024, arXiv 2402.09403, section 6).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+from scipy.stats import binom
+
+from ...reference.arrays import Matrix, Vector
+
+
+def inclusion(rank: ArrayLike, neighbours: int, sampling: float) -> Vector:
+    """Probability (...) that the record of this rank votes.
+
+    rank: whole numbers (...), 1 for the nearest; neighbours: k; sampling: gamma. It is gamma
+    Pr[Bin(rank - 1, gamma) <= k - 1], nu of section 6, and gamma itself up to rank k. Raises
+    ValueError for a rank or k below 1, and for a gamma outside (0, 1].
+    """
+    nearer = _nearer(rank, neighbours, sampling)
+    return np.asarray(sampling * binom.cdf(neighbours - 1, nearer, sampling), dtype=np.float64)
+
+
+def is_last(rank: ArrayLike, neighbours: int, sampling: float) -> Vector:
+    """Probability (...) that the record of this rank is the k-th of those that vote.
+
+    It is gamma Pr[Bin(rank - 1, gamma) = k - 1]. Arguments and errors as for `inclusion`.
+    """
+    nearer = _nearer(rank, neighbours, sampling)
+    return np.asarray(sampling * binom.pmf(neighbours - 1, nearer, sampling), dtype=np.float64)
+
+
+def label_laws(
+    labels_by_rank: ArrayLike, classes: int, neighbours: int, sampling: float
+) -> tuple[Vector, Vector]:
+    """Laws (c,) of the label of one of the k votes, and of the last of them: P and P^last.
+
+    labels_by_rank: the training records' labels (n,), nearest to the query first. P counts a record
+    by the probability that it votes, P^last by that of being the k-th vote. Raises ValueError for
+    labels outside 0..classes-1, and for fewer records than k.
+    """
+    labels = np.asarray(labels_by_rank)
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.size < neighbours:
+        raise ValueError(
+            f"labels of shape {labels.shape} and type {labels.dtype}: expected whole numbers (n,), "
+            f"of {neighbours} records or more"
+        )
+    if labels.min() < 0 or labels.max() >= classes:
+        wrong = labels[(labels < 0) | (labels >= classes)][0]
+        raise ValueError(f"label {wrong}: expected 0 to {classes - 1}")
+    rank = np.arange(1, labels.size + 1)
+    shares = [
+        np.bincount(labels, weigh(rank, neighbours, sampling), classes)
+        for weigh in (inclusion, is_last)
+    ]
+    law, last = (np.asarray(share / share.sum(), dtype=np.float64) for share in shares)
+    return law, last
+
+
+def squared_distances(queries: ArrayLike, records: ArrayLike) -> Matrix:
+    """Squared Euclidean distances (q, n) of records (n, d) from queries (q, d).
+
+    Equal records are equally far to the last bit. Raises ValueError for shapes that do not match.
+    """
+    left, right = (np.asarray(points, dtype=np.float64) for points in (queries, records))
+    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"points of shapes {left.shape} and {right.shape}: expected (q, d) and (n, d)"
+        )
+    return np.asarray(cdist(left, right, "sqeuclidean"))
+
+
+def ranks(points: ArrayLike, queries: ArrayLike, records: ArrayLike) -> Matrix:
+    """Ranks (p, q) that points (p, d) would have among the records (n, d), for queries (q, d).
+
+    A point comes after records as far as itself, as if it had been added last.
+    """
+    of_records = np.sort(squared_distances(queries, records), axis=-1)
+    of_points = squared_distances(queries, points)
+    found = [
+        np.searchsorted(one, added, side="right")
+        for one, added in zip(of_records, of_points, strict=True)
+    ]
+    return np.stack(found, axis=-1) + 1
+
+
+def expected_votes(
+    point: ArrayLike, queries: ArrayLike, records: ArrayLike, neighbours: int, sampling: float
+) -> Vector:
+    """E(x): how many of the queries a point added to the records is expected to vote on.
+
+    point: (d,), or several (p, d), a figure for each; queries: (q, d); records: (n, d); neighbours:
+    k; sampling: gamma. At most gamma q. Source: Chadha et al. 2024, appendix E.3.
+    """
+    points = np.asarray(point, dtype=np.float64)
+    found = ranks(np.atleast_2d(points), queries, records)
+    return np.asarray(inclusion(found, neighbours, sampling).sum(-1).reshape(points.shape[:-1]))
+
+
+def _nearer(rank: ArrayLike, neighbours: int, sampling: float) -> np.ndarray:
+    found = np.asarray(rank)
+    if found.dtype.kind not in "iu" or (found < 1).any():
+        raise ValueError(f"rank {found.tolist()}: expected whole numbers from 1")
+    if neighbours < 1:
+        raise ValueError(f"neighbours {neighbours}: expected at least one")
+    if not 0.0 < sampling <= 1.0:
+        raise ValueError(f"sampling {sampling:g}: expected a probability above 0")
+    return found - 1
