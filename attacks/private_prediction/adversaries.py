@@ -86,9 +86,9 @@ def score_of(worlds: Worlds) -> float:
     return float(divergences(worlds, [_CHOICE_ORDER]).max())
 
 
-def runners_up(histograms: NDArray[np.int64], truths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The wrong label (m,) with most votes, the likeliest to win by one more; votes (m, c)."""
-    wrong = histograms.astype(np.float64)
+def wrong_labels(votes: Matrix, truths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The wrong label (m,) with most votes (m, c), the likeliest to win by one more."""
+    wrong = votes.astype(np.float64)
     wrong[np.arange(len(truths)), truths] = -1.0
     return np.asarray(wrong.argmax(-1))
 

@@ -14,9 +14,9 @@ from .adversaries import (
     asked,
     evenly_by_consensus,
     laws_of,
-    runners_up,
     score_of,
     tallied,
+    wrong_labels,
 )
 from .models import Capc, Pate
 from .trainings import Added, Ensemble, Train
@@ -124,7 +124,7 @@ def _votes(ensemble: Ensemble, adversary: Adversary, train: Train) -> _Votes:
     task = ensemble.task
     plain = train(ensemble, None)
     histograms = tallied(plain, task.classes)
-    labels = runners_up(histograms, task.truths) if adversary.poisons else task.truths
+    labels = wrong_labels(histograms, task.truths) if adversary.poisons else task.truths
     if adversary.repeats:
         crafted = [adversary.adds]
         added = Added(task.queries, labels, np.arange(len(task.queries)))

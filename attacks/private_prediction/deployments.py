@@ -42,7 +42,7 @@ class Deployment:
     sampling: float
     seed: int
 
-    def attacked(self, adversary: Adversary, train: Train, source: Source = "test") -> Attack:
+    def attacked(self, adversary: Adversary, train: Train, source: Source) -> Attack:
         """What an adversary makes of it. Raises ValueError for what the task does not have."""
         by_name: dict[Mechanism, Callable[[], Attack]] = {
             "pate": lambda: self._pate(adversary, train),

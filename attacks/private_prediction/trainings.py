@@ -128,7 +128,7 @@ def trained(
 
 
 class _Work(NamedTuple):
-    """Some teachers to train: records (t, s, d), labels (t, s) and seeds (t,), and what they see."""
+    """Some teachers: records (t, s, d), labels (t, s), seeds (t,), what is added and asked."""
 
     learner: str
     records: Matrix
