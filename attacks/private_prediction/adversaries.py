@@ -86,7 +86,7 @@ def score_of(worlds: Worlds) -> float:
     return float(divergences(worlds, [_CHOICE_ORDER]).max())
 
 
-def wrong_labels(votes: Matrix, truths: NDArray[np.int64]) -> NDArray[np.int64]:
+def wrong_labels(votes: Matrix | NDArray[np.int64], truths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The wrong label (m,) with most votes (m, c), the likeliest to win by one more."""
     wrong = votes.astype(np.float64)
     wrong[np.arange(len(truths)), truths] = -1.0

@@ -116,8 +116,10 @@ class Options:
 class _Votes:
     """Votes of all teachers without the added record (t, m), and with it (t, m) or (t, a, m)."""
 
-    def __init__(self, plain: NDArray[np.int64], altered: NDArray[np.int64], classes: int) -> None:
-        self.plain, self.altered, self.classes = plain, altered, classes
+    plain: NDArray[np.int64]
+    altered: NDArray[np.int64]
+    classes: int
+    crafted: list[str]
 
 
 def _votes(ensemble: Ensemble, adversary: Adversary, train: Train) -> _Votes:

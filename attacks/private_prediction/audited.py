@@ -1,15 +1,18 @@
 """What the queries of an adversary give away: by theory, exactly, and by the audit."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
 from ..auditing import Counts, composed, region, share_of, two_cut
+from ..progress import shown
+from ..workers import carried_out
 from .adversaries import Asked, Attack
 from .surely_changed import surely_changed
-from .theory import theory
+from . import theory as published
 from .worlds import Worlds, divergences
 
 _PILOT = 0.1  # of the labels, which choose the event of the 2-cut
@@ -53,15 +56,20 @@ class Audited:
     queries: int
 
 
-def audited(attack: Attack, terms: Terms, draw: Draw) -> Audited:
-    """The costs of what an adversary asks: the worst query, repeated, or all queries once."""
+def audited(attack: Attack, terms: Terms, draw: Draw, executor: Executor) -> Audited:
+    """The costs of what an adversary asks: the worst query, repeated, or all queries once.
+
+    executor: who works, a query at a time; it makes no difference to the result.
+    """
     repeats = attack.adversary.repeats
     chosen = (attack.worst,) if repeats else attack.asked
     times = terms.times if repeats else 1
     alpha = share_of(terms.alpha, len(chosen))
-    each = [_costs(query, terms, alpha, draw) for query in chosen]
-    most = times * composed(np.array(each)).max(1)  # of both directions: (kinds, orders)
-    return Audited(*(most[i] for i in range(5)), attack.worst.query, times * len(chosen))
+    parts = ((query, terms, alpha, draw) for query in chosen)
+    done = dict(shown(carried_out(_costs, parts, executor), len(chosen), "queries"))
+    each = np.array([done[number] for number in range(len(chosen))])
+    theory, changed, exact, cut, whole = times * composed(each).max(1)  # of both directions
+    return Audited(theory, changed, exact, cut, whole, attack.worst.query, times * len(chosen))
 
 
 def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:
@@ -72,7 +80,7 @@ def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:
     pilot, rest = counts.split(_PILOT, rng)
     return np.array(
         [
-            theory(worlds, orders, _SAMPLED_VOTES, rng),
+            published.theory(worlds, orders, _SAMPLED_VOTES, rng),
             surely_changed(worlds, orders),
             divergences(worlds, orders),
             two_cut(pilot, rest, orders, alpha),

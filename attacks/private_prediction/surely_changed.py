@@ -23,11 +23,12 @@ def surely_changed(worlds: Worlds, orders: ArrayLike) -> Matrix:
     """Rényi divergences (2, n) at orders (n,), in nats.
 
     The altered teacher votes a in one world and b in the other, for the two classes that give away
-    most at each order; all others vote as they do. For Private-kNN the record is among the voters
-    for sure, with the label that it has. Raises TypeError for worlds of another kind.
+    most at each order; all others vote as they do. For Private-kNN the record votes whenever it is
+    drawn, with the label that it has. Raises TypeError for worlds of another kind.
     """
     if isinstance(worlds, PrivateKnn):
-        return divergences(replace(worlds, inclusion=1.0), orders)
+        most = worlds.inclusion if worlds.sampling is None else worlds.sampling
+        return divergences(replace(worlds, inclusion=most), orders)
     logs = np.log(np.maximum(_laws_by_vote(worlds), _RAREST))
     each = renyi_divergence(logs[:, None], logs[None], orders)  # (a, b, orders)
     most = each.max((0, 1))

@@ -1,0 +1,166 @@
+"""`dpassay audit --mechanism`: adversaries against private prediction on real records."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...attacks.auditing import epsilon_if_the_bounds_were_exact
+from ...attacks.private_prediction import experiments, run_experiments
+from ...attacks.private_prediction.adversaries import Adversary, Attack
+from ...attacks.private_prediction.against_neighbours import Source
+from ...attacks.private_prediction.audited import Audited, Terms, audited
+from ...attacks.private_prediction.deployments import Deployment
+from ...attacks.private_prediction.records import Task, digits, mnist, table
+from ...attacks.private_prediction.trainings import trained
+from ..findings.report import Verdict
+
+BUNDLED = {"digits": digits, "mnist": mnist}
+_COLUMNS = ("theory", "changed", "exact", "two_cut", "region")
+_HEADINGS = ("theory", "vote changed", "exact", "2-cut", "region")
+
+
+def task_of(data: str, label: str | None, queries: int) -> Task:
+    """The task of a name or of a CSV file, with so many queries. Raises ValueError."""
+    if data in BUNDLED:
+        if label is not None:
+            raise ValueError(f"--label {label}: {data} has its own labels")
+        return BUNDLED[data]().with_queries(queries)
+    if label is None:
+        raise ValueError(
+            f"--data {data}: expected {' or '.join(BUNDLED)}, or a CSV file with --label COLUMN"
+        )
+    return table(data, label, queries)
+
+
+@dataclass(frozen=True)
+class MechanismAudit:
+    """What one adversary's attack on a deployment gives away, and the verdict on the theory."""
+
+    attack: Attack
+    found: Audited
+    terms: Terms
+    delta: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Refuted where a lower bound exceeds what theory charges."""
+        bounds = np.maximum(self.found.two_cut, self.found.region)
+        if (bounds > self.found.theory * (1 + 1e-9)).any():
+            return Verdict.FAIL
+        return Verdict.PASS if bounds.max() > 0 else Verdict.INCONCLUSIVE
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form: costs at each order, in nats; epsilon as converted to draw bars."""
+        costs = {name: getattr(self.found, name) for name in _COLUMNS}
+        orders = self.terms.orders
+        return {
+            "adversary": self.attack.adversary.value,
+            "crafted": self.attack.crafted,
+            "worst_query": self.found.worst,
+            "queries": self.found.queries,
+            "orders": orders.tolist(),
+            **{name: cost.tolist() for name, cost in costs.items()},
+            "converted_epsilon": {
+                name: epsilon_if_the_bounds_were_exact(cost, orders, self.delta)
+                for name, cost in costs.items()
+            },
+            "verdict": self.verdict.value,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        name, found = self.attack.adversary, self.found
+        asks = f"query {found.worst}" if name.repeats else "each query"
+        yield f"{name.value} adds {self.attack.crafted}; it asks {asks}, {found.queries:,} in all"
+        yield "  order" + "".join(f"{heading:>14}" for heading in _HEADINGS)
+        for i, order in enumerate(self.terms.orders):
+            costs = "".join(f"{getattr(found, column)[i]:14.4g}" for column in _COLUMNS)
+            yield f"{order:7g}{costs}"
+        if self.verdict is not Verdict.PASS:
+            yield {
+                Verdict.FAIL: "  FAIL: a lower bound exceeds what theory charges",
+                Verdict.INCONCLUSIVE: "  INCONCLUSIVE: the labels do not tell the worlds apart",
+            }[self.verdict]
+
+
+@dataclass(frozen=True)
+class MechanismAudits:
+    """The audits of one deployment by several adversaries."""
+
+    deployment: Deployment
+    audits: tuple[MechanismAudit, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst: FAIL where any fails, PASS where any tells the worlds apart."""
+        found = {audit.verdict for audit in self.audits}
+        return next(v for v in (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE) if v in found)
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        deployment, terms = self.deployment, self.audits[0].terms
+        return {
+            "mechanism": deployment.mechanism,
+            "data": deployment.task.name,
+            "noise": str(deployment.noise),
+            "teachers": deployment.teachers,
+            "learner": deployment.learner,
+            "trainings": deployment.trainings,
+            "sampling": deployment.sampling,
+            "experiments": terms.experiments,
+            "confidence": 1.0 - terms.alpha,
+            "delta": self.audits[0].delta,
+            "seed": deployment.seed,
+            "audits": [audit.as_json() for audit in self.audits],
+            "verdict": self.verdict.value,
+        }
+
+    def as_text(self) -> str:
+        """For people."""
+        deployment, terms = self.deployment, self.audits[0].terms
+        neighbours = deployment.mechanism == "private-knn"
+        of = f"{deployment.teachers} {'neighbours' if neighbours else 'teachers'}"
+        head = (
+            f"{deployment.mechanism} on {deployment.task.name}: {of}, {deployment.noise}, "
+            f"{terms.experiments:,} experiments a query and world, confidence {1 - terms.alpha:g}\n"
+            "Rényi costs in nats; 2-cut and region are lower bounds from labels"
+        )
+        return "\n\n".join([head, *("\n".join(audit.lines()) for audit in self.audits)])
+
+
+@dataclass(frozen=True)
+class Work:
+    """How it is done.
+
+    executor: who works; cache: where trained votes are kept; anew: whether votes are drawn anew in
+    every experiment, and noise added to them, in place of labels drawn from the exact law.
+    """
+
+    executor: Executor
+    cache: Path | None
+    anew: bool
+
+
+def audit_mechanism(
+    deployment: Deployment,
+    adversaries: Sequence[tuple[Adversary, Source]],
+    terms: Terms,
+    delta: float,
+    work: Work,
+) -> MechanismAudits:
+    """Trains, attacks and audits. Raises ValueError for what the records do not allow."""
+
+    def train(ensemble: Any, added: Any) -> Any:
+        return trained(ensemble, added, work.cache, work.executor)
+
+    draw = run_experiments if work.anew else experiments
+    done = []
+    for adversary, source in adversaries:
+        attack = deployment.attacked(adversary, train, source)
+        found = audited(attack, terms, draw, work.executor)
+        done.append(MechanismAudit(attack, found, terms, delta))
+    return MechanismAudits(deployment, tuple(done))
