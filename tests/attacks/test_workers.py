@@ -20,6 +20,7 @@ from dpassay.attacks.auditing import counts_of_laws, counts_of_runs
 from dpassay.attacks.workers import WorkersError, carried_out, open_executor, stream
 
 SIZE, BLOCK = 2350, 100  # the last block is a part of one
+ABSENT = "Dask is not installed: pip install distributed"
 
 
 def counted(executor=None):
@@ -120,7 +121,7 @@ def test_a_dask_cluster_counts_what_one_process_counts_and_one_worker_may_be_kil
 
 def test_what_is_no_scheduler_is_said_in_one_line(monkeypatch) -> None:
     """A wrong address, and one where nothing answers, at once where nothing ever will."""
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install distributed")
+    pytest.importorskip("distributed", reason=ABSENT)
     monkeypatch.setattr(executors, "_REACHED", 0.3)
     for address in ("nonsense", "http://127.0.0.1:8786", "tcp://127.0.0.1:1"):
         with pytest.raises(WorkersError) as told, open_executor(dask=address):
