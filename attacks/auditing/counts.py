@@ -50,6 +50,10 @@ class Counts:
         pilot = type(self)(drawn[0], drawn[1])
         return pilot, type(self)(self.here - drawn[0], self.there - drawn[1])
 
+    def __add__(self, other: Self) -> Self:
+        """Of both samples together."""
+        return type(self)(self.here + other.here, self.there + other.there)
+
     @property
     def swapped(self) -> Self:
         """With the worlds in each other's place."""

@@ -7,6 +7,7 @@ import click
 
 from ..commands.exit_statuses import fail, on_stdout
 from ..commands.options import Whole
+from .workers import over_workers, working
 
 
 @click.command()
@@ -37,6 +38,7 @@ from ..commands.options import Whole
     show_default=True,
     help="Of refused queries.",
 )
+@over_workers
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def account(
     *,
@@ -50,6 +52,8 @@ def account(
     epsilon: float | None,
     analysis: Literal["data-independent", "data-dependent", "exact", "worst-pair"],
     charging: Literal["expected", "realised", "all"],
+    workers: int | None,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Print the privacy cost of asking each row of HISTOGRAMS.csv, one histogram per row.
@@ -67,15 +71,18 @@ def account(
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")
     try:
         asked = read_histograms(histograms)
-        charged = charge(
-            asked,
-            mechanism_of_options(noise, threshold, threshold_noise, mechanism),
-            delta,
-            repeat=repeat,
-            budget=epsilon,
-            analysis=analysis,
-            charging=charging,
-        )
+        spoken = mechanism_of_options(noise, threshold, threshold_noise, mechanism)
+        with working(workers, dask) as executor:
+            charged = charge(
+                asked,
+                spoken,
+                delta,
+                repeat=repeat,
+                budget=epsilon,
+                analysis=analysis,
+                charging=charging,
+                executor=executor,
+            )
     except ValueError as error:
         fail(str(error))
     with on_stdout():

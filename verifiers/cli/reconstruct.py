@@ -2,16 +2,18 @@
 
 import json
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 from ..commands.exit_statuses import fail, on_stdout
 from ..commands.options import Whole
+from ..text import printable
+from .workers import over_workers, working
 
 
 @click.command()
-@click.argument("labels", required=False)
+@click.argument("labels", nargs=-1)
 @click.option(
     "--counts", metavar="N0,N1,...", help="How often each label came, in place of LABELS."
 )
@@ -26,10 +28,11 @@ from ..commands.options import Whole
     default="mle",
     show_default=True,
 )
+@over_workers
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def reconstruct(
     *,
-    labels: str | None,
+    labels: tuple[str, ...],
     counts: str | None,
     noise: str,
     teachers: int,
@@ -37,28 +40,41 @@ def reconstruct(
     threshold: float | None,
     threshold_noise: str | None,
     method: Literal["mle", "posterior", "gradient-descent"],
+    workers: int | None,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Read the vote histogram behind the LABELS released for one query.
 
     LABELS is a file with one label per line, or a CSV with a column 'label'; without it, stdin.
-    A refusal is -1; with --threshold, refusals are read too, and --counts has them last.
+    Several are of a query each, and are shared by --workers. A refusal is -1; with --threshold,
+    refusals are read too, and --counts has them last.
     """
+    if counts is not None and (labels or classes is not None):
+        fail("--counts stands for LABELS and --classes: give one or the other")
+    if counts is None and not labels and (sys.stdin is None or sys.stdin.isatty()):
+        fail("nothing to read: give LABELS, --counts, or labels on stdin")
+    if labels.count("-") > 1:
+        fail("LABELS -, standard input, can be read once")
+    how: dict[str, Any] = {
+        "classes": classes,
+        "mechanism": (noise, threshold, threshold_noise),
+        "teachers": teachers,
+        "method": method,
+    }
+    if len(labels) > 1:
+        _many(labels, workers, dask, as_json, how)
+    elif workers is None and dask is None:
+        _one(labels[0] if labels else None, counts, as_json, how)
+    else:
+        fail("--workers and --dask share out logs: give several LABELS")
+
+
+def _one(labels: str | None, counts: str | None, as_json: bool, how: dict[str, Any]) -> None:
     from ..commands.reconstruct import reconstruct_votes
 
-    if counts is not None and (labels is not None or classes is not None):
-        fail("--counts stands for LABELS and --classes: give one or the other")
-    if counts is None and labels is None and (sys.stdin is None or sys.stdin.isatty()):
-        fail("nothing to read: give LABELS, --counts, or labels on stdin")
     try:
-        result = reconstruct_votes(
-            labels,
-            counts,
-            classes=classes,
-            mechanism=(noise, threshold, threshold_noise),
-            teachers=teachers,
-            method=method,
-        )
+        result = reconstruct_votes(labels, counts, **how)
     except ValueError as error:
         fail(str(error))
     for warning in result.warnings:
@@ -67,3 +83,27 @@ def reconstruct(
         click.echo("dpassay: drawing from the posterior of many classes takes a while", err=True)
     with on_stdout():
         print(json.dumps(result.as_json()) if as_json else result.as_text())
+
+
+def _many(
+    labels: tuple[str, ...],
+    workers: int | None,
+    dask: str | None,
+    as_json: bool,
+    how: dict[str, Any],
+) -> None:
+    from ..commands.reconstruct_logs import reconstruct_logs
+
+    try:
+        with working(workers, dask) as executor:
+            found = reconstruct_logs(labels, executor, **how)
+    except ValueError as error:
+        fail(str(error))
+    for read in found:
+        for warning in read.warnings:
+            click.echo(f"dpassay: warning: {printable(read.log)}: {warning}", err=True)
+    with on_stdout():
+        if as_json:
+            print(json.dumps({"logs": [{"log": read.log} | read.as_json for read in found]}))
+        else:
+            print("\n\n".join(f"{printable(read.log)}: {read.as_text}" for read in found))

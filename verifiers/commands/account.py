@@ -1,12 +1,15 @@
 """The command `dpassay account`: from a file of histograms to what asking them costs."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...attacks.executors import Here
+from ...attacks.workers import carried_out
 from ...reference import (
     REFUSAL,
     ConfidentGNMax,
@@ -19,9 +22,15 @@ from ...reference.accounting.confident import Charging
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
 from ...reference.arrays import Matrix
 from ..inputs.histogram_file import Asked
-from .fitting import Fitting
+from .fitting import Fitting, Row
 
 Accounted = NoisyArgmax | ConfidentGNMax
+
+Costs = Callable[[Sequence[Row], Matrix], Matrix]
+"""Costs (rows, n) of rows at orders (n,)."""
+
+TOGETHER = 16
+"""Histograms that are a part of the work, whoever does it."""
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 
@@ -116,9 +125,11 @@ def account(
     budget: float | None = None,
     analysis: Analysis = "data-dependent",
     charging: Charging = "expected",
+    executor: Executor | None = None,
 ) -> Account:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
+    executor: over whose workers the histograms are shared; this process when None.
     Raises ValueError where charging `realised` has no labels, a label is a refusal of a mechanism
     that refuses nothing, a single pass exceeds the budget, or the mechanism is not known.
     """
@@ -132,12 +143,12 @@ def account(
         )
     if charging == "realised" and any(row.label is None for row in rows):
         raise ValueError("--charging realised needs a column 'label' of what was released")
-    beyond = None
+    beyond, costs = None, _costs(mechanism, analysis, charging, executor or Here())
     if budget is not None:
-        fitting = _fitting(rows, mechanism, delta, analysis, charging)
+        fitting = _fitting(rows, delta, costs)
         repeat = fitting.passes(budget)
         beyond = fitting.rows_beyond(repeat, budget)
-    once = _total_cost(rows, mechanism, analysis, charging)
+    once = _total_cost(rows, costs)
     found = best_epsilon(lambda orders: repeat * once(orders), delta)
     if charging == "realised":
         answered = float(repeat * sum(row.label != REFUSAL for row in rows))
@@ -149,32 +160,51 @@ def account(
     )
 
 
-def _total_cost(
-    rows: list[Asked], mechanism: Accounted, analysis: Analysis, charging: Charging
-) -> Callable[[Matrix], Matrix]:
+def _costs(
+    mechanism: Accounted, analysis: Analysis, charging: Charging, executor: Executor
+) -> Costs:
+    """Works out the cost of each row at some orders, over an executor."""
+
+    def costs(rows: Sequence[Row], orders: Matrix) -> Matrix:
+        parts = (
+            (rows[start : start + TOGETHER], mechanism, orders, analysis, charging)
+            for start in range(0, len(rows), TOGETHER)
+        )
+        found = sorted(carried_out(_some, parts, executor), key=lambda part: part[0])
+        return np.concatenate([some for _, some in found])
+
+    return costs
+
+
+def _some(
+    rows: Sequence[Row],
+    mechanism: Accounted,
+    orders: Matrix,
+    analysis: Analysis,
+    charging: Charging,
+) -> Matrix:
+    """Costs (rows, n)."""
+    return np.stack(
+        [
+            query_cost(votes, mechanism, orders, analysis, charging=charging, refused=refused)
+            for votes, refused in rows
+        ]
+    )
+
+
+def _total_cost(rows: list[Asked], costs: Costs) -> Callable[[Matrix], Matrix]:
     """The cost (n,) of asking every row once, as a function of orders; equal rows once."""
     counted = Counter((row.histogram, row.label == REFUSAL) for row in rows)
+    times = np.array(list(counted.values()), dtype=np.float64)[:, None]
 
     def total(orders: Matrix) -> Matrix:
-        costs = [
-            times
-            * query_cost(votes, mechanism, orders, analysis, charging=charging, refused=refused)
-            for (votes, refused), times in counted.items()
-        ]
-        return np.asarray(np.sum(costs, axis=0))
+        return np.asarray(np.sum(times * costs(list(counted), orders), axis=0))
 
     return total
 
 
-def _fitting(
-    rows: list[Asked], mechanism: Accounted, delta: float, analysis: Analysis, charging: Charging
-) -> Fitting:
+def _fitting(rows: list[Asked], delta: float, costs: Costs) -> Fitting:
     """What of the rows fits a budget; equal rows cost the same."""
     keys = [(row.histogram, row.label == REFUSAL) for row in rows]
-    costs = {
-        (votes, refused): query_cost(
-            votes, mechanism, ORDERS, analysis, charging=charging, refused=refused
-        )
-        for votes, refused in dict.fromkeys(keys)
-    }
-    return Fitting(keys, costs, delta)
+    distinct = list(dict.fromkeys(keys))
+    return Fitting(keys, dict(zip(distinct, costs(distinct, ORDERS), strict=True)), delta)

@@ -1,6 +1,7 @@
 """The command `dpassay reconstruct`: from what a user has, labels or counts, to answers."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,16 +73,34 @@ def reconstruct_votes(
     mechanism: noise, threshold and threshold's noise, as the command's options give them.
     Raises ValueError of one line for the user.
     """
+    answers, warnings = asked_answers(labels, counts, classes=classes, mechanism=mechanism)
+    return read_votes(answers, teachers, method, warnings)
+
+
+def asked_answers(
+    labels: str | None,
+    counts: str | None,
+    *,
+    classes: int | None,
+    mechanism: tuple[str, float | None, str | None],
+) -> tuple[Answers, list[str]]:
+    """The answers that `reconstruct_votes` is given, and what to warn of; raises as it does."""
     attacked = mechanism_of_options(*mechanism)
-    warnings = []
     if counts is not None:
-        answers = answers_from_counts(counts, attacked)
-    else:
-        answers, left_out = answers_from_log(labels or "-", classes, attacked)
-        if left_out:
-            warnings.append(f"refusals left out: {left_out:,}; --threshold would read them too")
+        return answers_from_counts(counts, attacked), []
+    answers, left_out = answers_from_log(labels or "-", classes, attacked)
+    if not left_out:
+        return answers, []
+    return answers, [f"refusals left out: {left_out:,}; --threshold would read them too"]
+
+
+def read_votes(
+    answers: Answers, teachers: int, method: Method, warnings: Sequence[str] = ()
+) -> Reading:
+    """The votes behind answers; warnings: what is to be said first. Raises ValueError of a line."""
     if not answers.counts.any():
         raise ValueError("no labels were counted: nothing to read")
+    warnings, attacked = list(warnings), answers.mechanism
     _check_scales(attacked, teachers)
     found = reconstruct(answers, teachers, method)
     misfit = _misfit(answers, found if method == "mle" else reconstruct(answers, teachers))

@@ -1,0 +1,39 @@
+"""Options of commands whose work has parts: over how many workers, or which cluster."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from ..commands.exit_statuses import fail
+from ..commands.options import Whole
+
+if TYPE_CHECKING:
+    from ...attacks.executors import Workers
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_MOST = 1000
+
+
+def over_workers(command: Command) -> Command:
+    """Gives a command the options `--workers` and `--dask`, as `workers` and `dask`."""
+    command = click.option("--dask", metavar="ADDRESS", help="Over a Dask scheduler's workers.")(
+        command
+    )
+    return click.option("--workers", type=Whole(1, _MOST), help="Over so many processes.")(command)
+
+
+@contextmanager
+def working(workers: int | None, dask: str | None) -> Iterator["Workers"]:
+    """The executor that the options name; ends the command where it cannot be had, or is lost."""
+    from ...attacks.workers import WorkersError, open_executor
+
+    if workers is not None and dask is not None:
+        fail("--workers and --dask: give one or the other")
+    try:
+        with open_executor(workers, dask) as executor:
+            yield executor
+    except WorkersError as error:
+        fail(str(error))

@@ -1,0 +1,54 @@
+"""Many logs read by `dpassay reconstruct`, each a part of the work."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+from ...attacks import Answers, Method
+from ...attacks.progress import shown
+from ...attacks.workers import carried_out
+from .reconstruct import asked_answers, read_votes
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """What was read from one log, in both forms, and what to say about it."""
+
+    log: str
+    as_json: dict[str, Any]
+    as_text: str
+    warnings: list[str]
+
+
+def reconstruct_logs(
+    logs: Sequence[str],
+    executor: Executor,
+    *,
+    classes: int | None,
+    mechanism: tuple[str, float | None, str | None],
+    teachers: int,
+    method: Method,
+) -> list[ReadLog]:
+    """Reads the votes behind each log, in their order, over an executor; the logs are read here.
+
+    The arguments are those of `reconstruct_votes`. Raises ValueError that names the log, before
+    any votes are read where a log is none.
+    """
+    parts: list[tuple[str, Answers, list[str], int, Method]] = []
+    for log in logs:
+        answers, warnings = asked_answers(log, None, classes=classes, mechanism=mechanism)
+        parts.append((log, answers, warnings, teachers, method))
+    found = shown(carried_out(_read, parts, executor), len(parts), "logs")
+    return [read for _, read in sorted(found, key=lambda one: one[0])]
+
+
+def _read(
+    log: str, answers: Answers, warnings: Sequence[str], teachers: int, method: Method
+) -> ReadLog:
+    """One log, intervals included: they are most of the work."""
+    try:
+        read = read_votes(answers, teachers, method, warnings)
+        return ReadLog(log, read.as_json(), read.as_text(), read.warnings)
+    except ValueError as error:
+        raise ValueError(f"{'stdin' if log == '-' else log}: {error}") from None
