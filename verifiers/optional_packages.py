@@ -1,6 +1,11 @@
 """Packages that only some of what is offered needs: what to install where one is absent."""
 
-_PACKAGES = {"dp_accounting": "dp-accounting", "flint": "python-flint", "jaxlib": "jax"}
+_PACKAGES = {
+    "dp_accounting": "dp-accounting",
+    "flint": "python-flint",
+    "jaxlib": "jax",
+    "sklearn": "scikit-learn",
+}
 """What to install for a module of another name."""
 
 
