@@ -19,7 +19,7 @@ from ...reference.mechanisms import Labels
 from .neighbours import squared_distances
 
 Query = Any
-Teacher = Callable[[Query], int]
+Teacher = Callable[[Query], int | np.integer[Any]]
 Records = Sequence[int]
 """Which records, by their place in the data set."""
 

@@ -5,9 +5,17 @@ from math import factorial, prod
 
 import numpy as np
 import pytest
+from scipy.stats import multinomial
 
-from dpassay.attacks.auditing import laws_with_one_vote_fixed
-from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, NoisyArgmax
+from dpassay.attacks.auditing import laws_with_one_vote_fixed, laws_with_shifts
+from dpassay.reference import (
+    Exponential,
+    Gaussian,
+    Gumbel,
+    Laplace,
+    NoisyArgmax,
+    probabilities,
+)
 
 VOTES = np.array([0.5, 0.3, 0.2, 0.0])
 
@@ -51,6 +59,45 @@ def test_rows_of_a_deployment_sum_to_one_and_follow_the_fixed_vote() -> None:
     assert far.max() < 5.5  # ten normal deviates exceed it less than once in a million
 
 
+SHIFTS = np.array([[0, 0, 0], [1, -1, 0], [-1, 0, 1], [2, -2, 0], [-1, -1, -1]])
+
+
+def enumerated(noise, votes, draws, shifts):
+    """The average of Q(h + shift) over every outcome h of a multinomial of three classes."""
+    histograms = np.array(
+        [(i, j, draws - i - j) for i in range(draws + 1) for j in range(draws + 1 - i)]
+    )
+    weights = multinomial.pmf(histograms, draws, votes)
+    return np.stack([weights @ probabilities(histograms + s, noise) for s in shifts])
+
+
+@pytest.mark.parametrize("draws", [0, 1, 5])
+@pytest.mark.parametrize(
+    "noise", [Gaussian(0.3), Gaussian(5.0), Laplace(0.7), Gumbel(1.5), Exponential(0.4)], ids=str
+)
+def test_shifts_are_added_to_the_votes(noise, draws) -> None:
+    """Catches a shift of the wrong sign, or in the cdfs alone; a range that ends at no votes."""
+    votes = np.array([0.5, 0.3, 0.2])
+    found = laws_with_shifts(noise, votes, draws, SHIFTS)
+    assert found == pytest.approx(enumerated(noise, votes, draws, SHIFTS), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "votes", "draws"),
+    [(2.0, [0.98, 0.01, 0.01], 50), (5.0, [0.98, 0.01, 0.01], 50), (40.0, [0.9, 0.09, 0.01], 150)],
+)
+def test_labels_that_hardly_ever_come_keep_their_digits(sigma, votes, draws) -> None:
+    """Down to 3e-30; on a circle of radius 1 all below 1e-17 are rounding errors."""
+    found = laws_with_shifts(Gaussian(sigma), np.array(votes), draws, SHIFTS)
+    assert found == pytest.approx(enumerated(Gaussian(sigma), votes, draws, SHIFTS), rel=1e-9)
+
+
+def test_votes_that_are_not_random_are_q_of_h() -> None:
+    found = laws_with_shifts(Gaussian(0.2), np.array([0.0, 1.0, 0.0]), 9, SHIFTS)
+    expected = probabilities(np.array([0, 9, 0]) + SHIFTS, Gaussian(0.2))
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
 def test_rows_of_many_classes_sum_to_one() -> None:
     """A step that serves ten classes errs by 5e-9 at a hundred: the integrand is steeper."""
     found = laws_with_one_vote_fixed(Gaussian(40.0), np.full(100, 0.01), 1)
@@ -68,3 +115,11 @@ def test_rows_of_many_classes_sum_to_one() -> None:
 def test_what_is_no_law_is_named(votes, voters, says) -> None:
     with pytest.raises(ValueError, match=says):
         laws_with_one_vote_fixed(Gaussian(1.0), np.array(votes), voters)
+
+
+def test_shifts_of_another_shape_are_named() -> None:
+    votes = np.array([0.5, 0.5])
+    with pytest.raises(ValueError, match=r"shifts of shape \(1, 3\): expected \(s, 2\)"):
+        laws_with_shifts(Gaussian(1.0), votes, 3, SHIFTS[:1])
+    with pytest.raises(ValueError, match="draws -1"):
+        laws_with_shifts(Gaussian(1.0), votes, -1, SHIFTS[:, :2])
