@@ -1,0 +1,1 @@
+"""Private prediction audited: what teachers are, and what adversaries do to them."""
