@@ -101,7 +101,7 @@ Train = Callable[[Ensemble, Added | None], NDArray[np.int64]]
 """Trains an ensemble: votes (s, m), or with one record more each (s, a, m), (s, a) of one query."""
 
 
-def trained(
+def trained_votes(
     ensemble: Ensemble, added: Added | None, cache: Path | None, executor: Executor
 ) -> NDArray[np.int64]:
     """Votes of the teachers (s, m); with `added` (s, a, m), or (s, a) where each asks one query.

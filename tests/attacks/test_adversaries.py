@@ -15,7 +15,7 @@ from dpassay.attacks.private_prediction.deployments import Deployment
 from dpassay.attacks.private_prediction.neighbours import expected_votes
 from dpassay.attacks.private_prediction.prompts import Prompt
 from dpassay.attacks.private_prediction.records import Task
-from dpassay.attacks.private_prediction.trainings import Ensemble, trained
+from dpassay.attacks.private_prediction.trainings import Ensemble, trained_votes
 from dpassay.reference import parse_noise
 
 NOISE = parse_noise("gaussian:2")
@@ -32,7 +32,7 @@ def task(records: int = 60, queries: int = 8) -> Task:
     return Task("clouds", points[own], labels[own], points[asked], labels[asked], 3)
 
 
-train = partial(trained, cache=None, executor=Here())
+train = partial(trained_votes, cache=None, executor=Here())
 
 
 def parties(learner: str = "nearest", trainings: int = 1) -> Ensemble:

@@ -15,7 +15,7 @@ from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited
 from ...attacks.private_prediction.deployments import Deployment
 from ...attacks.private_prediction.records import Task, digits, mnist, table
-from ...attacks.private_prediction.trainings import trained
+from ...attacks.private_prediction.trainings import trained_votes
 from ..findings.report import Verdict
 
 BUNDLED = {"digits": digits, "mnist": mnist}
@@ -155,7 +155,7 @@ def audit_mechanism(
     """Trains, attacks and audits. Raises ValueError for what the records do not allow."""
 
     def train(ensemble: Any, added: Any) -> Any:
-        return trained(ensemble, added, work.cache, work.executor)
+        return trained_votes(ensemble, added, work.cache, work.executor)
 
     draw = run_experiments if work.anew else experiments
     done = []
