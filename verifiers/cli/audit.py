@@ -21,6 +21,7 @@ from .audit_mechanism import audit_by_name, of_mechanism, typed_options
 @click.pass_context
 def audit(
     context: click.Context,
+    /,
     *,
     target: str | None,
     other: str | None,
