@@ -1,0 +1,135 @@
+"""`dpassay audit --mechanism`: adversaries on records, beside exact costs and theory."""
+
+import json
+
+import numpy as np
+import pytest
+from typed import typed
+
+from dpassay.attacks.auditing import region
+from dpassay.attacks.executors import Here
+from dpassay.attacks.private_prediction import (
+    Pate,
+    PromptPate,
+    divergences,
+    experiments,
+    run_experiments,
+)
+from dpassay.attacks.private_prediction.adversaries import Adversary, Attack, asked
+from dpassay.attacks.private_prediction.audited import Audited, Terms, audited
+from dpassay.reference import parse_noise
+from dpassay.verifiers.commands.audit_mechanism import MechanismAudit
+from dpassay.verifiers.findings.report import Verdict
+
+ORDERS = np.array([2.0, 8.0])
+NOISE = parse_noise("gaussian:2")
+MOVED = np.array([-1, 1, 0])
+
+
+def attack(adversary: Adversary, queries: int = 3) -> Attack:
+    """One vote of 20 moves, between classes further and further apart."""
+    found = []
+    for gap in range(queries):
+        here = np.array([10 + gap, 10 - gap, 0])
+        found.append(asked(gap, PromptPate(NOISE, here, here + MOVED)))
+    return Attack(adversary, "a record", tuple(found))
+
+
+def terms(**other) -> Terms:
+    given = {"orders": ORDERS, "times": 1, "experiments": 10**6, "alpha": 1e-6, "seed": 0}
+    return Terms(**given | other)
+
+
+def test_a_repeated_query_counts_as_often_as_it_is_asked() -> None:
+    made = attack(Adversary.POIS_MIAQ)
+    once = audited(made, terms(), experiments, Here())
+    often = audited(made, terms(times=7), experiments, Here())
+    worst = max(divergences(a.worlds, [2.0]).max() for a in made.asked)
+    assert once.exact[0] == pytest.approx(worst)
+    assert once.queries, often.queries == (1, 7)
+    for name in ("theory", "changed", "exact", "two_cut", "region"):
+        assert getattr(often, name) == pytest.approx(7 * getattr(once, name))
+
+
+def test_natural_queries_add_up_and_share_the_error() -> None:
+    made = attack(Adversary.POIS_MINQ)
+    found = audited(made, terms(times=7), experiments, Here())
+    each = [divergences(a.worlds, ORDERS) for a in made.asked]
+    assert found.exact == pytest.approx(np.sum(each, 0).max(0))
+    bounds = np.zeros((2, ORDERS.size))
+    for a in made.asked:
+        rng = np.random.default_rng([0, a.query])
+        bounds += region(experiments(a.worlds, 10**6, rng), ORDERS, 1e-6 / 3)
+    assert found.region == pytest.approx(bounds.max(0))
+
+
+@pytest.mark.parametrize("draw", [experiments, run_experiments])
+def test_bounds_come_near_the_exact_cost_and_do_not_exceed_it(draw) -> None:
+    """Above it once in a million; a tenth below it means another pair of worlds was counted."""
+    found = audited(attack(Adversary.NAT_MIAQ), terms(), draw, Here())
+    for bound in (found.two_cut, found.region):
+        assert (bound <= found.exact * (1 + 1e-9)).all()
+        assert (bound > 0.8 * found.exact).all()
+    assert (found.exact <= found.changed * (1 + 1e-9)).all()
+    assert (found.changed <= found.theory).all()
+
+
+def test_a_vote_that_may_not_move_gives_away_less_than_one_that_does() -> None:
+    law = np.array([0.5, 0.4, 0.1])
+    worlds = Pate(NOISE, 20, law, np.array([0.4, 0.5, 0.1]))
+    found = audited(
+        Attack(Adversary.NAT_MIAQ, "a record", (asked(0, worlds),)), terms(), experiments, Here()
+    )
+    assert (found.exact < 0.1 * found.changed).all()
+
+
+def test_theory_that_labels_exceed_is_refuted() -> None:
+    costs = np.array([0.1, 0.2])
+    for bound, verdict in ((0.3, Verdict.FAIL), (0.05, Verdict.PASS), (0.0, Verdict.INCONCLUSIVE)):
+        found = Audited(costs, costs, costs, np.full(2, bound), np.zeros(2), 0, 1)
+        audit = MechanismAudit(attack(Adversary.NAT_MIAQ), found, terms(), 1e-6)
+        assert audit.verdict is verdict
+
+
+def run(*arguments):
+    return typed("audit", *arguments)
+
+
+def test_the_command_prints_costs_and_json(tmp_path) -> None:
+    arguments = ("--mechanism", "capc", "--queries", "3", "--teachers", "20", "--noise")
+    more = ("gaussian:3", "--experiments", "1000000", "--order", "2", "--cache", str(tmp_path))
+    done = run(*arguments, *more, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["mechanism"], found["data"], found["verdict"]) == ("capc", "digits", "pass")
+    assert [audit["adversary"] for audit in found["audits"]] == [a.value for a in Adversary]
+    for audit in found["audits"]:
+        assert 0 < audit["region"][0] <= audit["exact"][0] <= audit["theory"][0]
+    text = run(*arguments, *more, "--adversary", "nat-miaq", "--workers", "2").stdout
+    assert "nat-miaq adds the query itself, with its true label" in text
+    assert f"{found['audits'][0]['region'][0]:.4g}" in text  # the same, with two workers
+    assert list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give TARGET, --claim FILE and --pair HISTOGRAM HISTOGRAM, or --mechanism NAME"),
+        (("--teachers", "5"), "--teachers belongs to --mechanism NAME"),
+        (("--mechanism", "pate", "x.py:f"), "--mechanism stands for TARGET"),
+        (("--mechanism", "pate", "--data", "people.csv"), "a CSV file with --label COLUMN"),
+        (("--mechanism", "pate", "--data", "a.csv", "--label", "x"), "a.csv: not read"),
+        (("--mechanism", "pate", "--label", "x"), "digits has its own labels"),
+        (("--mechanism", "pate", "--queries", "400"), "400 queries: digits has 1 to 360"),
+        (("--mechanism", "capc", "--teachers", "2000"), "2000 teachers: expected 1 to 1437"),
+        (("--mechanism", "pate", "--noise", "laplace:3", "--queries", "1"), "expected gaussian"),
+        (("--mechanism", "pate", "--order", "1"), "order 1: expected a finite number"),
+        (("--mechanism", "capc", "--workers", "2", "--dask", "x"), "give one or the other"),
+    ],
+)
+def test_misuse_is_one_line(tmp_path, monkeypatch, arguments, message) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
