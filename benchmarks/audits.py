@@ -6,7 +6,6 @@ where it was when it is run again.
 """
 
 import argparse
-import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ from dpassay.attacks.auditing import (
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
 
-from .long_runs import ROOT, Part, carried_out
+from .long_runs import ROOT, Part, add_workers, carried_out, workers
 
 mpl.use("svg")
 
@@ -169,7 +168,7 @@ def part(kind: str, *numbers: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Audits beside exact divergences.")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of each pair")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="side by side")
+    add_workers(parser)
     asked = parser.parse_args()
     sizes: list[Part] = [("shares", i, n) for i in (0, 1) for n in SIZES]
     blocks: list[Part] = [
@@ -177,7 +176,8 @@ def main() -> None:
         for block in range(asked.repetitions // TOGETHER)
         for i in range(len(PAIRS))
     ]
-    found = carried_out(part, sizes + blocks, "audits", asked.processes)
+    with workers(asked) as executor:
+        found = carried_out(part, sizes + blocks, "audits", executor)
     near, beyond = found[: len(sizes)], found[len(sizes) :]
     lines = [*page_of_shares(near), *page_of_exceedances(beyond, len(blocks) // len(PAIRS))]
     (ROOT / "docs" / "audits-measured.md").write_text("\n".join(lines) + "\n")

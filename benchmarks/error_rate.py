@@ -7,7 +7,6 @@ is run again.
 """
 
 import argparse
-import os
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -19,7 +18,7 @@ from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 
-from .long_runs import carried_out
+from .long_runs import add_workers, carried_out, workers
 
 BLOCKS = 40
 """Different plans, that is choices of histograms, over which the runs are spread."""
@@ -66,13 +65,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How often correct aggregators fail.")
     parser.add_argument("--runs", type=int, default=2000, help="runs of 5,000 queries, at each")
     parser.add_argument("--full", type=int, default=100, help="runs of the whole default gate")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs side by side")
+    add_workers(parser)
     asked = parser.parse_args()
     for setting, gate in SETTINGS.items():
         todo = list(parts(setting, asked.runs if gate else asked.full))
         if not todo:
             continue
-        told = carried_out(verdicts, todo, "error_rate", asked.processes)
+        with workers(asked) as executor:
+            told = carried_out(verdicts, todo, "error_rate", executor)
         found = [verdict for part in told for verdict in part]
         failed, times = found.count("fail"), len(found)
         upper = beta.ppf(0.99, failed + 1, times - failed) if failed < times else 1.0

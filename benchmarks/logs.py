@@ -7,7 +7,6 @@ when it is run again.
 """
 
 import argparse
-import os
 import statistics
 
 import numpy as np
@@ -19,7 +18,7 @@ from dpassay.verifiers.error_budget import SHARES, log_threshold
 from dpassay.verifiers.inputs.release_log import Row
 from dpassay.verifiers.logs import LogEvidence, chunks
 
-from .long_runs import carried_out
+from .long_runs import add_workers, carried_out, workers
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 ROWS, ONSET = 100_000, 50_000
@@ -73,10 +72,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Recorded logs, sound and broken.")
     parser.add_argument("--sound", type=int, default=1000, help="sound logs")
     parser.add_argument("--broken", type=int, default=40, help="logs whose noise halves")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs side by side")
+    add_workers(parser)
     asked = parser.parse_args()
     parts = [(votes, i) for votes in VOTES for i in range(asked.broken // 2)]
-    told = carried_out(delay, parts, "log_delays", asked.processes)
+    with workers(asked) as executor:
+        told = carried_out(delay, parts, "log_delays", executor)
     for votes in VOTES:
         found = [d for (of, _), d in zip(parts, told, strict=True) if of == votes]
         rows = sorted(d[0] for d in found)
@@ -88,7 +88,8 @@ def main() -> None:
             flush=True,
         )
     parts = [(votes, i) for i in range(asked.sound // 2) for votes in VOTES]
-    values = carried_out(highest, parts, "log_error_rate", asked.processes)
+    with workers(asked) as executor:
+        values = carried_out(highest, parts, "log_error_rate", executor)
     for rate in RATES:
         limits = {name: log_threshold(SHARES[name], rate) for name in values[0]}
         failed = sum(any(v[name] >= limits[name] for name in limits) for v in values)

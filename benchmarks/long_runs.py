@@ -1,31 +1,31 @@
 """Long benchmarks: parts shared by the cores, results kept as they come, a run taken up again."""
 
+import argparse
 import hashlib
 import json
+import os
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import track
-
 import dpassay
+from dpassay.attacks.progress import shown
+from dpassay.attacks.workers import WorkersError, open_executor
+from dpassay.attacks.workers import carried_out as parts_carried_out
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".benchmarks"
 """Where results are kept; git leaves it out."""
 
-LINE_SECONDS = 60.0
-
 Part = Sequence[str | int | float]
 
 
 def carried_out(
-    work: Callable[..., Any], parts: Sequence[Part], name: str, processes: int
+    work: Callable[..., Any], parts: Sequence[Part], name: str, executor: Executor
 ) -> list[Any]:
     """What `work(*part)` gives for each part, in their order; none is done twice.
 
@@ -36,7 +36,9 @@ def carried_out(
     done = kept_results(path)
     left = [part for part in parts if json.dumps(part) not in done]
     with path.open("a") as file:
-        for part, result in shown(shared(work, left, processes), len(left), name):
+        found = parts_carried_out(importable(work), left, executor)
+        for number, result in shown(found, len(left), name):
+            part = left[number]
             done[json.dumps(part)] = result
             file.write(json.dumps({"part": part, "result": result}) + "\n")
             file.flush()
@@ -69,30 +71,51 @@ def sources() -> str:
     return sums.hexdigest()[:16]
 
 
-def shared(
-    work: Callable[..., Any], parts: Sequence[Part], processes: int
-) -> Iterator[tuple[Part, Any]]:
-    """Parts with their results, as they are ready; Ctrl-C waits for none that has not begun."""
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+def add_workers(parser: argparse.ArgumentParser, default: int | None = None) -> None:
+    """Adds the options `--workers` and `--dask` to those of a benchmark; default: all cores."""
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
+        "--workers",
+        "--processes",
+        type=_count,
+        metavar="N",
+        help=f"processes side by side, {default or 'as many as cores'} without --dask",
+    )
+    either.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="of a scheduler whose workers have this folder on their PYTHONPATH",
+    )
+    parser.set_defaults(usual_workers=default or os.cpu_count() or 1)
+
+
+@contextmanager
+def workers(asked: argparse.Namespace) -> Iterator[Executor]:
+    """The executor that those options name; ends the program in one line where there is none."""
+    count = asked.usual_workers if asked.workers is None and asked.dask is None else asked.workers
     try:
-        parts_of = {pool.submit(work, *part): part for part in parts}
-        for ready in as_completed(parts_of):
-            yield parts_of[ready], ready.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+        with open_executor(count, asked.dask) as executor:
+            yield executor
+    except ModuleNotFoundError as error:
+        sys.exit(f"this needs {error.name}, which is not installed: pip install {error.name}")
+    except WorkersError as error:
+        sys.exit(str(error))
 
 
-def shown(results: Iterable[Any], total: int, name: str) -> Iterator[Any]:
-    """The same; a bar with the time left at a terminal, elsewhere one line per minute."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        yield from track(results, name, total=total, console=console)
-        return
-    began = told = time.monotonic()
-    for place, result in enumerate(results, 1):
-        yield result
-        now = time.monotonic()
-        if now - told >= LINE_SECONDS or place == total:
-            told, left = now, (now - began) / place * (total - place)
-            said = f"{name}: {place:,} of {total:,} parts in {now - began:,.0f} s"
-            print(f"{said}, about {left:,.0f} s left", file=sys.stderr, flush=True)
+def _count(text: str) -> int:
+    """A number of workers."""
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 1")
+    return int(text)
+
+
+def importable(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function under the name by which other processes can import it.
+
+    Of a benchmark that was started with `python -m`, functions belong to `__main__`.
+    """
+    main = sys.modules["__main__"].__spec__
+    if work.__module__ != "__main__" or main is None:
+        return work
+    found: Callable[..., Any] = getattr(import_module(main.name), work.__qualname__)
+    return found

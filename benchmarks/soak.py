@@ -21,7 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .long_runs import KEPT, LINE_SECONDS
+from dpassay.attacks.progress import LINE_SECONDS
+
+from .long_runs import KEPT
 
 HISTOGRAMS, BLOCK = 1000, 100_000
 CLAIM = """

@@ -6,7 +6,6 @@ where it was when it is run again.
 
 import argparse
 import json
-import os
 import re
 import statistics
 import sys
@@ -19,7 +18,7 @@ from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.gate import verify
 
-from .long_runs import ROOT, Part, carried_out
+from .long_runs import ROOT, Part, add_workers, carried_out, workers
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -67,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The gate on the zoo, over many seeds.")
     parser.add_argument("--runs", type=int, default=20, help="runs of each aggregator")
     parser.add_argument("--only", metavar="ID", help="one aggregator, printed and not written")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="runs side by side")
+    add_workers(parser)
     asked = parser.parse_args()
     if asked.only not in (None, *ENTRIES):
         parser.error(f"--only {asked.only}: no aggregator of this name in tests/zoo")
@@ -77,7 +76,9 @@ def main() -> None:
         for names in sharing_a_plan([asked.only] if asked.only else wanted(seed, asked.runs))
     ]
     outcomes: dict[str, list[Outcome]] = {}
-    for told in carried_out(assayed, parts, "zoo", asked.processes):
+    with workers(asked) as executor:
+        found = carried_out(assayed, parts, "zoo", executor)
+    for told in found:
         for name, outcome in told.items():
             outcomes.setdefault(name, []).append(
                 Outcome(**outcome | {"reporting": tuple(outcome["reporting"])})

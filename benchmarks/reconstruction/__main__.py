@@ -5,7 +5,6 @@ Stopped, it goes on where it was when it is run again.
 
 import argparse
 import csv
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ..long_runs import carried_out
+from ..long_runs import add_workers, carried_out, workers
 from .ensembles import ensembles
 from .experiments import ATTACKS, Outcome, attacked, settings
 from .figures import draw_all
@@ -25,10 +24,12 @@ def main() -> None:
     )
     parser.add_argument("folder", nargs="?", default="reconstruction", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
+    add_workers(parser)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     parts = [(place, options.seeds) for place in range(len(settings(ensembles(), options.seeds)))]
-    told = carried_out(attacked, parts, "reconstruction", os.cpu_count() or 1)
+    with workers(options) as executor:
+        told = carried_out(attacked, parts, "reconstruction", executor)
     outcomes = [Outcome(**row) for rows in told for row in rows]
     with (options.folder / "outcomes.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(outcomes[0].as_row()))

@@ -9,7 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator
 
-from ..long_runs import ROOT, Part, carried_out
+from ..long_runs import ROOT, Part, add_workers, carried_out, workers
 from ..zoo import Outcome
 from .assays import AT_ONCE, MECHANISM, assayed
 from .entries import ENTRIES, WORKERS, Entry
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100, help="runs of the correct service")
     parser.add_argument("--only", metavar="ID", help="one service, printed and not written")
     parser.add_argument("--queries", type=int, help="of a run, to try it out; printed as well")
-    parser.add_argument("--processes", type=int, default=1, help="services side by side")
+    add_workers(parser, 1)
     asked = parser.parse_args()
     if asked.only not in (None, *ENTRIES):
         parser.error(f"--only {asked.only}: expected one of {', '.join(ENTRIES)}")
@@ -35,9 +35,9 @@ def main() -> None:
         if asked.only == name or (asked.only is None and seed < runs_of(entry, asked.runs))
     ]
     outcomes: dict[str, list[Outcome]] = {}
-    for part, told in zip(
-        parts, carried_out(assayed, parts, "services", asked.processes), strict=True
-    ):
+    with workers(asked) as executor:
+        found = carried_out(assayed, parts, "services", executor)
+    for part, told in zip(parts, found, strict=True):
         outcome = Outcome(**told | {"reporting": tuple(told["reporting"])})
         outcomes.setdefault(str(part[1]), []).append(outcome)
     if asked.only or asked.queries:

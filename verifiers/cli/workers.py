@@ -26,12 +26,18 @@ def over_workers(command: Command) -> Command:
 
 
 @contextmanager
-def working(workers: int | None, dask: str | None) -> Iterator["Workers"]:
-    """The executor that the options name; ends the command where it cannot be had, or is lost."""
-    from ...attacks.workers import WorkersError, open_executor
+def working(workers: int | None, dask: str | None) -> Iterator["Workers | None"]:
+    """The executor that the options name, None where they name none.
 
+    Ends the command where it cannot be had, or is lost.
+    """
     if workers is not None and dask is not None:
         fail("--workers and --dask: give one or the other")
+    if workers is None and dask is None:
+        yield None
+        return
+    from ...attacks.workers import WorkersError, open_executor
+
     try:
         with open_executor(workers, dask) as executor:
             yield executor

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...attacks.executors import Here
-from ...attacks.workers import carried_out
 from ...reference import (
     REFUSAL,
     ConfidentGNMax,
@@ -29,7 +27,7 @@ Accounted = NoisyArgmax | ConfidentGNMax
 Costs = Callable[[Sequence[Row], Matrix], Matrix]
 """Costs (rows, n) of rows at orders (n,)."""
 
-TOGETHER = 16
+TOGETHER = 4
 """Histograms that are a part of the work, whoever does it."""
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
@@ -143,7 +141,7 @@ def account(
         )
     if charging == "realised" and any(row.label is None for row in rows):
         raise ValueError("--charging realised needs a column 'label' of what was released")
-    beyond, costs = None, _costs(mechanism, analysis, charging, executor or Here())
+    beyond, costs = None, _costs(mechanism, analysis, charging, executor)
     if budget is not None:
         fitting = _fitting(rows, delta, costs)
         repeat = fitting.passes(budget)
@@ -161,11 +159,15 @@ def account(
 
 
 def _costs(
-    mechanism: Accounted, analysis: Analysis, charging: Charging, executor: Executor
+    mechanism: Accounted, analysis: Analysis, charging: Charging, executor: Executor | None
 ) -> Costs:
-    """Works out the cost of each row at some orders, over an executor."""
+    """Works out the cost of each row at some orders, over an executor where there is one."""
 
     def costs(rows: Sequence[Row], orders: Matrix) -> Matrix:
+        if executor is None:
+            return _some(rows, mechanism, orders, analysis, charging)
+        from ...attacks.workers import carried_out  # loads what one process does not need
+
         parts = (
             (rows[start : start + TOGETHER], mechanism, orders, analysis, charging)
             for start in range(0, len(rows), TOGETHER)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...attacks import Answers, Method
+from ...attacks.executors import Here
 from ...attacks.progress import shown
 from ...attacks.workers import carried_out
 from .reconstruct import asked_answers, read_votes
@@ -23,23 +24,23 @@ class ReadLog:
 
 def reconstruct_logs(
     logs: Sequence[str],
-    executor: Executor,
+    executor: Executor | None,
     *,
     classes: int | None,
     mechanism: tuple[str, float | None, str | None],
     teachers: int,
     method: Method,
 ) -> list[ReadLog]:
-    """Reads the votes behind each log, in their order, over an executor; the logs are read here.
+    """Reads the votes behind each log, in their order, over an executor or in this process.
 
-    The arguments are those of `reconstruct_votes`. Raises ValueError that names the log, before
-    any votes are read where a log is none.
+    The logs are read here, whoever does the rest. The arguments are those of `reconstruct_votes`.
+    Raises ValueError that names the log, before any votes are read where a log is none.
     """
     parts: list[tuple[str, Answers, list[str], int, Method]] = []
     for log in logs:
         answers, warnings = asked_answers(log, None, classes=classes, mechanism=mechanism)
         parts.append((log, answers, warnings, teachers, method))
-    found = shown(carried_out(_read, parts, executor), len(parts), "logs")
+    found = shown(carried_out(_read, parts, executor or Here()), len(parts), "logs")
     return [read for _, read in sorted(found, key=lambda one: one[0])]
 
 
