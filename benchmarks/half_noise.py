@@ -1,10 +1,12 @@
 """GNMax with half the noise it claims: what its labels refute, at which number, by which bound."""
 
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import rel_entr
 from scipy.stats import norm
 
@@ -36,7 +38,7 @@ LOOKS = np.unique(
     np.rint(np.r_[np.geomspace(500, WITHIN // 2, 48), np.geomspace(WITHIN // 2, WITHIN, 16)])
 ).astype(np.int64)
 """Labels of each world at which an auditor looks: whenever there are 5 % more."""
-REPETITIONS, RIGHT, TOGETHER = 200, 20_000, 10
+REPETITIONS, RIGHT, TOGETHER = 200, 10_000, 10
 
 RENYI = ("order/sigma^2", "costliest pair", "this pair")
 CURVES = ("Gaussian curve", "this pair's curve")
@@ -92,18 +94,43 @@ def beyond(claim: str, curve: TradeOff) -> bool:
     return bool((second < allowed - 1e-12).any())
 
 
-def refuted(method: str, counts: Counts, error: float) -> list[str]:
-    """The claims that so many labels refute by a method."""
+def refuted(method: str, counts: Counts, error: float, among: Collection[str]) -> set[str]:
+    """Which of some claims so many labels refute by a method."""
     if method == "trade-off":
         curve = trade_off(POINTED, counts, error)
-        return [claim for claim in CURVES if beyond(claim, curve)]
+        return {claim for claim in among if beyond(claim, curve)}
+    if method == "region, anytime":
+        among = [claim for claim in among if not plainly_allowed(claim, counts, error)]
+    if not among:
+        return set()
     bounds = {
         "region, anytime": lambda: region(counts, ORDERS, error, anytime=True),
         "2-cut, anytime": lambda: two_cut(POINTED, counts, ORDERS, error, anytime=True),
         "2-cut, Clopper-Pearson": lambda: two_cut(POINTED, counts, ORDERS, error),
         "variational": lambda: variational(POINTED, counts, ORDERS, error),
     }[method]()
-    return [claim for claim in RENYI if (bounds > claimed(claim)).any()]
+    return {claim for claim in among if (bounds > claimed(claim)).any()}
+
+
+def plainly_allowed(claim: str, counts: Counts, error: float) -> bool:
+    """Whether the region has laws that the claim allows, on the way from the likeliest to equal.
+
+    Then none of its bounds refutes the claim. This takes a fiftieth of the time of the bounds.
+    """
+    likeliest = [n / n.sum() for n in (counts.here, counts.there)]
+    both = (counts.here + counts.there) / (counts.here.sum() + counts.there.sum())
+
+    def laws(t: float) -> tuple[Matrix, Matrix]:
+        here, there = ((1.0 - t) * law + t * both for law in likeliest)
+        return here, there
+
+    def excess(t: float) -> float:
+        return float((divergences(*laws(t)) - claimed(claim)).max())
+
+    if excess(0.0) <= 0.0:
+        return True
+    edge = brentq(excess, 0.0, 1.0)
+    return in_region(counts, *laws(min(1.0, edge + 1e-9)), error, anytime=True)
 
 
 def claims_of(method: str) -> tuple[str, ...]:
@@ -124,8 +151,8 @@ def wrong(block: int) -> dict[str, dict[str, list[int]]]:
         for method, of_claims in found.items():
             done: set[str] = set()
             for place, counts in enumerate(seen):
-                now = set(refuted(method, counts, ERROR)) if len(done) < len(of_claims) else set()
-                done = done | now if method in SEQUENTIAL else now
+                known = done if method in SEQUENTIAL else set()
+                done = known | refuted(method, counts, ERROR, of_claims.keys() - known)
                 for claim in done:
                     of_claims[claim][place] += 1
     return found
@@ -150,27 +177,28 @@ def right(block: int) -> dict[str, list[int]]:
     steps = np.diff(LOOKS, prepend=0)
     for _ in range(TOGETHER * 10):
         drawn = [np.cumsum(rng.multinomial(steps, law), axis=0) for law in laws]
-        seen = [Counts(here, there) for here, there in zip(*drawn, strict=True)]
-        for method, of_errors in found.items():
-            looked = seen if method in SEQUENTIAL else seen[-1:]
-            for i, error in enumerate((ERROR, LOOSE)):
-                of_errors[i] += any(wrongly(method, counts, laws, error) for counts in looked)
+        nats = sum(below(counts, law) for counts, law in zip(drawn, laws, strict=True))
+        for i, error in enumerate((ERROR, LOOSE)):
+            # a mixture is no likelier than the likeliest laws, so that elsewhere none is refuted
+            apart = np.flatnonzero(nats >= -np.log(error))
+            for method, of_errors in found.items():
+                places = apart if method in SEQUENTIAL else [-1]
+                seen = (Counts(drawn[0][place], drawn[1][place]) for place in places)
+                of_errors[i] += any(wrongly(method, counts, laws, error) for counts in seen)
     return found
+
+
+def below(counts: NDArray[np.int64], law: Matrix) -> Matrix:
+    """Nats (looks,) by which a law (o,) is less likely, given counts (looks, o), than the best."""
+    total = counts.sum(-1, keepdims=True)
+    return np.asarray((total * rel_entr(counts / total, law)).sum(-1))
 
 
 def wrongly(method: str, counts: Counts, laws: tuple[Matrix, Matrix], error: float) -> bool:
     """Whether the truth is refuted: this pair's divergence, or its curve."""
-    if method in SEQUENTIAL and below(counts, laws) < -np.log(error):
-        return False  # a mixture is no likelier than the likeliest laws: none excludes the true
     if method == "region, anytime" and in_region(counts, *laws, error, anytime=True):
         return False  # a region with the true laws has no bound above theirs
-    return claims_of(method)[-1] in refuted(method, counts, error)
-
-
-def below(counts: Counts, laws: tuple[Matrix, Matrix]) -> float:
-    """Nats by which the true laws are less likely than the likeliest."""
-    worlds = zip((counts.here, counts.there), laws, strict=True)
-    return sum(float(rel_entr(n / n.sum(), law).sum() * n.sum()) for n, law in worlds)
+    return bool(refuted(method, counts, error, claims_of(method)[-1:]))
 
 
 def lead(votes: int) -> dict[str, float]:
