@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from audited import ORDERS, PUBLISHED, exact, laws_of
 from scipy.optimize import minimize
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, norm
 
 from dpassay.attacks.auditing import Counts, in_region, region
 from dpassay.reference.accounting.divergences import renyi_divergence
@@ -98,3 +98,16 @@ def test_regions_hold_the_true_laws() -> None:
             wrong[i] += bool((bounds > truth[:, [0, -1]]).any())
     assert max(wrong) <= binom.isf(1e-6, 200, 0.05)
     assert wrong[1] <= wrong[0]
+
+
+@pytest.mark.parametrize("anytime", [False, True])
+def test_half_the_noise_is_refuted_within_ten_thousand_labels(anytime) -> None:
+    """At 1e-6, by the expected counts of 5,000: a drop of twice as many nats would not do.
+
+    A tied pair and its neighbour, whose first two classes lead by a vote to either side.
+    """
+    orders, claimed, drawn = np.array([1.25, 2.0]), np.array([1.25, 2.0]) / 4.0**2, 2.0
+    first = norm.cdf(1.0 / (np.sqrt(2.0) * drawn))
+    counts = np.rint(2500 * np.array([first, 1.0 - first])).astype(int)
+    bounds = region(Counts(counts, counts[::-1]), orders, 1e-6, anytime=anytime)
+    assert (bounds > claimed).any()
