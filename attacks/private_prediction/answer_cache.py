@@ -22,7 +22,7 @@ def answer_key(identity: Sequence[str], classes: int, text: str) -> str:
 class AnswerCache:
     """Labels by `answer_key` in a file of SQLite, which several processes may share.
 
-    What `keep` was given is on disk when it returns, all of it or nothing. Raises ValueError for a
+    What `kept` was given is on disk when it returns, all of it or nothing. Raises ValueError for a
     file that is no such cache, or cannot be written.
     """
 
@@ -39,10 +39,11 @@ class AnswerCache:
                 labels.update(rows.fetchall())
         return labels
 
-    def keep(self, labels: Mapping[str, int]) -> None:
-        """Adds labels; one that is there already stays, so that an answer never changes."""
+    def kept(self, labels: Mapping[str, int]) -> dict[str, int]:
+        """Adds labels, and returns those that the file then has: the first one of a key stays."""
         with self._open() as file:
             file.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", labels.items())
+        return self.found(list(labels))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

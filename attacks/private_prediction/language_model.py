@@ -29,8 +29,8 @@ class LanguageModelTeacher:
 
     cache: a file for its answers, made where it is absent; None keeps none. batch: texts asked at
     once; those answered are kept before the next ones are asked, so that a run that is ended loses
-    one batch. What is cached is never asked again, even where other texts in a batch would change
-    the last bits of a score: votes stay as they are.
+    one batch. The first answer kept counts for all runs and processes that share the file, even
+    where other texts in a batch would change the last bits of a score: votes stay as they are.
     """
 
     model: LanguageModel
@@ -52,9 +52,7 @@ class LanguageModelTeacher:
         for start in range(0, len(open_keys), self.batch):
             part = open_keys[start : start + self.batch]
             fresh = self._asked(part, [missing[key] for key in part], prompt.classes)
-            if kept:
-                kept.keep(fresh)
-            labels.update(fresh)
+            labels.update(kept.kept(fresh) if kept else fresh)
         return np.array([labels[key] for key in keys], dtype=np.int64)
 
     def _asked(self, keys: list[str], texts: list[str], classes: int) -> dict[str, int]:

@@ -147,6 +147,19 @@ def test_an_example_wins_near_queries_only_and_by_its_weight() -> None:
     queries = np.array([[7.0, 0.0], [3.0, 4.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 0.0]])
     assert flat(prompt, queries).tolist() == [1, 1, 0, 0, 0]
     assert replace(flat, weight=0.8)(prompt, queries).tolist() == [1, 0, 0, 0, 0]
+    opposite = replace(prompt, examples=((np.array([2.0, 0.0]), 0),))
+    assert flat(opposite, queries)[3] == 0  # what points away from an example hears nothing of it
+
+
+def test_linear_scores_know_the_sizes_of_classes_and_their_directions() -> None:
+    """By hand: points at 0 leave the shares of the classes; a slope of ridge 2 on -1, 1 is halved.
+
+    Catches a constant that is held down, and a ridge that is left out.
+    """
+    nothing = LinearScores.fitted(np.zeros((3, 2)), np.array([0, 0, 1]), 2, ridge=1.0)
+    assert nothing(np.ones((1, 2))) == pytest.approx(np.array([[2 / 3, 1 / 3]]), abs=1e-6)
+    line = LinearScores.fitted(np.array([[-1.0], [1.0]]), np.array([0, 1]), 2, ridge=2.0)
+    assert line(np.array([[1.0]])) == pytest.approx(np.array([[0.25, 0.75]]), abs=1e-6)
 
 
 def test_a_teacher_over_text_knows_its_records_and_obeys_its_example() -> None:
@@ -267,9 +280,13 @@ def test_a_wrong_mapping_sends_each_class_to_the_one_most_often_second() -> None
 
 
 def test_a_shared_second_place_counts_in_parts_and_agreement_has_none() -> None:
-    """Behind 0: shares .5 and .5, then 2: not 1. A query on which all agree names no second."""
-    votes = np.array([[8, 2, 2], [8, 0, 4], [12, 0, 0], [12, 0, 0], [12, 0, 0]])
-    assert wrong_mapping(PLAIN, votes).mapping[0] == 2
+    """Behind 0, classes 1 and 2 share three queries, 1.5 each, and 3 has two: catches 3 to 2.
+
+    Queries on which all agree name no second.
+    """
+    four = replace(PLAIN, names=(*NAMES, "attic"))
+    votes = np.array([[8, 2, 2, 0]] * 3 + [[8, 0, 0, 4]] * 2 + [[12, 0, 0, 0]] * 9)
+    assert wrong_mapping(four, votes).mapping[0] == 3
     unanimous = np.array([[12, 0, 0], [12, 0, 0], [0, 0, 12]])
     assert wrong_mapping(PLAIN, unanimous).mapping == (2, 0, 0)
 
