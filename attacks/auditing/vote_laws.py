@@ -45,7 +45,8 @@ def laws_with_shifts(noise: Noise, votes: Vector, draws: int, shifts: NDArray[np
 
     noise: of each count; votes: probabilities (c,) of one voter's vote; draws: how many voters vote
     by them; shifts: whole numbers (s, c) that are added to the counts, -1 where a vote is taken
-    away; a count may thereby be below 0. Absolute error below 1e-11. Raises ValueError for
+    away; a count may thereby be below 0. Absolute error below 1e-11; under Gaussian noise the
+    relative error of labels likelier than 1e-30 is below 1e-9 (measured). Raises ValueError for
     probabilities that do not sum to 1, draws below 0 and shifts of another shape.
     """
     votes = np.asarray(votes, dtype=np.float64)

@@ -24,7 +24,7 @@ ALTERED = np.array([0.05, 0.15, 0.8])
 PARTIES = np.array([[0.6, 0.3, 0.1], [1.0, 0.0, 0.0], [0.2, 0.2, 0.6], [0.0, 0.5, 0.5]])
 MODELS = [
     Pate(NOISE, 5, P, ALTERED),
-    Capc(NOISE, PARTIES, ALTERED, party=2),
+    Capc(NOISE, np.repeat(PARTIES, 2, axis=0), ALTERED, party=4),  # each law and each vote twice
     PromptPate(NOISE, np.array([4, 1, 0]), np.array([3, 1, 1])),
     PrivateKnn(NOISE, 4, P, ALTERED, 0.4, 1, 0.5),
 ]

@@ -84,18 +84,20 @@ def test_shifts_are_added_to_the_votes(noise, draws) -> None:
 
 @pytest.mark.parametrize(
     ("sigma", "votes", "draws"),
-    [(2.0, [0.98, 0.01, 0.01], 50), (5.0, [0.98, 0.01, 0.01], 50), (40.0, [0.9, 0.09, 0.01], 150)],
+    [(2.0, [0.98, 0.01, 0.01], 50), (10.0, [0.98, 0.01, 0.01], 150), (8.0, [0.9, 0.09, 0.01], 150)],
 )
 def test_labels_that_hardly_ever_come_keep_their_digits(sigma, votes, draws) -> None:
-    """Down to 3e-30; on a circle of radius 1 all below 1e-17 are rounding errors."""
-    found = laws_with_shifts(Gaussian(sigma), np.array(votes), draws, SHIFTS)
-    assert found == pytest.approx(enumerated(Gaussian(sigma), votes, draws, SHIFTS), rel=1e-9)
+    """Down to 3e-30; on a circle of radius 1 they are off by 2e-8 to 0.1."""
+    found = laws_with_shifts(Gaussian(sigma), np.array(votes), draws, SHIFTS[:3])
+    expected = enumerated(Gaussian(sigma), votes, draws, SHIFTS[:3])
+    assert expected.min() < 1e-23
+    assert found == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_votes_that_are_not_random_are_q_of_h() -> None:
     found = laws_with_shifts(Gaussian(0.2), np.array([0.0, 1.0, 0.0]), 9, SHIFTS)
     expected = probabilities(np.array([0, 9, 0]) + SHIFTS, Gaussian(0.2))
-    assert found == pytest.approx(expected, rel=1e-12)
+    assert found == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 def test_rows_of_many_classes_sum_to_one() -> None:
