@@ -92,6 +92,13 @@ def seconds(work: Callable[..., object], *arguments: object) -> float:
     return time.perf_counter() - began
 
 
+def cpu_seconds(work: Callable[..., object], *arguments: object) -> float:
+    """Of this process alone: what else the machine does counts less."""
+    began = time.process_time()
+    work(*arguments)
+    return time.process_time() - began
+
+
 def over_workers(experiments: int, rounds: int, dask: bool) -> Table:
     """Wall time by way, its ratio to this process, and what a part costs that does nothing."""
     table = Table(
@@ -138,13 +145,13 @@ def over_workers(experiments: int, rounds: int, dask: bool) -> Table:
 
 
 def growth() -> Table:
-    """Wall time by the number of experiments, and the most memory so far."""
-    table = Table("experiments", "laws known, s", "code run, s", "most memory, MB")
+    """CPU time by the number of experiments, and the most memory so far."""
+    table = Table("experiments", "laws known, CPU s", "code run, CPU s", "most memory, MB")
     table.title = "growth: both worlds, one process"
     known, work = laws(), importable(run)
     for size in KNOWN:
-        drawn = seconds(counts_of_laws, known, size, stream(0, 0))
-        ran = f"{seconds(counts_of_runs, work, size, 0):.1f}" if size in RUN else "-"
+        drawn = cpu_seconds(counts_of_laws, known, size, stream(0, 0))
+        ran = f"{cpu_seconds(counts_of_runs, work, size, 0):.1f}" if size in RUN else "-"
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
         table.add_row(f"{size:,}", f"{drawn:.6f}", ran, f"{memory:,.0f}")
     return table
