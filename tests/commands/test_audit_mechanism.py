@@ -46,7 +46,7 @@ def test_a_repeated_query_counts_as_often_as_it_is_asked() -> None:
     often = audited(made, terms(times=7), experiments, Here())
     worst = max(divergences(a.worlds, [2.0]).max() for a in made.asked)
     assert once.exact[0] == pytest.approx(worst)
-    assert once.queries, often.queries == (1, 7)
+    assert (once.queries, often.queries) == (1, 7)
     for name in ("theory", "changed", "exact", "two_cut", "region"):
         assert getattr(often, name) == pytest.approx(7 * getattr(once, name))
 
