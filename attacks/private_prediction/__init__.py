@@ -1,11 +1,15 @@
-"""Private prediction in two neighbouring worlds: what Chadha et al. 2024 audit, as models.
+"""Private prediction in two neighbouring worlds, and who attacks it (arXiv 2402.09403).
 
 Teachers vote on a query, noise is added to the histogram, the largest count is the answer. PATE,
 CaPC, PromptPATE (`models`) and Private-kNN (`knn_model`) differ in which teachers vote and in what
 an altered record does to them. Each is a frozen description with exact laws of the label in both
 worlds, and draws votes anew; `worlds` audits any of them, `theory` has what analyses charge,
 `neighbours` the quantities of Private-kNN, `group` claims refuted by several altered records, and
-`framework` is Algorithm 1 as running code (arXiv 2402.09403).
+`framework` is Algorithm 1 as running code.
+
+What the descriptions hold comes from `records`, on which `learners` train teachers (`trainings`);
+`adversaries` craft a record and ask queries, of `against_teachers`, `against_neighbours` and
+`against_prompts`; `deployments` has all four by name, and `audited` what comes out.
 """
 
 from .framework import (

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference import Noise
-from . import prompt_adversaries
 from .adversaries import Adversary, Asked, Attack, asked
 from .models import PromptPate
-from .prompt_teachers import PromptTeacher, counted, votes_of
-from .prompts import Prompt, Queries
+from .prompting import adversaries as prompt_adversaries
+from .prompting.prompts import Prompt, Queries
+from .prompting.teachers import PromptTeacher, counted, votes_of
 
 Labels = NDArray[np.int64]
 

@@ -11,9 +11,9 @@ from .adversaries import Adversary, Attack
 from .against_neighbours import Knn, Source, private_knn
 from .against_prompts import Prompted, prompt_pate
 from .against_teachers import capc, pate
-from .in_context import InContextClassifier, LinearScores
 from .learners import TAKES_NO_CHANCES
-from .prompts import Prompt
+from .prompting.in_context import InContextClassifier, LinearScores
+from .prompting.prompts import Prompt
 from .records import Task
 from .trainings import Ensemble, Train
 

@@ -13,7 +13,7 @@ from dpassay.attacks.private_prediction.against_prompts import Prompted, prompt_
 from dpassay.attacks.private_prediction.against_teachers import capc, pate
 from dpassay.attacks.private_prediction.deployments import Deployment
 from dpassay.attacks.private_prediction.neighbours import expected_votes
-from dpassay.attacks.private_prediction.prompts import Prompt
+from dpassay.attacks.private_prediction.prompting.prompts import Prompt
 from dpassay.attacks.private_prediction.records import Task
 from dpassay.attacks.private_prediction.trainings import Ensemble, trained_votes
 from dpassay.reference import parse_noise

@@ -13,11 +13,11 @@ from typing import ClassVar
 
 import pytest
 
-from dpassay.attacks.private_prediction.answer_cache import AnswerCache, answer_key
-from dpassay.attacks.private_prediction.causal_model import CausalModel
-from dpassay.attacks.private_prediction.label_answers import LabelTokens, label_said
-from dpassay.attacks.private_prediction.language_model import LanguageModelTeacher
-from dpassay.attacks.private_prediction.prompts import Prompt, rendered
+from dpassay.attacks.private_prediction.prompting.answer_cache import AnswerCache, answer_key
+from dpassay.attacks.private_prediction.prompting.causal_model import CausalModel
+from dpassay.attacks.private_prediction.prompting.label_answers import LabelTokens, label_said
+from dpassay.attacks.private_prediction.prompting.language_model import LanguageModelTeacher
+from dpassay.attacks.private_prediction.prompting.prompts import Prompt, rendered
 
 NAMES = ("harbour", "kitchen", "meadow")
 PROMPT = Prompt("the place of a note", NAMES, (("boats came in", 0),))

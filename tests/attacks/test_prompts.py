@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpassay.attacks.private_prediction.in_context import InContextClassifier, LinearScores
-from dpassay.attacks.private_prediction.prompt_adversaries import (
+from dpassay.attacks.private_prediction.prompting.adversaries import (
     all_same,
     confident,
     natural,
@@ -16,14 +15,18 @@ from dpassay.attacks.private_prediction.prompt_adversaries import (
     wrong_label,
     wrong_mapping,
 )
-from dpassay.attacks.private_prediction.prompt_teachers import (
+from dpassay.attacks.private_prediction.prompting.in_context import (
+    InContextClassifier,
+    LinearScores,
+)
+from dpassay.attacks.private_prediction.prompting.prompts import Prompt, rendered
+from dpassay.attacks.private_prediction.prompting.teachers import (
     altered,
     counted,
     histograms,
     votes_of,
 )
-from dpassay.attacks.private_prediction.prompts import Prompt, rendered
-from dpassay.attacks.private_prediction.text_features import HashedRuns
+from dpassay.attacks.private_prediction.prompting.text_features import HashedRuns
 
 NAMES = ("harbour", "kitchen", "meadow")
 TOPIC = "the place that a note was written in"

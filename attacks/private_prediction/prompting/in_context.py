@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix, Vector
+from ....reference.arrays import Matrix, Vector
 from .prompts import Prompt, Queries, Query, checked_label
 
 Featuriser = Callable[[Queries], Matrix]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...reference.arrays import Matrix, Vector
+from ....reference.arrays import Matrix, Vector
 
 Query: TypeAlias = str | Vector
 """What is classified: a text, or a vector of features."""
