@@ -87,7 +87,7 @@ def page_of_pairs(found: list[dict[str, float]]) -> Iterator[str]:
     yield (
         "A vote moves from the first class to the second; the others are empty but for a vote left "
         "over. With half the noise a pair's Rényi divergence exceeds order/sigma^2 by the factors "
-        "below, the more the further the first class leads, towards 4 at high orders. But there "
+        "below, the more the further a class leads, towards 4 at high orders. But there "
         "the excess rests on labels that hardly come. So the pair is chosen by the labels that "
         "its expected counts need for a refutation (`region`, anytime, to 1 %).\n"
     )
@@ -132,7 +132,7 @@ def page_of_labels(blocks: list[dict[str, dict[str, list[int]]]]) -> Iterator[st
         f"whenever there are 5 % more, up to {2 * LOOKS[-1]:,}. An anytime bound stops when the "
         "claim is refuted. Others are for a number fixed beforehand: the least at which that share "
         "of repetitions refutes, which an auditor would have to guess. In brackets, 95 % intervals "
-        "(Clopper and Pearson's of the share refuted).\n"
+        "of numbers at which Clopper and Pearson's interval of the share refuted has that share.\n"
     )
     yield f"| claim | method | median | 90 % of repetitions | refuted within {WITHIN:,} |"
     yield "|---|---|---|---|---|"
@@ -154,7 +154,7 @@ def reached(refutes: NDArray[np.int64], repetitions: int, share: float) -> str:
         f"{2 * LOOKS[found.argmax()]:,}" if found.any() else f"above {2 * LOOKS[-1]:,}"
         for found in (refutes >= share * repetitions, ends[:, 1] >= share, ends[:, 0] >= share)
     ]
-    return seen[0] if seen[0] == seen[1] else f"{seen[0]} ({seen[1]} to {seen[2]})"
+    return f"{seen[0]} ({seen[1]} to {seen[2]})"
 
 
 def page_of_false_ones(blocks: list[dict[str, list[int]]]) -> Iterator[str]:
