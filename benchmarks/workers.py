@@ -1,8 +1,8 @@
 """Experiments over workers: what workers gain and cost, and how the cost grows with the number.
 
-`python -m benchmarks.workers [--experiments N] [--block B] [--rounds R] [--dask]`: votes drawn anew and code
-run, N experiments in each world, in this process, and over 1 and 2 threads, processes and workers
-of a local Dask cluster (with --dask; it needs `pip install ".[dask]"`); then 10^6 to 10^9
+`python -m benchmarks.workers [--experiments N] [--block B] [--rounds R] [--dask]`: votes drawn anew
+and code run, N experiments in each world, in this process, and over 1 and 2 threads, processes and
+workers of a local Dask cluster (with --dask; it needs `pip install ".[dask]"`); then 10^6 to 10^9
 experiments, where the laws are known and where code is run. Ways are measured in turn, R rounds in
 one run: their ratios mean something on a busy machine, their times less.
 """
