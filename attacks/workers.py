@@ -23,7 +23,7 @@ MOST_LOSSES = 3
 AHEAD = 64
 """Parts in flight at most, of an executor that does not say."""
 
-_SHORTEST, _LONGEST = 0.0002, 0.02  # seconds between looks at what is in flight
+_SHORTEST, _LONGEST = 0.0002, 0.005  # seconds between looks at what is in flight
 
 
 @dataclass

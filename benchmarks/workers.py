@@ -1,8 +1,8 @@
 """Experiments over workers: what workers gain and cost, and how the cost grows with the number.
 
-`python -m benchmarks.workers [--experiments N] [--rounds R] [--dask]`: votes drawn anew and code
-run, N experiments in each world, in this process, and over 1 and 2 threads, processes and workers
-of a local Dask cluster (with --dask; it needs `pip install ".[dask]"`); then 10^6 to 10^9
+`python -m benchmarks.workers [--experiments N] [--block B] [--rounds R] [--dask]`: votes drawn anew
+and code run, N experiments in each world, in this process, and over 1 and 2 threads, processes and
+workers of a local Dask cluster (with --dask; it needs `pip install ".[dask]"`); then 10^6 to 10^9
 experiments, where the laws are known and where code is run. Ways are measured in turn, R rounds in
 one run: their ratios mean something on a busy machine, their times less.
 """
@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpassay.attacks.auditing import Counts, counts_of_laws, counts_of_runs
+from dpassay.attacks.auditing.experiments import BLOCK
 from dpassay.attacks.auditing.vote_laws import laws_with_one_vote_fixed
 from dpassay.attacks.workers import carried_out, open_executor, stream
 from dpassay.reference import Gaussian
@@ -79,7 +80,7 @@ def ways(dask: bool) -> Iterator[dict[str, Executor]]:
 
             for count in (1, 2):
                 cluster = stack.enter_context(
-                    local(n_workers=count, threads_per_worker=1, dashboard_address=None)
+                    local(n_workers=count, threads_per_worker=1, dashboard_address="127.0.0.1:0")
                 )
                 name = f"{count} of Dask"
                 found[name] = stack.enter_context(open_executor(dask=cluster.scheduler_address))
@@ -99,7 +100,7 @@ def cpu_seconds(work: Callable[..., object], *arguments: object) -> float:
     return time.process_time() - began
 
 
-def over_workers(experiments: int, rounds: int, dask: bool) -> Table:
+def over_workers(experiments: int, block: int, rounds: int, dask: bool) -> Table:
     """Wall time by way, its ratio to this process, and what a part costs that does nothing."""
     table = Table(
         "workers",
@@ -107,14 +108,14 @@ def over_workers(experiments: int, rounds: int, dask: bool) -> Table:
         "of this process",
         "ms a part",
         "s to start",
-        title=f"{experiments:,} experiments in each of two worlds, code run, blocks of 10^6",
+        title=f"{experiments:,} experiments in each of two worlds, code run, blocks of {block:,}",
     )
     times: dict[str, list[float]] = {}
     each: dict[str, list[float]] = {}
     work, empty = importable(run), importable(nothing)
 
     def whole(executor: Executor) -> None:
-        found = counts_of_runs(work, experiments, 0, executor)
+        found = counts_of_runs(work, experiments, 0, executor, block=block)
         assert first.setdefault("counts", found.here.tolist()) == found.here.tolist()
 
     def begun(executor: Executor) -> None:
@@ -160,12 +161,13 @@ def growth() -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Experiments over workers.")
     parser.add_argument("--experiments", type=int, default=4_000_000, help="in each world")
+    parser.add_argument("--block", type=int, default=BLOCK, help="experiments that are a part")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dask", action="store_true", help="a local cluster as well")
     asked = parser.parse_args()
     console = Console(width=110)
     console.print(growth())
-    console.print(over_workers(asked.experiments, asked.rounds, asked.dask))
+    console.print(over_workers(asked.experiments, asked.block, asked.rounds, asked.dask))
     exact, counts = laws(), counts_of_runs(importable(run), 10**6, 1)
     both = np.stack([counts.here, counts.there])
     away = np.abs(both / both.sum(1, keepdims=True) - exact).max()
