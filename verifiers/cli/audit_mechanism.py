@@ -138,6 +138,7 @@ def typed_options(context: click.Context, apart: set[str]) -> list[str]:
 def audit_by_name(options: dict[str, Any], *, as_json: bool) -> None:
     """Audits the mechanism that the options describe, prints what was found, and exits."""
     from ...attacks.auditing.counts import checked_orders
+    from ...attacks.executors import Here
     from ...attacks.private_prediction.adversaries import Adversary
     from ...attacks.private_prediction.audited import Terms
     from ...attacks.private_prediction.deployments import Deployment
@@ -159,7 +160,7 @@ def audit_by_name(options: dict[str, Any], *, as_json: bool) -> None:
         terms = Terms(orders, options["times"], options["experiments"], 0.05, options["seed"])
         adversaries = [(Adversary(a), options["source"]) for a in options["adversaries"]]
         with working(options["workers"], options["dask"]) as executor:
-            work = Work(executor, options["cache"], options["anew"])
+            work = Work(executor or Here(), options["cache"], options["anew"])
             found = audit_mechanism(deployment, adversaries, terms, options["delta"], work)
     except (ValueError, OSError) as error:
         fail(" ".join(str(error).split()))
