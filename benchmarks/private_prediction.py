@@ -111,7 +111,7 @@ def parts_of(data: list[str]) -> list[Part]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Adversaries against private prediction.")
-    parser.add_argument("--data", nargs="+", choices=SETTINGS, default=["digits", "mnist"])
+    parser.add_argument("--data", nargs="+", choices=SETTINGS, default=["digits"])
     add_workers(parser)
     asked = parser.parse_args()
     parts = parts_of(asked.data)
@@ -169,7 +169,9 @@ def draw(path: Path, panels: list[Panel]) -> None:
     width = 0.16
     for axis, (title, each) in zip(axes[:, 0], panels, strict=True):
         for k, (kind, label) in enumerate(KINDS.items()):
-            heights = [result["converted_epsilon"][kind] for _, result in each]
+            heights = [
+                result["epsilon_if_the_bounds_were_exact"][kind] or 0.0 for _, result in each
+            ]
             places = np.arange(len(each)) + (k - 2) * width
             drawn = axis.bar(places, heights, width, color=COLOURS[k], label=label)
             axis.bar_label(drawn, fmt="%.2g", fontsize=6, padding=1)

@@ -1,6 +1,7 @@
 """The three adversaries against ensembles of trained teachers: PATE and CaPC."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,8 @@ def pate(
     ensemble: teachers on random parts (`Ensemble.drawn`); teachers: k of the deployment. Choices
     are made on the first half of the trainings, and worlds estimated on the second.
     """
-    found = _votes(ensemble, adversary, train)
-    halves = np.array_split(np.arange(len(ensemble.subsets)), 2)
+    halves = _halves(len(ensemble.subsets))
+    found = _votes(ensemble, adversary, train, halves[0])
     first, second = (
         (laws_of(found.plain[half], found.classes), laws_of(found.altered[half], found.classes))
         for half in halves
@@ -60,28 +61,44 @@ def capc(
     """Each query of the task with CaPC's votes, of the party that gives away most.
 
     ensemble: all parties (`Ensemble.parties`), some trainings of each. Against the adversary of
-    natural queries one party serves all of them; otherwise each query has its own.
+    natural queries one party serves all of them; otherwise each query has its own. Of several
+    trainings choices are made on the first half, and worlds estimated on the second.
     """
-    found = _votes(ensemble, adversary, train)
-    shape = (len(ensemble.subsets) // teachers, teachers)
-    plain = laws_of(found.plain.reshape(*shape, -1), found.classes)  # (parties, queries, c)
-    altered = laws_of(found.altered.reshape(*shape, *found.altered.shape[1:]), found.classes)
-    queries = range(plain.shape[1])
+    trainings = len(ensemble.subsets) // teachers
+    halves = _halves(trainings)
+    chosen_by = np.arange(len(ensemble.subsets)).reshape(trainings, teachers)[halves[0]].ravel()
+    found = _votes(ensemble, adversary, train, chosen_by)
+    plain = found.plain.reshape(trainings, teachers, -1)
+    altered = found.altered.reshape(trainings, teachers, *found.altered.shape[1:])
+    queries = range(plain.shape[2])
+    first, second = (
+        (laws_of(plain[half], found.classes), laws_of(altered[half], found.classes))
+        for half in halves
+    )
 
-    def options(query: int, poison: int) -> Options:
-        of_party = altered[:, query] if adversary.repeats else altered[:, poison, query]
-        return Options(noise, plain[:, query], of_party)
+    def options(laws: tuple[Matrix, Matrix], query: int, poison: int) -> Options:
+        of_party = laws[1][:, query] if adversary.repeats else laws[1][:, poison, query]
+        return Options(noise, laws[0][:, query], of_party)
 
     if adversary.repeats:
-        each = [options(q, 0) for q in queries]
-        best = [Asked(q, o.best, float(o.scores.max())) for q, o in zip(queries, each, strict=True)]
-        return Attack(adversary, f"{found.crafted[0]}, at its best party", tuple(best))
-    poisons = [[options(q, p) for q in queries] for p in range(altered.shape[1])]
-    totals = np.array([np.sum([o.scores for o in each], 0) for each in poisons])
-    poison, party = np.unravel_index(totals.argmax(), totals.shape)
-    chosen = zip(queries, poisons[poison], strict=True)
-    each_query = tuple(asked(q, o.worlds(int(party))) for q, o in chosen)
-    return Attack(adversary, f"{found.crafted[poison]}, at party {party}", each_query)
+        each = []
+        for query in queries:
+            scores = options(first, query, 0).scores
+            worlds = options(second, query, 0).worlds(int(scores.argmax()))
+            each.append(Asked(query, worlds, float(scores.max())))
+        return Attack(adversary, f"{found.crafted[0]}, at its best party", tuple(each))
+    totals = np.array(
+        [
+            np.sum([options(first, query, poison).scores for query in queries], 0)
+            for poison in range(altered.shape[2])
+        ]
+    )
+    poison, party = (int(i) for i in np.unravel_index(totals.argmax(), totals.shape))
+    asked_there = []
+    for query in queries:
+        chosen = options(first, query, poison).worlds(party)
+        asked_there.append(asked(query, options(second, query, poison).worlds(party), chosen))
+    return Attack(adversary, f"{found.crafted[poison]}, at party {party}", tuple(asked_there))
 
 
 class Options:
@@ -93,6 +110,11 @@ class Options:
 
     def __init__(self, noise: Noise, parties: Matrix, altered: Matrix) -> None:
         self.noise, self.parties, self.altered = noise, parties, altered
+
+    @cached_property
+    def scores(self) -> Vector:
+        """See the class."""
+        parties, altered = self.parties, self.altered
         kinds, first, of_party = np.unique(
             np.concatenate([parties, altered], -1), axis=0, return_index=True, return_inverse=True
         )
@@ -100,16 +122,11 @@ class Options:
         scores = np.zeros(len(kinds))
         for kind in np.flatnonzero(changed):
             scores[kind] = score_of(self.worlds(int(first[kind])))
-        self.scores: Vector = scores[of_party.ravel()]
+        return np.asarray(scores[of_party.ravel()])
 
     def worlds(self, party: int) -> Worlds:
         """Both worlds, where this party is the altered one."""
         return Capc(self.noise, self.parties, self.altered[party], party)
-
-    @property
-    def best(self) -> Worlds:
-        """Both worlds, where the party that gives away most is the altered one."""
-        return self.worlds(int(self.scores.argmax()))
 
 
 @dataclass(frozen=True)
@@ -122,10 +139,21 @@ class _Votes:
     crafted: list[str]
 
 
-def _votes(ensemble: Ensemble, adversary: Adversary, train: Train) -> _Votes:
+def _halves(trainings: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those to choose by, and those to measure by; of one training it is both."""
+    if trainings == 1:
+        return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    first, second = np.array_split(np.arange(trainings), 2)
+    return first, second
+
+
+def _votes(
+    ensemble: Ensemble, adversary: Adversary, train: Train, chosen_by: NDArray[np.int64]
+) -> _Votes:
+    """chosen_by: the teachers (t,) by whose votes wrong labels and poisons are chosen."""
     task = ensemble.task
     plain = train(ensemble, None)
-    histograms = tallied(plain, task.classes)
+    histograms = tallied(plain[chosen_by], task.classes)
     labels = wrong_labels(histograms, task.truths) if adversary.poisons else task.truths
     if adversary.repeats:
         crafted = [adversary.adds]

@@ -11,7 +11,9 @@ from ..auditing import Counts, composed, region, share_of, two_cut
 from ..progress import shown
 from ..workers import carried_out
 from .adversaries import Asked, Attack
+from .knn_model import PrivateKnn
 from .surely_changed import surely_changed
+from .theory import data_independent
 from .theory import theory as published
 from .worlds import Worlds, divergences
 
@@ -27,7 +29,8 @@ class Terms:
     """What is audited.
 
     orders: (n,); times: how often an adversary asks that repeats a query; experiments: of each
-    query and world; alpha: the probability that any bound is too large; seed: of the labels.
+    query and world; alpha: the probability that any of an attack's bounds is too large; seed: of
+    the labels.
     """
 
     orders: Vector
@@ -41,12 +44,17 @@ class Terms:
 class Audited:
     """Rényi costs (n,) of all that an adversary asks, the larger of both directions, in nats.
 
-    theory: what published analyses charge; changed: the exact cost if the altered teacher's vote
-    changed for sure, in the worst way; exact: that of the worlds as they are; two_cut, region:
-    lower bounds from labels, which hold together, each with probability 1 - alpha. worst: the query
-    that gives away most; queries: how many are asked, repeated ones counted.
+    charged: what published analyses charge for sure, data-dependent where votes are fixed and else
+    data-independent; theory: the same, data-dependent for random votes as well, a mean over sampled
+    ones; changed: see `surely_changed`; exact: of the worlds as they are; two_cut, region: lower
+    bounds from labels, which all hold together with probability 1 - alpha, those of the region for
+    large samples. worst: the query that gives away most; queries: how many are asked, repeated ones
+    counted. Sums over queries take teachers that are trained anew for each, where votes are random
+    (`resampled`): of teachers trained once, all answers share their votes, and the sums are no
+    bounds.
     """
 
+    charged: Vector
     theory: Vector
     changed: Vector
     exact: Vector
@@ -54,6 +62,7 @@ class Audited:
     region: Vector
     worst: int
     queries: int
+    resampled: bool
 
 
 def audited(attack: Attack, terms: Terms, draw: Draw, executor: Executor) -> Audited:
@@ -64,23 +73,31 @@ def audited(attack: Attack, terms: Terms, draw: Draw, executor: Executor) -> Aud
     repeats = attack.adversary.repeats
     chosen = (attack.worst,) if repeats else attack.asked
     times = terms.times if repeats else 1
-    alpha = share_of(terms.alpha, len(chosen))
+    alpha = share_of(terms.alpha, 2 * len(chosen))  # the 2-cut and the region
     parts = ((query, terms, alpha, draw) for query in chosen)
     done = dict(shown(carried_out(_costs, parts, executor), len(chosen), "queries"))
     each = np.array([done[number] for number in range(len(chosen))])
-    theory, changed, exact, cut, whole = times * composed(each).max(1)  # of both directions
-    return Audited(theory, changed, exact, cut, whole, attack.worst.query, times * len(chosen))
+    costs = times * composed(each).max(1)  # of both directions
+    random = not all(query.worlds.votes_are_fixed for query in chosen)
+    knn = any(isinstance(query.worlds, PrivateKnn) for query in chosen)  # draws for each query
+    asked = times * len(chosen)
+    resampled = random and asked > 1 and not knn
+    charged, theory, changed, exact, cut, whole = costs
+    worst = attack.worst.query
+    return Audited(charged, theory, changed, exact, cut, whole, worst, asked, resampled)
 
 
 def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:
-    """All five costs of one query, (5, 2, n), in the order of `Audited`."""
+    """All six costs of one query, (6, 2, n), in the order of `Audited`."""
     rng = np.random.default_rng([terms.seed, asked.query])
     worlds, orders = asked.worlds, terms.orders
     counts = draw(worlds, terms.experiments, rng)
     pilot, rest = counts.split(_PILOT, rng)
+    theory = published(worlds, orders, _SAMPLED_VOTES, rng)
     return np.array(
         [
-            published(worlds, orders, _SAMPLED_VOTES, rng),
+            theory if worlds.votes_are_fixed else data_independent(worlds, orders),
+            theory,
             surely_changed(worlds, orders),
             divergences(worlds, orders),
             two_cut(pilot, rest, orders, alpha),

@@ -36,6 +36,8 @@ class PrivateKnn:
     label: int
     sampling: float | None = None
     adjacency: ClassVar[Adjacency] = Adjacency.ADD_REMOVE
+    votes_are_fixed: ClassVar[bool] = False
+    rarest: ClassVar[float] = 1e-30  # as rare as `laws_with_shifts` has digits
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "law", as_law("law", self.law))

@@ -35,6 +35,8 @@ class Pate:
     law: Vector
     altered: Vector
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
+    votes_are_fixed: ClassVar[bool] = False
+    rarest: ClassVar[float] = 1e-30  # as rare as `laws_with_one_vote_fixed` has digits
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "law", as_law("law", self.law))
@@ -81,6 +83,7 @@ class Capc:
     samples: int = 20_000
     seed: int = 0
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
+    rarest: ClassVar[float] = 1e-300
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", as_laws("parties", self.parties))
@@ -95,6 +98,11 @@ class Capc:
     def classes(self) -> int:
         """The number of labels."""
         return int(self.parties.shape[1])
+
+    @property
+    def votes_are_fixed(self) -> bool:
+        """Whether every party always votes alike."""
+        return bool(self.parties.max(-1).min() == 1.0 and self.altered.max() == 1.0)
 
     @property
     def _others(self) -> Matrix:
@@ -154,6 +162,8 @@ class PromptPate:
     here: NDArray[np.int64]
     there: NDArray[np.int64]
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
+    votes_are_fixed: ClassVar[bool] = True
+    rarest: ClassVar[float] = 1e-300
 
     def __post_init__(self) -> None:
         for name in ("here", "there"):

@@ -15,7 +15,6 @@ from ..auditing import Counts
 
 _DRAWS_AT_ONCE = 1 << 19
 _COSTS_AT_ONCE = 1 << 20
-_RAREST = 1e-30  # a label is never taken to be rarer: exact laws have no digits there
 
 
 class Worlds(Protocol):
@@ -36,6 +35,14 @@ class Worlds(Protocol):
     def adjacency(self) -> Adjacency:
         """How the two data sets differ."""
 
+    @property
+    def votes_are_fixed(self) -> bool:
+        """Whether every experiment has the same votes: noise alone is random."""
+
+    @property
+    def rarest(self) -> float:
+        """The probability below which `laws` have no digits."""
+
     def laws(self) -> Matrix:
         """Laws (2, c) of the label, over votes and noise."""
 
@@ -49,9 +56,9 @@ class Worlds(Protocol):
 def divergences(worlds: Worlds, orders: ArrayLike) -> Matrix:
     """Exact Rényi divergences (2, n) at orders (n,) in nats: here || there, and there || here.
 
-    Labels rarer than 1e-30 are taken to come that often: only there do the laws lose their digits.
+    Labels rarer than `worlds.rarest` are taken to come that often.
     """
-    logs = np.log(np.maximum(worlds.laws(), _RAREST))
+    logs = np.log(np.maximum(worlds.laws(), worlds.rarest))
     return renyi_divergence(logs, logs[::-1], orders)
 
 

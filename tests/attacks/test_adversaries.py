@@ -202,7 +202,7 @@ def test_pate_gives_away_less_than_capc_of_a_party_that_is_known() -> None:
     worst = {
         mechanism: max(
             divergences(asked.worlds, [2.0]).max()
-            for asked in deployed(mechanism, trainings=100)
+            for asked in deployed(mechanism, trainings=40)
             .attacked(Adversary.POIS_MIAQ, train, "test")
             .asked
         )
