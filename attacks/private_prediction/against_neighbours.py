@@ -17,6 +17,12 @@ Source = Literal["test", "train", "embedding"]
 """Where the added record comes from if it has to serve all queries: the queries, the records, or
 anywhere among the features (Chadha et al. 2024, arXiv 2402.09403, section 6)."""
 
+PLACES: dict[Source, str] = {
+    "test": "the queries",
+    "train": "the records",
+    "embedding": "anywhere",
+}
+
 
 @dataclass(frozen=True)
 class Knn:
@@ -48,7 +54,7 @@ def private_knn(knn: Knn, adversary: Adversary, source: Source) -> Attack:
         wrong = wrong_labels((included @ votes)[None], np.array([own_label]))
         labels = np.full(len(task.queries), wrong)
         crafted = (
-            f"a {source} point with the wrong label {wrong[0]}, expected to vote on "
+            f"a point from {PLACES[source]} with the wrong label {wrong[0]}, expected to vote on "
             f"{included.sum():.1f} queries"
         )
     worlds = [

@@ -87,6 +87,12 @@ def audited(attack: Attack, terms: Terms, draw: Draw, executor: Executor) -> Aud
     return Audited(charged, theory, changed, exact, cut, whole, worst, asked, resampled)
 
 
+def mean_exact(attack: Attack, orders: Vector) -> Vector:
+    """The exact cost (n,) of one answer, the mean over all queries that the adversary may ask."""
+    each = [divergences(query.worlds, orders).max(0) for query in attack.asked]
+    return np.asarray(np.mean(each, 0))
+
+
 def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:
     """All six costs of one query, (6, 2, n), in the order of `Audited`."""
     rng = np.random.default_rng([terms.seed, asked.query])

@@ -8,7 +8,7 @@ import pytest
 from dpassay.attacks.executors import Here
 from dpassay.attacks.private_prediction import Capc, Pate, PrivateKnn, PromptPate, divergences
 from dpassay.attacks.private_prediction.adversaries import Adversary, score_of, wrong_labels
-from dpassay.attacks.private_prediction.against_neighbours import Knn, private_knn
+from dpassay.attacks.private_prediction.against_neighbours import PLACES, Knn, private_knn
 from dpassay.attacks.private_prediction.against_prompts import Prompted, prompt_pate
 from dpassay.attacks.private_prediction.against_teachers import capc, pate
 from dpassay.attacks.private_prediction.deployments import Deployment
@@ -178,7 +178,7 @@ def test_the_point_that_serves_all_queries_is_expected_most(source) -> None:
         ]
         assert sum(included) == pytest.approx(max(each))
     assert len({w.label for w in knn}) == 1
-    assert source in found.crafted
+    assert PLACES[source] in found.crafted
 
 
 def test_a_query_among_the_records_votes_whenever_it_is_drawn() -> None:

@@ -12,7 +12,7 @@ from ...attacks.auditing import epsilon_if_the_bounds_were_exact, share_of
 from ...attacks.private_prediction import experiments, run_experiments
 from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
-from ...attacks.private_prediction.audited import Audited, Terms, audited
+from ...attacks.private_prediction.audited import Audited, Terms, audited, mean_exact
 from ...attacks.private_prediction.deployments import Deployment
 from ...attacks.private_prediction.records import Task, digits, mnist, table
 from ...attacks.private_prediction.trainings import trained_votes
@@ -69,6 +69,7 @@ class MechanismAudit:
             "teachers_trained_anew_for_each_query": self.found.resampled,
             "orders": orders.tolist(),
             **{name: cost.tolist() for name, cost in costs.items()},
+            "mean_exact": mean_exact(self.attack, orders).tolist(),
             "epsilon_if_the_bounds_were_exact": {
                 name: epsilon_if_the_bounds_were_exact(cost, orders, self.delta)
                 if cost.max() > 0
