@@ -51,7 +51,9 @@ class TradeOff:
     vertices: Matrix
 
     def at(self, first: float) -> float:
-        """The second error that goes with a first one."""
+        """The second error that goes with a first one. Raises ValueError for no probability."""
+        if not 0.0 <= first <= 1.0:
+            raise ValueError(f"first error {first:g}: expected a probability")
         return float(np.interp(first, self.vertices[:, 0], self.vertices[:, 1]))
 
     def epsilon(self, delta: float) -> float:

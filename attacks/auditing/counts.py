@@ -24,6 +24,11 @@ class Counts:
     there: NDArray[np.int64]
 
     def __post_init__(self) -> None:
+        for name in ("here", "there"):
+            counts = np.asarray(getattr(self, name))
+            if counts.dtype.kind not in "iu":
+                raise ValueError(f"counts {counts.tolist()}: expected whole numbers")
+            object.__setattr__(self, name, counts.astype(np.int64))
         if self.here.ndim != 1 or self.here.shape != self.there.shape or self.here.size < 2:
             raise ValueError(
                 f"counts of shapes {self.here.shape} and {self.there.shape}: expected (o,) of the "
@@ -37,8 +42,10 @@ class Counts:
         """A pilot with about `share` of the labels, and the others: two independent samples.
 
         Drawn without replacement, as if the labels had come in random order. Raises ValueError
-        where a world has one label alone.
+        where a world has one label alone, and for a share that is not above 0 and below 1.
         """
+        if not 0.0 < share < 1.0:
+            raise ValueError(f"share {share:g}: expected one above 0 and below 1")
         if min(self.here.sum(), self.there.sum()) < 2:
             raise ValueError("a world has one label: expected two or more, for a pilot and a rest")
         drawn = [

@@ -54,8 +54,8 @@ def private_knn(knn: Knn, adversary: Adversary, source: Source) -> Attack:
         wrong = wrong_labels((included @ votes)[None], np.array([own_label]))
         labels = np.full(len(task.queries), wrong)
         crafted = (
-            f"a point from {PLACES[source]} with the wrong label {wrong[0]}, expected to vote on "
-            f"{included.sum():.1f} queries"
+            f"a point from {PLACES[source]} with the wrong label {task.called(wrong[0])}, "
+            f"expected to vote on {included.sum():.1f} queries"
         )
     worlds = [
         PrivateKnn(knn.noise, knn.neighbours, *law, float(nu), int(label), knn.sampling)

@@ -102,6 +102,10 @@ def _poisons(
     yield "confident", None, prompt_adversaries.confident(any_prompt, *about, rng)
     yield "unconfident", None, prompt_adversaries.unconfident(any_prompt, *about, rng)
     for label in range(any_prompt.classes):
-        yield f"all same: {label}", None, prompt_adversaries.all_same(any_prompt, label)
+        yield (
+            f"all same: {any_prompt.names[label]}",
+            None,
+            prompt_adversaries.all_same(any_prompt, label),
+        )
     for place, prompt in enumerate(prompted.prompts):
         yield "mapping", place, prompt_adversaries.wrong_mapping(prompt, known.histograms)

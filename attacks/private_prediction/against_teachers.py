@@ -160,6 +160,6 @@ def _votes(
         added = Added(task.queries, labels, np.arange(len(task.queries)))
     else:
         tried = evenly_by_consensus(histograms, _POISONS)
-        crafted = [f"query {q} with the wrong label {labels[q]}" for q in tried]
+        crafted = [f"query {q} with the wrong label {task.called(labels[q])}" for q in tried]
         added = Added(task.queries[tried], labels[tried])
     return _Votes(plain, train(ensemble, added), task.classes, crafted)

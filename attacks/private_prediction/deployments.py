@@ -76,7 +76,7 @@ class Deployment:
         order = np.random.default_rng([self.seed, 3]).permutation(len(task.records))
         public, own = order[:_PUBLIC], order[_PUBLIC : _PUBLIC + self.teachers]
         scores = LinearScores.fitted(task.records[public], task.labels[public], task.classes, 1.0)
-        names = tuple(str(label) for label in range(task.classes))
+        names = tuple(task.called(label) for label in range(task.classes))
         prompts = tuple(
             Prompt(task.name, names, ((task.records[i], int(task.labels[i])),)) for i in own
         )

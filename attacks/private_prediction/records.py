@@ -1,7 +1,7 @@
 """Labelled records that teachers are trained on, and the queries that they answer."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,8 @@ _SPLIT = 2017  # of RandomState, whose streams numpy keeps: the queries are the 
 class Task:
     """Records (n, d) with labels (n,) to train on, queries (m, d) and their true labels (m,).
 
-    Labels are 0 to classes - 1. Raises ValueError where shapes do not fit, or a label is not one.
+    Labels are 0 to classes - 1; names: what they are called, their numbers where there are none.
+    Raises ValueError where shapes do not fit, or a label is not one.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Task:
     queries: Matrix
     truths: NDArray[np.int64]
     classes: int
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for what, rows, labels in (
@@ -45,6 +47,10 @@ class Task:
                 f"{self.queries.shape[1]}: expected as many"
             )
 
+    def called(self, label: int) -> str:
+        """The name of a label."""
+        return self.names[label] if self.names else str(label)
+
     @property
     def fingerprint(self) -> str:
         """Of all that it holds, to name what was trained on it."""
@@ -57,15 +63,7 @@ class Task:
         """With the first so many queries. Raises ValueError for more than there are."""
         if not 1 <= queries <= len(self.queries):
             raise ValueError(f"{queries} queries: {self.name} has 1 to {len(self.queries)}")
-        kept = slice(0, queries)
-        return Task(
-            self.name,
-            self.records,
-            self.labels,
-            self.queries[kept],
-            self.truths[kept],
-            self.classes,
-        )
+        return replace(self, queries=self.queries[:queries], truths=self.truths[:queries])
 
 
 def digits() -> Task:
@@ -95,30 +93,39 @@ def table(path: str | Path, label: str, queries: int = 1000) -> Task:
 
     label: the column to predict. Columns of numbers are scaled to mean 0 and variance 1, of others
     each value is a column of zeros and ones. Needs pandas. Raises ValueError for a file that is no
-    such table.
+    such table, for empty cells, and for more classes than half the rows, as of a number.
     """
     import pandas as pd
 
     try:
         rows = pd.read_csv(path)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+    except OSError as error:
+        raise ValueError(f"{path}: not read: {error.strerror or error}") from error
+    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(f"{path}: not read: {' '.join(str(error).split())}") from error
     if label not in rows.columns:
         raise ValueError(f"{path}: no column {label!r}: there are {', '.join(map(str, rows))}")
     if rows.isna().any(axis=None):
         column = rows.columns[rows.isna().any()][0]
-        raise ValueError(f"{path}: column {column!r} has empty cells: expected none")
+        row = int(rows[column].isna().to_numpy().argmax()) + 2  # the first is the header
+        raise ValueError(f"{path}: row {row}: {column!r} is empty: expected a value in every cell")
     if not 1 <= queries < len(rows):
         raise ValueError(f"{path}: {queries} queries of {len(rows)} rows: expected fewer than rows")
     values, labels = np.unique(rows[label].to_numpy(), return_inverse=True)
     if len(values) < 2:
         raise ValueError(f"{path}: column {label!r} has one value: expected two classes or more")
+    if len(values) > len(rows) // 2:
+        raise ValueError(
+            f"{path}: column {label!r} has {len(values)} values in {len(rows)} rows: "
+            "expected classes"
+        )
     features = pd.get_dummies(rows.drop(columns=label), dtype=float).to_numpy(float)
     numeric = features.std(0) > 0
     features[:, numeric] -= features[:, numeric].mean(0)
     features[:, numeric] /= features[:, numeric].std(0)
     name = Path(path).name.partition(".")[0]
-    return _split(name, features, labels.astype(np.int64), queries)
+    task = _split(name, features, labels.astype(np.int64), queries)
+    return replace(task, names=tuple(str(value) for value in values), classes=len(values))
 
 
 def _split(name: str, rows: Matrix, labels: NDArray[np.int64], queries: int) -> Task:

@@ -115,7 +115,7 @@ def trained_votes(
     what = "own" if added is None else added.fingerprint
     starts = range(0, len(ensemble.subsets), _TOGETHER)
     paths = {s: None if folder is None else folder / f"{what}-{s}.npy" for s in starts}
-    found = {s: np.load(path) for s, path in paths.items() if path is not None and path.exists()}
+    found = {s: kept for s, path in paths.items() if (kept := _kept(path)) is not None}
     left = [start for start in starts if start not in found]
     parts = ((_work(ensemble, start, added),) for start in left)
     name = "teachers" if added is None else "teachers with a record more"
@@ -184,16 +184,33 @@ def _seeds(seed: int, teachers: int) -> NDArray[np.int64]:
 
 def _describe(folder: Path, ensemble: Ensemble) -> None:
     """Says in words what the folder keeps, for those who find it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"{folder.parent}: no folder to keep votes in: {error.strerror}"
+        ) from error
     told = {
         "task": ensemble.task.name,
+        "task's fingerprint": ensemble.task.fingerprint,
         "learner": ensemble.learner,
-        "teachers": len(ensemble.subsets),
+        "trainings": len(ensemble.subsets),
         "records of each": int(ensemble.subsets.shape[1]),
+        "first seed": int(ensemble.seeds[0]),
         "numpy": version("numpy"),
         "scikit-learn": version("scikit-learn"),
     }
     _keep_text(folder / "README.json", json.dumps(told, indent=1) + "\n")
+
+
+def _kept(path: Path | None) -> NDArray[np.int64] | None:
+    """What was kept there; None where nothing was, or a file that a full disk left in pieces."""
+    if path is None or not path.exists():
+        return None
+    try:
+        return np.asarray(np.load(path, allow_pickle=False), dtype=np.int64)
+    except (ValueError, EOFError):
+        return None
 
 
 def _keep(path: Path, found: NDArray[np.int64]) -> None:

@@ -251,6 +251,12 @@ def test_pilots_and_the_rest_have_all_labels() -> None:
         (lambda: Counts(np.array([1, 2]), np.array([1, 2, 3])), r"shapes \(2,\) and \(3,\)"),
         (lambda: Counts(np.array([0, 0]), np.array([1, 2])), r"counts \[0, 0\]"),
         (lambda: Counts(np.array([3, -1]), np.array([1, 2])), r"counts \[3, -1\]"),
+        (
+            lambda: Counts(np.array([1.5, 2]), np.array([1, 2])),
+            r"counts \[1.5, 2.0\]: expected whole",
+        ),
+        (lambda: COIN.split(1.0, np.random.default_rng(0)), "share 1: expected"),
+        (lambda: trade_off(COIN, COIN, 0.05).at(2.0), "first error 2: expected"),
         (lambda: region(COIN, np.array([1.0]), 0.05), "order 1: expected"),
         (lambda: epsilon_lower(COIN, COIN, 1.0, 0.05), "delta 1: expected"),
         (lambda: share_of(0.05, 0), "0 queries"),

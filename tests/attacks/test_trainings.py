@@ -97,6 +97,22 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, counted) -> None:
     assert (found == trained_votes(drawn(), None, None, Here())).all()
 
 
+@pytest.mark.parametrize("damage", [b"", b"not votes", b"\x93NUMPY\x01\x00"])
+def test_a_kept_file_that_is_damaged_is_trained_anew(tmp_path, counted, damage) -> None:
+    first = trained_votes(drawn(), None, tmp_path, Here())
+    next(tmp_path.glob("*/own-10.npy")).write_bytes(damage)
+    counted.clear()
+    assert (trained_votes(drawn(), None, tmp_path, Here()) == first).all()
+    assert len(counted) == 10
+
+
+def test_what_is_no_folder_keeps_nothing(tmp_path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("")
+    with pytest.raises(ValueError, match=r"people\.csv: no folder to keep votes in"):
+        trained_votes(drawn(), None, path, Here())
+
+
 def test_votes_do_not_depend_on_who_trains() -> None:
     with ThreadPoolExecutor(2) as threads:
         shared = trained_votes(drawn("tree"), ADDED, None, threads)
@@ -127,7 +143,7 @@ def test_a_table_has_columns_of_numbers_and_of_names(tmp_path) -> None:
     ]
     path.write_bytes(gzip.compress("\n".join(["age,job,income", *rows]).encode()))
     task = table(path, "income", 3)
-    assert (task.name, task.classes) == ("people", 2)
+    assert (task.name, task.classes, task.names) == ("people", 2, ("high", "low"))
     assert (task.records.shape, task.queries.shape) == ((9, 4), (3, 4))
     every = np.concatenate([task.records, task.queries])
     assert every.mean(0) == pytest.approx(0.0, abs=1e-12)
@@ -138,7 +154,8 @@ def test_a_table_has_columns_of_numbers_and_of_names(tmp_path) -> None:
     ("text", "label", "queries", "message"),
     [
         ("a,b\n1,2\n3,4\n", "c", 1, "no column 'c': there are a, b"),
-        ("a,b\n1,\n3,4\n", "b", 1, "column 'b' has empty cells"),
+        ("a,b\n1,2\n3,\n", "b", 1, "row 3: 'b' is empty"),
+        ("a,b\n1,2\n3,4\n5,6\n", "b", 1, "column 'b' has 3 values in 3 rows: expected classes"),
         ("a,b\n1,2\n3,2\n", "b", 1, "column 'b' has one value"),
         ("a,b\n1,2\n3,4\n", "b", 2, "2 queries of 2 rows"),
         ("a,b\n1,2,3\n3,4,5,6\n", "b", 1, "not read"),

@@ -167,6 +167,11 @@ def test_the_command_prints_costs_and_json(tmp_path) -> None:
         (("--mechanism", "pate", "--queries", "400"), "400 queries: digits has 1 to 360"),
         (("--mechanism", "capc", "--teachers", "2000"), "2000 teachers: expected 1 to 1437"),
         (("--mechanism", "pate", "--noise", "laplace:3", "--queries", "1"), "expected gaussian"),
+        (
+            ("--mechanism", "pate", "--source", "train"),
+            "--source belongs to --mechanism private-knn",
+        ),
+        (("--mechanism", "private-knn", "--learner", "tree"), "--mechanism pate or capc"),
         (("--mechanism", "pate", "--order", "1"), "order 1: expected a finite number"),
         (("--mechanism", "capc", "--workers", "2", "--dask", "x"), "give one or the other"),
     ],

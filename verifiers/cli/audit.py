@@ -45,7 +45,7 @@ def audit(
     if options["mechanism"] is not None:
         if target is not None or claim is not None or pair is not None:
             fail("--mechanism stands for TARGET, --claim and --pair: give one or the other")
-        audit_by_name(options, as_json=as_json)
+        audit_by_name(context, options, as_json=as_json)
     stray = typed_options(context, {"claim", "pair", "as_json"})
     if stray:
         fail(f"{stray[0]} belongs to --mechanism NAME, which is not given")

@@ -135,22 +135,38 @@ def typed_options(context: click.Context, apart: set[str]) -> list[str]:
     ]
 
 
-def audit_by_name(options: dict[str, Any], *, as_json: bool) -> None:
+_OWN = {
+    "learner": ("pate", "capc"),
+    "trainings": ("pate", "capc"),
+    "sampling": ("private-knn",),
+    "source": ("private-knn",),
+}
+"""Options that only some mechanisms have."""
+
+
+def audit_by_name(context: click.Context, options: dict[str, Any], *, as_json: bool) -> None:
     """Audits the mechanism that the options describe, prints what was found, and exits."""
+    for option in typed_options(context, set()):
+        mechanisms = _OWN.get(option.removeprefix("--"), (options["mechanism"],))
+        if options["mechanism"] not in mechanisms:
+            fail(f"{option} belongs to --mechanism {' or '.join(mechanisms)}")
     from ...attacks.auditing.counts import checked_orders
     from ...attacks.executors import Here
     from ...attacks.private_prediction.adversaries import Adversary
     from ...attacks.private_prediction.audited import Terms
     from ...attacks.private_prediction.deployments import Deployment
-    from ...reference import parse_noise
+    from ...reference import Gaussian, parse_noise
     from ..commands.audit_mechanism import Work, audit_mechanism, task_of
 
     try:
         orders = checked_orders(options["orders"])
+        noise = parse_noise(options["noise"])
+        if not isinstance(noise, Gaussian):
+            fail(f"--noise {noise}: expected gaussian, which the published analyses are of")
         deployment = Deployment(
             options["mechanism"],
             task_of(options["data"], options["label"], options["queries"]),
-            parse_noise(options["noise"]),
+            noise,
             options["teachers"],
             options["learner"],
             options["trainings"],

@@ -90,11 +90,12 @@ class MechanismAudit:
             yield f"{order:7g}{costs}"
         if found.resampled:
             yield "  sums take teachers trained anew for each query: of the same ones, no bounds"
-        if self.verdict is not Verdict.PASS:
-            yield {
-                Verdict.FAIL: "  FAIL: the 2-cut exceeds what theory charges, whatever the votes",
-                Verdict.INCONCLUSIVE: "  INCONCLUSIVE: the labels do not tell the worlds apart",
-            }[self.verdict]
+        yield {
+            Verdict.FAIL: "  FAIL: the 2-cut exceeds what theory charges, whatever the votes",
+            Verdict.PASS: "  PASS: the worlds are told apart, and theory is not refuted",
+            Verdict.INCONCLUSIVE: "  INCONCLUSIVE: the labels do not tell the worlds apart; "
+            "more --experiments may",
+        }[self.verdict]
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,12 @@ class MechanismAudits:
             "data": deployment.task.name,
             "noise": str(deployment.noise),
             "teachers": deployment.teachers,
-            "learner": deployment.learner,
-            "trainings": deployment.trainings,
-            "sampling": deployment.sampling,
+            **({"sampling": deployment.sampling} if deployment.mechanism == "private-knn" else {}),
+            **(
+                {"learner": deployment.learner, "trainings": deployment.trainings}
+                if deployment.mechanism in ("pate", "capc")
+                else {}
+            ),
             "experiments": terms.experiments,
             "confidence": self.confidence,
             "delta": self.audits[0].delta,
@@ -135,9 +139,13 @@ class MechanismAudits:
         deployment, terms = self.deployment, self.audits[0].terms
         neighbours = deployment.mechanism == "private-knn"
         of = f"{deployment.teachers} {'neighbours' if neighbours else 'teachers'}"
+        task = deployment.task
+        trained = f", votes estimated from {deployment.trainings} trainings"
         head = (
-            f"{deployment.mechanism} on {deployment.task.name}: {of}, {deployment.noise}, "
-            f"{terms.experiments:,} experiments a query and world\n"
+            f"{deployment.mechanism} on {task.name} ({len(task.records):,} records, {task.classes} "
+            f"classes, {len(task.queries)} queries numbered from 0)\n{of}, {deployment.noise}"
+            f"{trained if deployment.mechanism == 'pate' else ''}; "
+            f"{terms.experiments:,} experiments per query and world\n"
             "Rényi costs in nats; 2-cut and region are lower bounds from labels, which all hold "
             f"together with probability {self.confidence:g}"
         )
