@@ -66,8 +66,8 @@ def capc(
     """
     trainings = len(ensemble.subsets) // teachers
     halves = _halves(trainings)
-    chosen_by = np.arange(len(ensemble.subsets)).reshape(trainings, teachers)[halves[0]].ravel()
-    found = _votes(ensemble, adversary, train, chosen_by)
+    rows = np.arange(len(ensemble.subsets)).reshape(trainings, teachers)
+    found = _votes(ensemble, adversary, train, rows[halves[0]].ravel())
     plain = found.plain.reshape(trainings, teachers, -1)
     altered = found.altered.reshape(trainings, teachers, *found.altered.shape[1:])
     queries = range(plain.shape[2])
@@ -81,24 +81,20 @@ def capc(
         return Options(noise, laws[0][:, query], of_party)
 
     if adversary.repeats:
-        each = []
-        for query in queries:
-            scores = options(first, query, 0).scores
-            worlds = options(second, query, 0).worlds(int(scores.argmax()))
-            each.append(Asked(query, worlds, float(scores.max())))
+        each = [_own_party(q, options(first, q, 0), options(second, q, 0)) for q in queries]
         return Attack(adversary, f"{found.crafted[0]}, at its best party", tuple(each))
-    totals = np.array(
-        [
-            np.sum([options(first, query, poison).scores for query in queries], 0)
-            for poison in range(altered.shape[2])
-        ]
-    )
+    scores = [[options(first, q, p).scores for q in queries] for p in range(altered.shape[2])]
+    totals = np.sum(scores, 1)  # (poisons, parties)
     poison, party = (int(i) for i in np.unravel_index(totals.argmax(), totals.shape))
-    asked_there = []
-    for query in queries:
-        chosen = options(first, query, poison).worlds(party)
-        asked_there.append(asked(query, options(second, query, poison).worlds(party), chosen))
-    return Attack(adversary, f"{found.crafted[poison]}, at party {party}", tuple(asked_there))
+    worlds = [[options(laws, q, poison).worlds(party) for laws in (first, second)] for q in queries]
+    each = [asked(q, measured, chosen_by) for q, (chosen_by, measured) in enumerate(worlds)]
+    return Attack(adversary, f"{found.crafted[poison]}, at party {party}", tuple(each))
+
+
+def _own_party(query: int, first: "Options", second: "Options") -> Asked:
+    """The query at the party that gives away most by the first half of the trainings."""
+    best = int(first.scores.argmax())
+    return Asked(query, second.worlds(best), float(first.scores[best]))
 
 
 class Options:
