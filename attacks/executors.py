@@ -17,7 +17,6 @@ from typing import Any, Literal
 Kind = Literal["threads", "processes"]
 
 _EACH = 4  # parts in flight of a worker: it finds the next one there as it ends one
-_EACH_AWAY = 16  # the same of a cluster, whose messages gather for some milliseconds
 _REACHED = 10.0  # seconds in which a cluster must answer, and have a worker
 _ALONE = 60.0  # seconds that a cluster may be without any worker: some are started anew
 _LOOK = 1.0  # seconds between looks at a cluster's workers
@@ -122,7 +121,7 @@ class Cluster(Workers):
                 f"--dask {address!r}: the scheduler has no workers: start some with "
                 f"`dask worker {address}`"
             ) from None
-        self.ahead = _EACH_AWAY * max(4, sum(self._client.nthreads().values()))
+        self.ahead = _EACH * max(1, sum(self._client.nthreads().values()))
         self._executor = self._client.get_executor(pure=False)
         self._log = logging.getLogger("distributed.client")
         self._level = self._log.level

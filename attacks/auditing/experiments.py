@@ -6,7 +6,7 @@ numbers of its own, so that the counts do not depend on how many workers share t
 of one block a worker, whatever the number.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 
 import numpy as np
@@ -47,7 +47,7 @@ def counts_of_laws(laws: ArrayLike, size: int, rng: np.random.Generator) -> Coun
 def counts_of_runs(
     experiments: Experiments,
     size: int,
-    seed: int,
+    seed: int | Sequence[int],
     executor: Executor | None = None,
     *,
     block: int = BLOCK,
@@ -78,7 +78,7 @@ def counts_of_runs(
     return total
 
 
-def _block(experiments: Experiments, size: int, seed: int, number: int) -> Counts:
+def _block(experiments: Experiments, size: int, seed: int | Sequence[int], number: int) -> Counts:
     return experiments(size, stream(seed, number))
 
 

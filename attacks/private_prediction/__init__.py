@@ -25,8 +25,8 @@ from .group import per_record, per_record_if_gaussian
 from .knn_model import PrivateKnn
 from .models import Capc, Pate, PromptPate
 from .neighbours import expected_votes, inclusion, is_last, label_laws, ranks
-from .theory import data_independent, theory
-from .worlds import Worlds, data_dependent, divergences, experiments, run_experiments
+from .theory import data_dependent, data_independent, theory
+from .worlds import Worlds, divergences, experiments, run_experiments
 
 __all__ = [
     "AllTeachers",

@@ -98,16 +98,3 @@ def evenly_by_consensus(histograms: NDArray[np.int64], number: int) -> NDArray[n
     order = histograms.max(-1).argsort(kind="stable")
     places = np.linspace(0, len(order) - 1, min(number, len(order)))
     return np.asarray(order[np.unique(places.round().astype(np.int64))])
-
-
-def tallied(votes: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
-    """Histograms (..., c) of votes (t, ...) of t teachers."""
-    return np.stack([(votes == label).sum(0) for label in range(classes)], -1)
-
-
-def laws_of(votes: NDArray[np.int64], classes: int) -> Matrix:
-    """The laws (..., c) of which votes (t, ...) of t trainings are draws: their frequencies.
-
-    The maximum likelihood estimate, as in Chadha et al. 2024, section 5.1.
-    """
-    return np.asarray(tallied(votes, classes) / len(votes))

@@ -11,7 +11,8 @@ from .adversaries import Adversary, Asked, Attack, asked
 from .models import PromptPate
 from .prompting import adversaries as prompt_adversaries
 from .prompting.prompts import Prompt, Queries
-from .prompting.teachers import PromptTeacher, counted, votes_of
+from .prompting.teachers import PromptTeacher, votes_of
+from .tally import tallied
 
 Labels = NDArray[np.int64]
 
@@ -58,7 +59,7 @@ class _Known:
 
     def __init__(self, noise: Noise, votes: Labels, classes: int) -> None:
         self.noise, self.votes = noise, votes
-        self.histograms = counted(votes, classes)
+        self.histograms = tallied(votes, classes)
         self._found: dict[tuple[int, int, int], Asked] = {}
 
     def asked(self, query: int, giver: int, taker: int) -> Asked:

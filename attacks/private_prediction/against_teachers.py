@@ -14,12 +14,11 @@ from .adversaries import (
     Attack,
     asked,
     evenly_by_consensus,
-    laws_of,
     score_of,
-    tallied,
     wrong_labels,
 )
 from .models import Capc, Pate
+from .tally import laws_of, tallied
 from .trainings import Added, Ensemble, Train
 from .worlds import Worlds
 

@@ -1,13 +1,13 @@
 """What the queries of an adversary give away: by theory, exactly, and by the audit."""
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
-from ..auditing import Counts, composed, region, share_of, two_cut
+from ..auditing import Counts, composed, counts_of_runs, region, share_of, two_cut
 from ..progress import shown
 from ..workers import carried_out
 from .adversaries import Asked, Attack
@@ -15,13 +15,10 @@ from .knn_model import PrivateKnn
 from .surely_changed import surely_changed
 from .theory import data_independent
 from .theory import theory as published
-from .worlds import Worlds, divergences
+from .worlds import divergences, experiments, run_experiments
 
 _PILOT = 0.1  # of the labels, which choose the event of the 2-cut
 _SAMPLED_VOTES = 1000  # over which theory is averaged, where votes are random
-
-Draw = Callable[[Worlds, int, np.random.Generator], Counts]
-"""Labels of so many experiments in each world: `experiments`, or `run_experiments`."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +62,18 @@ class Audited:
     resampled: bool
 
 
-def audited(attack: Attack, terms: Terms, draw: Draw, executor: Executor) -> Audited:
+def audited(attack: Attack, terms: Terms, executor: Executor, *, anew: bool = False) -> Audited:
     """The costs of what an adversary asks: the worst query, repeated, or all queries once.
 
-    executor: who works, a query at a time; it makes no difference to the result.
+    executor: who works; it makes no difference to the result; anew: whether votes are drawn, noise
+    is added and the largest taken in every experiment, in place of labels drawn from exact laws.
     """
     repeats = attack.adversary.repeats
     chosen = (attack.worst,) if repeats else attack.asked
     times = terms.times if repeats else 1
     alpha = share_of(terms.alpha, 2 * len(chosen))  # the 2-cut and the region
-    parts = ((query, terms, alpha, draw) for query in chosen)
+    runs = (_run(query, terms, executor) if anew else None for query in chosen)
+    parts = ((query, terms, alpha, counts) for query, counts in zip(chosen, runs, strict=True))
     done = dict(shown(carried_out(_costs, parts, executor), len(chosen), "queries"))
     each = np.array([done[number] for number in range(len(chosen))])
     costs = times * composed(each).max(1)  # of both directions
@@ -93,11 +92,21 @@ def mean_exact(attack: Attack, orders: Vector) -> Vector:
     return np.asarray(np.mean(each, 0))
 
 
-def _costs(asked: Asked, terms: Terms, alpha: float, draw: Draw) -> Matrix:
-    """All six costs of one query, (6, 2, n), in the order of `Audited`."""
+def _run(asked: Asked, terms: Terms, executor: Executor) -> Counts:
+    """Labels of a query by running code, shared by all workers."""
+    run = partial(run_experiments, asked.worlds)
+    return counts_of_runs(run, terms.experiments, [terms.seed, asked.query], executor)
+
+
+def _costs(asked: Asked, terms: Terms, alpha: float, counts: Counts | None) -> Matrix:
+    """All six costs of one query, (6, 2, n), in the order of `Audited`.
+
+    counts: of the query's labels, drawn here from the exact laws when None.
+    """
     rng = np.random.default_rng([terms.seed, asked.query])
     worlds, orders = asked.worlds, terms.orders
-    counts = draw(worlds, terms.experiments, rng)
+    if counts is None:
+        counts = experiments(worlds, terms.experiments, rng)
     pilot, rest = counts.split(_PILOT, rng)
     theory = published(worlds, orders, _SAMPLED_VOTES, rng)
     return np.array(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from .records import Task
 from .trainings import Ensemble, Train
 
 Mechanism = Literal["pate", "capc", "prompt-pate", "private-knn"]
-MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 _PUBLIC = 100
 """Records from which the stand-in for a language model knows its task; teachers have none of
 them."""

@@ -2,13 +2,21 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
+from ...reference import Gaussian
 from ...reference.accounting.adjacency import Adjacency
-from ...reference.accounting.gnmax import gnmax_data_independent
+from ...reference.accounting.gnmax import (
+    as_orders,
+    gnmax_data_dependent,
+    gnmax_data_independent,
+)
 from ...reference.accounting.knn import knn_data_independent
 from ...reference.arrays import Matrix
 from .knn_model import PrivateKnn
-from .worlds import Worlds, data_dependent, sigma_of
+from .worlds import Worlds
+
+_COSTS_AT_ONCE = 1 << 20
 
 
 def theory(worlds: Worlds, orders: ArrayLike, size: int, rng: np.random.Generator) -> Matrix:
@@ -27,10 +35,57 @@ def data_independent(worlds: Worlds, orders: ArrayLike) -> Matrix:
     A Gaussian mechanism on two counts (Papernot et al. 2018, Proposition 8), under Poisson sampling
     for Private-kNN (Zhu et al. 2020, Theorem 6). Raises ValueError for other noise than Gaussian.
     """
-    sigma = sigma_of(worlds)
+    sigma = _sigma_of(worlds)
     if isinstance(worlds, PrivateKnn):
         sampling = worlds.inclusion if worlds.sampling is None else worlds.sampling
         cost = knn_data_independent(sigma, sampling, orders)
     else:
         cost = gnmax_data_independent(sigma, orders)
     return np.stack([cost, cost])
+
+
+def data_dependent(
+    worlds: Worlds, orders: ArrayLike, size: int, rng: np.random.Generator
+) -> Matrix:
+    """Rényi cost (2, n) by Theorem 6 of Papernot et al. 2018, at orders (n,) above 1, in nats.
+
+    Row 0 bounds D(here || there), row 1 D(there || here). The theorem bounds D_a(M(h) || M(h')) at
+    a fixed h, for every neighbour h', by a cost(h). Of random votes with neighbours h, h' in either
+    world, M's laws are the averages of M(h) and M(h'), and exp((a - 1) D_a(P || Q)), the sum of
+    p^a q^(1 - a), is jointly convex, so that
+    D_a(P || Q) <= 1/(a - 1) log E exp((a - 1) cost(h)) with h from the world on the left.
+    The mean is taken over `size` sampled votes: an estimate of the bound where the votes are
+    random, exact where they are fixed. That votes may be the same in both worlds is not used: an
+    analysis does not know which record was altered. Raises ValueError for other noise than
+    Gaussian, and for Private-kNN, whose neighbours the theorem does not have.
+    """
+    sigma, a = _sigma_of(worlds), as_orders(orders)
+    if worlds.adjacency is not Adjacency.REPLACE_ONE:
+        raise ValueError(
+            f"data-dependent analysis between {worlds.adjacency.value} neighbours: expected "
+            f"{Adjacency.REPLACE_ONE.value}; use data_independent"
+        )
+    if not (a > 1.0).all():
+        raise ValueError(f"order {a[~(a > 1.0)][0]:g}: expected a number above 1")
+    if size < 1:
+        raise ValueError(f"size {size}: expected at least one sampled vote")
+    parts: list[Matrix] = []
+    step = max(1, _COSTS_AT_ONCE // max(a.size, worlds.classes))
+    for start in range(0, size, step):
+        votes = worlds.votes(min(step, size - start), rng)
+        parts.append(np.stack([_log_sum(of_one, sigma, a) for of_one in votes]))
+    return np.asarray((logsumexp(parts, axis=0) - np.log(size)) / (a - 1.0))
+
+
+def _log_sum(votes: np.ndarray, sigma: float, orders: Matrix) -> Matrix:
+    """Log of the sum over votes (size, c) of exp((a - 1) cost), at each order a."""
+    histograms, times = np.unique(-np.sort(-votes, axis=-1), axis=0, return_counts=True)
+    costs = gnmax_data_dependent(histograms, sigma, orders)
+    return np.asarray(logsumexp((orders - 1.0) * costs, axis=0, b=times[:, None]))
+
+
+def _sigma_of(worlds: Worlds) -> float:
+    """The scale of Gaussian noise. Raises ValueError for any other noise."""
+    if not isinstance(worlds.noise, Gaussian):
+        raise ValueError(f"noise {worlds.noise}: expected gaussian, which the analyses are of")
+    return worlds.noise.scale

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -123,7 +124,9 @@ def trained_votes(
         start = left[number]
         found[start] = part
         if (path := paths[start]) is not None:
-            _keep(path, part)
+            file = BytesIO()
+            np.save(file, part)
+            _keep(path, file.getvalue())
     return np.concatenate([found[start] for start in starts])
 
 
@@ -200,7 +203,7 @@ def _describe(folder: Path, ensemble: Ensemble) -> None:
         "numpy": version("numpy"),
         "scikit-learn": version("scikit-learn"),
     }
-    _keep_text(folder / "README.json", json.dumps(told, indent=1) + "\n")
+    _keep(folder / "README.json", f"{json.dumps(told, indent=1)}\n".encode())
 
 
 def _kept(path: Path | None) -> NDArray[np.int64] | None:
@@ -213,15 +216,8 @@ def _kept(path: Path | None) -> NDArray[np.int64] | None:
         return None
 
 
-def _keep(path: Path, found: NDArray[np.int64]) -> None:
+def _keep(path: Path, content: bytes) -> None:
     """Whole or not at all: a run that is killed leaves no half of a file under its name."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
-    with part.open("wb") as file:
-        np.save(file, found)
-    part.replace(path)
-
-
-def _keep_text(path: Path, text: str) -> None:
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(text)
+    part.write_bytes(content)
     part.replace(path)

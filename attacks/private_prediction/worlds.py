@@ -4,17 +4,14 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
-from ...reference import Gaussian, Noise
+from ...reference import Noise
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.accounting.divergences import renyi_divergence
-from ...reference.accounting.gnmax import as_orders, gnmax_data_dependent
 from ...reference.arrays import Matrix
-from ..auditing import Counts
+from ..auditing import Counts, counts_of_laws
 
 _DRAWS_AT_ONCE = 1 << 19
-_COSTS_AT_ONCE = 1 << 20
 
 
 class Worlds(Protocol):
@@ -68,10 +65,7 @@ def experiments(worlds: Worlds, size: int, rng: np.random.Generator) -> Counts:
     As soon done for 10^9 as for ten. It is the statistics that such counts put to the test, never
     the code that votes, draws noise and takes the largest: `run_experiments` runs that.
     """
-    _check_size(size)
-    laws = worlds.laws()
-    here, there = (rng.multinomial(size, law / law.sum()) for law in laws)
-    return Counts(here, there)
+    return counts_of_laws(worlds.laws(), size, rng)
 
 
 def run_experiments(worlds: Worlds, size: int, rng: np.random.Generator) -> Counts:
@@ -81,7 +75,8 @@ def run_experiments(worlds: Worlds, size: int, rng: np.random.Generator) -> Coun
     label takes 2 microseconds of one core with the votes of `Pate`, 1.6 of `PrivateKnn`, 0.2 of
     `PromptPate`, 0.7 to 60 of `Capc`: by how many parties have laws of their own.
     """
-    _check_size(size)
+    if size < 1:
+        raise ValueError(f"{size} experiments: expected at least one")
     counts = np.zeros((2, worlds.classes), dtype=np.int64)
     step = max(1, _DRAWS_AT_ONCE // worlds.classes)
     for start in range(0, size, step):
@@ -91,54 +86,3 @@ def run_experiments(worlds: Worlds, size: int, rng: np.random.Generator) -> Coun
             labels = (votes + worlds.noise.sample(rng, votes.shape)).argmax(-1)
             counts[world] += np.bincount(labels, minlength=worlds.classes)
     return Counts(counts[0], counts[1])
-
-
-def data_dependent(
-    worlds: Worlds, orders: ArrayLike, size: int, rng: np.random.Generator
-) -> Matrix:
-    """Rényi cost (2, n) by Theorem 6 of Papernot et al. 2018, at orders (n,) above 1, in nats.
-
-    Row 0 bounds D(here || there), row 1 D(there || here). The theorem bounds D_a(M(h) || M(h')) at
-    a fixed h, for every neighbour h', by a cost(h). Of random votes with neighbours h, h' in either
-    world, M's laws are the averages of M(h) and M(h'), and exp((a - 1) D_a(P || Q)), the sum of
-    p^a q^(1 - a), is jointly convex, so that
-    D_a(P || Q) <= 1/(a - 1) log E exp((a - 1) cost(h)) with h from the world on the left.
-    The mean is taken over `size` sampled votes: an estimate of the bound where the votes are
-    random, exact where they are fixed. That votes may be the same in both worlds is not used: an
-    analysis does not know which record was altered. Raises ValueError for other noise than
-    Gaussian, and for Private-kNN, whose neighbours the theorem does not have.
-    """
-    sigma, a = sigma_of(worlds), as_orders(orders)
-    if worlds.adjacency is not Adjacency.REPLACE_ONE:
-        raise ValueError(
-            f"data-dependent analysis between {worlds.adjacency.value} neighbours: expected "
-            f"{Adjacency.REPLACE_ONE.value}; use data_independent"
-        )
-    if not (a > 1.0).all():
-        raise ValueError(f"order {a[~(a > 1.0)][0]:g}: expected a number above 1")
-    _check_size(size)
-    parts: list[Matrix] = []
-    step = max(1, _COSTS_AT_ONCE // max(a.size, worlds.classes))
-    for start in range(0, size, step):
-        votes = worlds.votes(min(step, size - start), rng)
-        parts.append(np.stack([_log_sum(of_one, sigma, a) for of_one in votes]))
-    return np.asarray((logsumexp(parts, axis=0) - np.log(size)) / (a - 1.0))
-
-
-def _log_sum(votes: np.ndarray, sigma: float, orders: Matrix) -> Matrix:
-    """Log of the sum over votes (size, c) of exp((a - 1) cost), at each order a."""
-    histograms, times = np.unique(-np.sort(-votes, axis=-1), axis=0, return_counts=True)
-    costs = gnmax_data_dependent(histograms, sigma, orders)
-    return np.asarray(logsumexp((orders - 1.0) * costs, axis=0, b=times[:, None]))
-
-
-def sigma_of(worlds: Worlds) -> float:
-    """The scale of Gaussian noise. Raises ValueError for any other noise."""
-    if not isinstance(worlds.noise, Gaussian):
-        raise ValueError(f"noise {worlds.noise}: expected gaussian, which the analyses are of")
-    return worlds.noise.scale
-
-
-def _check_size(size: int) -> None:
-    if size < 1:
-        raise ValueError(f"size {size}: expected at least one")

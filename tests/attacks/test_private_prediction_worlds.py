@@ -139,5 +139,5 @@ def test_what_no_analysis_covers_is_named() -> None:
     with pytest.raises(ValueError, match="order 1: expected a number above 1"):
         data_dependent(Pate(Gaussian(2.0), 5, P, P), [1.0], 10, rng)
     for run in (experiments, run_experiments):
-        with pytest.raises(ValueError, match="size 0"):
+        with pytest.raises(ValueError, match="0 experiments"):
             run(Pate(Gaussian(2.0), 5, P, P), 0, rng)

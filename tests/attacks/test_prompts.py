@@ -22,11 +22,10 @@ from dpassay.attacks.private_prediction.prompting.in_context import (
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt, rendered
 from dpassay.attacks.private_prediction.prompting.teachers import (
     altered,
-    counted,
-    histograms,
     votes_of,
 )
 from dpassay.attacks.private_prediction.prompting.text_features import HashedRuns
+from dpassay.attacks.private_prediction.tally import tallied
 
 NAMES = ("harbour", "kitchen", "meadow")
 TOPIC = "the place that a note was written in"
@@ -188,10 +187,9 @@ def test_features_of_text_are_of_length_one_and_tell_texts_apart_but_not_their_c
 
 def test_votes_are_counted_by_query_and_class() -> None:
     votes = np.array([[0, 2], [0, 1], [1, 2]])
-    assert counted(votes, 3).tolist() == [[2, 1, 0], [0, 1, 2]]
+    assert tallied(votes, 3).tolist() == [[2, 1, 0], [0, 1, 2]]
     teacher = Told({"a": [0, 2], "b": [0, 1], "c": [1, 2]})
     assert (votes_of(teacher, told("a", "b", "c"), ["q", "r"]) == votes).all()
-    assert histograms(teacher, told("a", "b", "c"), ["q", "r"]).tolist() == [[2, 1, 0], [0, 1, 2]]
 
 
 def test_an_altered_teacher_alone_is_asked_anew() -> None:
@@ -209,7 +207,7 @@ def test_a_poisoned_prompt_moves_the_vote_on_its_query_and_no_other_histogram() 
     deaf = InContextClassifier(SCORES, weight=0.0)
     prompts = ensemble()
     votes = votes_of(deaf, prompts, QUERIES)
-    here, right = counted(votes, 3), int(votes[3, 9])
+    here, right = tallied(votes, 3), int(votes[3, 9])
     wrong = (right + 1) % 3
     prompt = poisoned(prompts[3], QUERIES[9], right, wrong)
     moved = altered(deaf, votes, 3, prompt, QUERIES) - here
@@ -221,7 +219,7 @@ def test_a_poisoned_prompt_moves_the_vote_on_its_query_and_no_other_histogram() 
 def test_all_same_moves_the_vote_on_every_query_where_it_was_another() -> None:
     prompts = ensemble()
     votes = votes_of(TEACHER, prompts, QUERIES)
-    moved = altered(TEACHER, votes, 5, all_same(prompts[5], 2), QUERIES) - counted(votes, 3)
+    moved = altered(TEACHER, votes, 5, all_same(prompts[5], 2), QUERIES) - tallied(votes, 3)
     elsewhere = votes[5] != 2
     assert 0 < elsewhere.sum() < 40
     assert (np.abs(moved).sum(axis=1) == 2 * elsewhere).all()
@@ -342,7 +340,7 @@ def test_swapped_examples_keep_the_others_and_their_order() -> None:
             lambda: votes_of(TEACHER, [ensemble(1)[0], Prompt("x", ("a", "b"))], QUERIES),
             "prompt 1 has 2 classes, those before 3",
         ),
-        (lambda: counted(np.array([[0, 3]]), 3), "votes from 0 to 3: expected labels from 0 to 2"),
+        (lambda: tallied(np.array([[0, 3]]), 3), "votes from 0 to 3: expected labels from 0 to 2"),
         (
             lambda: TEACHER(Prompt("x", ("a", "b")), QUERIES),
             "scores of shape (40, 3): expected (40, 2), finite",

@@ -1,7 +1,10 @@
 """`dpassay audit --mechanism`: adversaries on records, beside exact costs and theory."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import get_args
 
+import click
 import numpy as np
 import pytest
 from typed import typed
@@ -13,12 +16,15 @@ from dpassay.attacks.private_prediction import (
     PromptPate,
     divergences,
     experiments,
-    run_experiments,
 )
 from dpassay.attacks.private_prediction.adversaries import Adversary, Attack, asked
+from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Audited, Terms, audited
+from dpassay.attacks.private_prediction.deployments import Mechanism
+from dpassay.attacks.private_prediction.learners import LEARNERS
 from dpassay.attacks.private_prediction.surely_changed import surely_changed
 from dpassay.reference import parse_noise
+from dpassay.verifiers.cli.audit import audit
 from dpassay.verifiers.commands.audit_mechanism import MechanismAudit
 from dpassay.verifiers.findings.report import Verdict
 
@@ -43,8 +49,8 @@ def terms(**other) -> Terms:
 
 def test_a_repeated_query_counts_as_often_as_it_is_asked() -> None:
     made = attack(Adversary.POIS_MIAQ)
-    once = audited(made, terms(), experiments, Here())
-    often = audited(made, terms(times=7), experiments, Here())
+    once = audited(made, terms(), Here())
+    often = audited(made, terms(times=7), Here())
     worst = max(divergences(a.worlds, [2.0]).max() for a in made.asked)
     assert once.exact[0] == pytest.approx(worst)
     assert (once.queries, often.queries) == (1, 7)
@@ -54,7 +60,7 @@ def test_a_repeated_query_counts_as_often_as_it_is_asked() -> None:
 
 def test_natural_queries_add_up_and_share_the_error() -> None:
     made = attack(Adversary.POIS_MINQ)
-    found = audited(made, terms(times=7), experiments, Here())
+    found = audited(made, terms(times=7), Here())
     each = [divergences(a.worlds, ORDERS) for a in made.asked]
     assert found.exact == pytest.approx(np.sum(each, 0).max(0))
     bounds = np.zeros((2, ORDERS.size))
@@ -64,10 +70,10 @@ def test_natural_queries_add_up_and_share_the_error() -> None:
     assert found.region == pytest.approx(bounds.max(0))
 
 
-@pytest.mark.parametrize("draw", [experiments, run_experiments])
-def test_bounds_come_near_the_exact_cost_and_do_not_exceed_it(draw) -> None:
+@pytest.mark.parametrize("anew", [False, True])
+def test_bounds_come_near_the_exact_cost_and_do_not_exceed_it(anew) -> None:
     """Above it once in a million; a tenth below it means another pair of worlds was counted."""
-    found = audited(attack(Adversary.NAT_MIAQ), terms(), draw, Here())
+    found = audited(attack(Adversary.NAT_MIAQ), terms(), Here(), anew=anew)
     for bound in (found.two_cut, found.region):
         assert (bound <= found.exact * (1 + 1e-9)).all()
         assert (bound > 0.8 * found.exact).all()
@@ -75,12 +81,28 @@ def test_bounds_come_near_the_exact_cost_and_do_not_exceed_it(draw) -> None:
     assert (found.changed <= found.theory).all()
 
 
+def test_running_code_gives_the_same_counts_over_any_workers() -> None:
+    made, settings = attack(Adversary.POIS_MINQ), terms(experiments=20_000)
+    alone = audited(made, settings, Here(), anew=True)
+    with ThreadPoolExecutor(2) as threads:
+        shared = audited(made, settings, threads, anew=True)
+    assert (alone.region == shared.region).all()
+    assert (alone.region != audited(made, settings, Here()).region).any()
+
+
+def test_the_options_offer_what_there_is() -> None:
+    """They are spelled out, as the command line loads before the library does."""
+    offered = {p.name: p.type.choices for p in audit.params if isinstance(p.type, click.Choice)}
+    assert tuple(offered["adversaries"]) == tuple(a.value for a in Adversary)
+    assert tuple(offered["mechanism"]) == get_args(Mechanism)
+    assert tuple(offered["learner"]) == tuple(LEARNERS)
+    assert tuple(offered["source"]) == get_args(Source)
+
+
 def test_a_vote_that_may_not_move_gives_away_less_than_one_that_does() -> None:
     law = np.array([0.5, 0.4, 0.1])
     worlds = Pate(NOISE, 20, law, np.array([0.4, 0.5, 0.1]))
-    found = audited(
-        Attack(Adversary.NAT_MIAQ, "a record", (asked(0, worlds),)), terms(), experiments, Here()
-    )
+    found = audited(Attack(Adversary.NAT_MIAQ, "a record", (asked(0, worlds),)), terms(), Here())
     assert (found.exact < 0.1 * found.changed).all()
 
 
@@ -91,7 +113,7 @@ def test_theory_averaged_over_too_few_votes_refutes_nothing(seed) -> None:
     worlds = Pate(parse_noise("gaussian:0.5"), 20, law, altered)
     made = Attack(Adversary.NAT_MIAQ, "a record", (asked(0, worlds),))
     settings = terms(orders=np.array([1.25]), experiments=10**8, seed=seed)
-    found = audited(made, settings, experiments, Here())
+    found = audited(made, settings, Here())
     assert MechanismAudit(made, found, settings, 1e-6).verdict is Verdict.PASS
     assert found.charged == pytest.approx(1.25 / 0.25)
 
@@ -101,10 +123,10 @@ def test_sums_over_teachers_trained_once_are_said_to_be_no_bounds() -> None:
     worlds = Pate(NOISE, 20, np.array([0.6, 0.4]), np.array([0.5, 0.5]))
     made = Attack(Adversary.NAT_MIAQ, "a record", (asked(0, worlds),))
     often, once = (terms(times=n, experiments=1000) for n in (1000, 1))
-    assert audited(made, often, experiments, Here()).resampled
-    assert not audited(made, once, experiments, Here()).resampled
+    assert audited(made, often, Here()).resampled
+    assert not audited(made, once, Here()).resampled
     fixed = attack(Adversary.NAT_MIAQ)
-    found = audited(fixed, often, experiments, Here())
+    found = audited(fixed, often, Here())
     assert not found.resampled
     said = "\n".join(MechanismAudit(fixed, found, often, 1e-6).lines())
     assert "trained anew" not in said
@@ -146,9 +168,9 @@ def test_the_command_prints_costs_and_json(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["mechanism"], found["data"], found["verdict"]) == ("capc", "digits", "pass")
-    assert [audit["adversary"] for audit in found["audits"]] == [a.value for a in Adversary]
-    for audit in found["audits"]:
-        assert 0 < audit["exact"][0] <= audit["changed"][0] <= audit["theory"][0]
+    assert [each["adversary"] for each in found["audits"]] == [a.value for a in Adversary]
+    for each in found["audits"]:
+        assert 0 < each["exact"][0] <= each["changed"][0] <= each["theory"][0]
     text = run(*arguments, *more, "--workers", "2").stdout
     assert "nat-miaq adds the query itself, with its true label" in text
     assert f"{found['audits'][0]['region'][0]:.4g}" in text  # the same, with two workers

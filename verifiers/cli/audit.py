@@ -72,7 +72,7 @@ def _audit_pair(
             deployments.enter_context(closing(open_claimed(spec, claim, plainly=True)))
             for spec in targets
         ]
-        found = run(asked[0], claim, here, there, other=asked[-1])
+        found = run(asked[0], claim, here, there, other=asked[1] if asked[1:] else None)
     except (ClaimError, TargetError, ValueError) as error:
         fail(*lines_of(error))
     except Refused as refusal:

@@ -106,7 +106,7 @@ _OPTIONS = (
         type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
         default=1e-6,
         show_default=True,
-        help="Of converted_epsilon in --json.",
+        help="Of epsilon_if_the_bounds_were_exact in --json.",
     ),
     click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True),
     click.option(

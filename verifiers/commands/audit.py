@@ -36,8 +36,7 @@ def audit(
         raise ValueError("the claim has no [privacy]: its delta is needed")
     if claim.mechanism.caching:
         raise ValueError("mechanism.caching = true: a kept label says nothing the second time")
-    apart = other is not None and other is not target
-    one_query = apart and claim.inputs is not None and claim.inputs.form == "query"
+    one_query = other is not None and claim.inputs is not None and claim.inputs.form == "query"
     for votes in (here, there):
         _check_fits(votes, claim, is_given=not (one_query and votes is there))
     if not are_neighbours(here, there):

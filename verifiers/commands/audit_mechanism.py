@@ -9,17 +9,23 @@ from typing import Any
 import numpy as np
 
 from ...attacks.auditing import epsilon_if_the_bounds_were_exact, share_of
-from ...attacks.private_prediction import experiments, run_experiments
 from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited, mean_exact
-from ...attacks.private_prediction.deployments import Deployment
+from ...attacks.private_prediction.deployments import Deployment, Mechanism
 from ...attacks.private_prediction.records import Task, digits, mnist, table
 from ...attacks.private_prediction.trainings import trained_votes
 from ..findings.report import Verdict
 
 BUNDLED = {"digits": digits, "mnist": mnist}
 _COLUMNS = ("theory", "changed", "exact", "two_cut", "region")
+_OWN: dict[Mechanism, tuple[str, ...]] = {
+    "pate": ("learner", "trainings"),
+    "capc": ("learner", "trainings"),
+    "prompt-pate": (),
+    "private-knn": ("sampling",),
+}
+"""Settings of a deployment that only some mechanisms have."""
 _HEADINGS = ("theory", "vote changed", "exact", "2-cut", "region")
 
 
@@ -120,12 +126,7 @@ class MechanismAudits:
             "data": deployment.task.name,
             "noise": str(deployment.noise),
             "teachers": deployment.teachers,
-            **({"sampling": deployment.sampling} if deployment.mechanism == "private-knn" else {}),
-            **(
-                {"learner": deployment.learner, "trainings": deployment.trainings}
-                if deployment.mechanism in ("pate", "capc")
-                else {}
-            ),
+            **{name: getattr(deployment, name) for name in _OWN[deployment.mechanism]},
             "experiments": terms.experiments,
             "confidence": self.confidence,
             "delta": self.audits[0].delta,
@@ -180,11 +181,10 @@ def audit_mechanism(
     def train(ensemble: Any, added: Any) -> Any:
         return trained_votes(ensemble, added, work.cache, work.executor)
 
-    draw = run_experiments if work.anew else experiments
     shared = replace(terms, alpha=share_of(terms.alpha, len(adversaries)))
     done = []
     for adversary, source in adversaries:
         attack = deployment.attacked(adversary, train, source)
-        found = audited(attack, shared, draw, work.executor)
+        found = audited(attack, shared, work.executor, anew=work.anew)
         done.append(MechanismAudit(attack, found, shared, delta))
     return MechanismAudits(deployment, tuple(done), 1.0 - terms.alpha)

@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tally import tallied
 from .prompts import Prompt, Queries
 
 Votes = NDArray[np.int64]
@@ -36,31 +37,13 @@ def votes_of(teacher: PromptTeacher, prompts: Iterable[Prompt], queries: Queries
     return np.array(rows)
 
 
-def counted(votes: Votes, classes: int) -> Votes:
-    """Histograms (queries, c) of votes (teachers, queries); ValueError for a vote of no class."""
-    if votes.size and not 0 <= votes.min() <= votes.max() < classes:
-        raise ValueError(
-            f"votes from {votes.min()} to {votes.max()}: expected labels from 0 to {classes - 1}"
-        )
-    found = np.zeros((votes.shape[1], classes), dtype=np.int64)
-    for row in votes:
-        found[np.arange(len(found)), row] += 1
-    return found
-
-
-def histograms(teacher: PromptTeacher, prompts: Iterable[Prompt], queries: Queries) -> Votes:
-    """Histograms (queries, c) of the votes of one teacher a prompt; see `votes_of`."""
-    kept = list(prompts)
-    return counted(votes_of(teacher, kept, queries), kept[0].classes)
-
-
 def altered(
     teacher: PromptTeacher, votes: Votes, place: int, prompt: Prompt, queries: Queries
 ) -> Votes:
     """Histograms (queries, c) in the neighbouring world, where one teacher has another prompt.
 
     votes: (teachers, queries), from `votes_of`; place: of the teacher. The other teachers are not
-    asked: a row differs from that of `counted(votes, c)` by one vote moved, or not at all. Raises
+    asked: a row differs from that of `tallied(votes, c)` by one vote moved, or not at all. Raises
     ValueError for a place that no teacher has, and votes on another number of queries.
     """
     if votes.ndim != 2 or votes.shape[1] != len(queries):
@@ -69,7 +52,7 @@ def altered(
         raise ValueError(f"place {place}: expected that of a teacher, 0 to {len(votes) - 1}")
     there = votes.copy()
     there[place] = _checked(teacher(prompt, queries), prompt, len(queries), place)
-    return counted(there, prompt.classes)
+    return tallied(there, prompt.classes)
 
 
 def _checked(reply: Votes, prompt: Prompt, queries: int, place: int) -> Votes:
