@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import dpassay
-from dpassay.attacks.progress import shown
-from dpassay.attacks.workers import WorkersError, open_executor
-from dpassay.attacks.workers import carried_out as parts_carried_out
+from dpassay.reference.parallel.progress import shown
+from dpassay.reference.parallel.workers import WorkersError, open_executor
+from dpassay.reference.parallel.workers import carried_out as parts_carried_out
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".benchmarks"

@@ -22,9 +22,9 @@ from dpassay.attacks.private_prediction.adversaries import Adversary
 from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Terms
 from dpassay.attacks.private_prediction.deployments import Deployment, Mechanism
-from dpassay.attacks.private_prediction.records import Task, digits, mnist, table
-from dpassay.attacks.workers import open_executor
 from dpassay.reference import parse_noise
+from dpassay.reference.ensembles.records import Task, digits, mnist, table
+from dpassay.reference.parallel.workers import open_executor
 from dpassay.verifiers.commands.audit_mechanism import Work, audit_mechanism
 
 from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers

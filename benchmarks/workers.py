@@ -23,8 +23,8 @@ from rich.table import Table
 from dpassay.attacks.auditing import Counts, counts_of_laws, counts_of_runs
 from dpassay.attacks.auditing.experiments import BLOCK
 from dpassay.attacks.auditing.vote_laws import laws_with_one_vote_fixed
-from dpassay.attacks.workers import carried_out, open_executor, stream
 from dpassay.reference import Gaussian
+from dpassay.reference.parallel.workers import carried_out, open_executor, stream
 
 from .long_runs import importable
 

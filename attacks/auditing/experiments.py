@@ -12,9 +12,9 @@ from concurrent.futures import Executor
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..executors import Here
-from ..progress import shown
-from ..workers import carried_out, stream
+from ...reference.parallel.executors import Here
+from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out, stream
 from .counts import Counts
 
 BLOCK = 1_000_000

@@ -7,7 +7,7 @@ worlds, and draws votes anew; `worlds` audits any of them, `theory` has what ana
 `neighbours` the quantities of Private-kNN, `group` claims refuted by several altered records, and
 `framework` is Algorithm 1 as running code.
 
-What the descriptions hold comes from `records`, on which `learners` train teachers (`trainings`);
+What the descriptions hold comes from teachers (`trainings`) on records (`reference.ensembles`);
 `adversaries` craft a record and ask queries, of `against_teachers`, `against_neighbours` and
 `against_prompts`; `deployments` has all four by name, and `audited` what comes out.
 """

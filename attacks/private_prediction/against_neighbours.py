@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ...reference import Noise
 from ...reference.arrays import Matrix, Vector
+from ...reference.ensembles.records import Task
 from .adversaries import Adversary, Attack, asked, wrong_labels
 from .knn_model import PrivateKnn
 from .neighbours import expected_votes, inclusion, label_laws, ranks, squared_distances
-from .records import Task
 
 Source = Literal["test", "train", "embedding"]
 """Where the added record comes from if it has to serve all queries: the queries, the records, or

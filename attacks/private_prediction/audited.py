@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
+from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out
 from ..auditing import Counts, composed, counts_of_runs, region, share_of, two_cut
-from ..progress import shown
-from ..workers import carried_out
 from .adversaries import Asked, Attack
 from .knn_model import PrivateKnn
 from .surely_changed import surely_changed

@@ -7,14 +7,14 @@ from typing import Literal
 import numpy as np
 
 from ...reference import Noise
+from ...reference.ensembles.learners import TAKES_NO_CHANCES
+from ...reference.ensembles.records import Task
 from .adversaries import Adversary, Attack
 from .against_neighbours import Knn, Source, private_knn
 from .against_prompts import Prompted, prompt_pate
 from .against_teachers import capc, pate
-from .learners import TAKES_NO_CHANCES
 from .prompting.in_context import InContextClassifier, LinearScores
 from .prompting.prompts import Prompt
-from .records import Task
 from .trainings import Ensemble, Train
 
 Mechanism = Literal["pate", "capc", "prompt-pate", "private-knn"]

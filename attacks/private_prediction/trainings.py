@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
-from ..progress import shown
-from ..workers import carried_out
-from .learners import LEARNERS
-from .records import Task
+from ...reference.ensembles.learners import LEARNERS
+from ...reference.ensembles.records import Task
+from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out
 
 _TOGETHER = 10  # trainings in one file
 

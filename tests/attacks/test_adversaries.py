@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dpassay.attacks.executors import Here
 from dpassay.attacks.private_prediction import Capc, Pate, PrivateKnn, PromptPate, divergences
 from dpassay.attacks.private_prediction.adversaries import Adversary, score_of, wrong_labels
 from dpassay.attacks.private_prediction.against_neighbours import PLACES, Knn, private_knn
@@ -14,9 +13,10 @@ from dpassay.attacks.private_prediction.against_teachers import capc, pate
 from dpassay.attacks.private_prediction.deployments import Deployment
 from dpassay.attacks.private_prediction.neighbours import expected_votes
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
-from dpassay.attacks.private_prediction.records import Task
 from dpassay.attacks.private_prediction.trainings import Ensemble, trained_votes
 from dpassay.reference import parse_noise
+from dpassay.reference.ensembles.records import Task
+from dpassay.reference.parallel.executors import Here
 
 NOISE = parse_noise("gaussian:2")
 TEACHERS = 6

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from dpassay.attacks.executors import Here
-from dpassay.attacks.private_prediction.learners import LEARNERS
-from dpassay.attacks.private_prediction.records import Task, digits, table
 from dpassay.attacks.private_prediction.trainings import Added, Ensemble, trained_votes
+from dpassay.reference.ensembles.learners import LEARNERS
+from dpassay.reference.ensembles.records import Task, digits, table
+from dpassay.reference.parallel.executors import Here
 
 
 def points(records: int = 40, queries: int = 5) -> Task:

@@ -10,7 +10,6 @@ import pytest
 from typed import typed
 
 from dpassay.attacks.auditing import region
-from dpassay.attacks.executors import Here
 from dpassay.attacks.private_prediction import (
     Pate,
     PromptPate,
@@ -21,9 +20,10 @@ from dpassay.attacks.private_prediction.adversaries import Adversary, Attack, as
 from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Audited, Terms, audited
 from dpassay.attacks.private_prediction.deployments import Mechanism
-from dpassay.attacks.private_prediction.learners import LEARNERS
 from dpassay.attacks.private_prediction.surely_changed import surely_changed
 from dpassay.reference import parse_noise
+from dpassay.reference.ensembles.learners import LEARNERS
+from dpassay.reference.parallel.executors import Here
 from dpassay.verifiers.cli.audit import audit
 from dpassay.verifiers.commands.audit_mechanism import MechanismAudit
 from dpassay.verifiers.findings.report import Verdict

@@ -151,11 +151,11 @@ def audit_by_name(context: click.Context, options: dict[str, Any], *, as_json: b
         if options["mechanism"] not in mechanisms:
             fail(f"{option} belongs to --mechanism {' or '.join(mechanisms)}")
     from ...attacks.auditing.counts import checked_orders
-    from ...attacks.executors import Here
     from ...attacks.private_prediction.adversaries import Adversary
     from ...attacks.private_prediction.audited import Terms
     from ...attacks.private_prediction.deployments import Deployment
     from ...reference import Gaussian, parse_noise
+    from ...reference.parallel.executors import Here
     from ..commands.audit_mechanism import Work, audit_mechanism, task_of
 
     try:

@@ -10,7 +10,7 @@ from ..commands.exit_statuses import fail
 from ..commands.options import Whole
 
 if TYPE_CHECKING:
-    from ...attacks.executors import Workers
+    from ...reference.parallel.executors import Workers
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -36,7 +36,7 @@ def working(workers: int | None, dask: str | None) -> Iterator["Workers | None"]
     if workers is None and dask is None:
         yield None
         return
-    from ...attacks.workers import WorkersError, open_executor
+    from ...reference.parallel.workers import WorkersError, open_executor
 
     try:
         with open_executor(workers, dask) as executor:

@@ -166,7 +166,9 @@ def _costs(
     def costs(rows: Sequence[Row], orders: Matrix) -> Matrix:
         if executor is None:
             return _some(rows, mechanism, orders, analysis, charging)
-        from ...attacks.workers import carried_out  # loads what one process does not need
+        from ...reference.parallel.workers import (
+            carried_out,  # loads what one process does not need
+        )
 
         parts = (
             (rows[start : start + TOGETHER], mechanism, orders, analysis, charging)

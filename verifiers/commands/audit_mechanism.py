@@ -13,8 +13,8 @@ from ...attacks.private_prediction.adversaries import Adversary, Attack
 from ...attacks.private_prediction.against_neighbours import Source
 from ...attacks.private_prediction.audited import Audited, Terms, audited, mean_exact
 from ...attacks.private_prediction.deployments import Deployment, Mechanism
-from ...attacks.private_prediction.records import Task, digits, mnist, table
 from ...attacks.private_prediction.trainings import trained_votes
+from ...reference.ensembles.records import Task, digits, mnist, table
 from ..findings.report import Verdict
 
 BUNDLED = {"digits": digits, "mnist": mnist}

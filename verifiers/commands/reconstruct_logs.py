@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...attacks import Answers, Method
-from ...attacks.executors import Here
-from ...attacks.progress import shown
-from ...attacks.workers import carried_out
+from ...reference.parallel.executors import Here
+from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out
 from .reconstruct import asked_answers, read_votes
 
 

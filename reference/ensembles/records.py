@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ..arrays import Matrix
 
 _SPLIT = 2017  # of RandomState, whose streams numpy keeps: the queries are the same everywhere
 

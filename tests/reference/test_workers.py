@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from parted import drawn, slowly
 
-from dpassay.attacks import executors
 from dpassay.attacks.auditing import counts_of_laws, counts_of_runs
-from dpassay.attacks.workers import WorkersError, carried_out, open_executor, stream
+from dpassay.reference.parallel import executors
+from dpassay.reference.parallel.workers import WorkersError, carried_out, open_executor, stream
 
 SIZE, BLOCK = 2350, 100  # the last block is a part of one
 ABSENT = "Dask is not installed: pip install distributed"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ..arrays import Matrix
 
 Predictor = Callable[[Matrix], NDArray[np.int64]]
 Learner = Callable[[Matrix, NDArray[np.int64], int], Predictor]

@@ -1,0 +1,1 @@
+"""Long work in parts, over threads, processes or Dask: `workers`, `executors`, `progress`."""
