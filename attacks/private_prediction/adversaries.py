@@ -62,13 +62,14 @@ class Asked:
 class Attack:
     """What an adversary does.
 
-    crafted: the record that it adds, in words; asked: each query that it may ask. One that asks
-    again and again takes the worst of them.
+    crafted: the record that it adds, in words; asked: each query that it may ask; records: how
+    often it adds the record. One that asks again and again takes the worst of the queries.
     """
 
     adversary: Adversary
     crafted: str
     asked: tuple[Asked, ...]
+    records: int = 1
 
     @property
     def worst(self) -> Asked:

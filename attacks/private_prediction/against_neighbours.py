@@ -11,7 +11,14 @@ from ...reference.arrays import Matrix, Vector
 from ...reference.ensembles.records import Task
 from .adversaries import Adversary, Attack, asked, wrong_labels
 from .knn_model import PrivateKnn
-from .neighbours import expected_votes, inclusion, label_laws, ranks, squared_distances
+from .neighbours import (
+    equal_records,
+    expected_votes,
+    inclusion,
+    label_laws,
+    ranks,
+    squared_distances,
+)
 
 Source = Literal["test", "train", "embedding"]
 """Where the added record comes from if it has to serve all queries: the queries, the records, or
@@ -34,8 +41,10 @@ class Knn:
     noise: Noise
 
 
-def private_knn(knn: Knn, adversary: Adversary, source: Source) -> Attack:
+def private_knn(knn: Knn, adversary: Adversary, source: Source, records: int = 1) -> Attack:
     """Each query of the task with Private-kNN's votes, exact but for the model itself.
+
+    records: how often the record is added.
 
     source: of the added record, for the adversary of natural queries: the one of them that is
     expected to vote on most queries (appendix E.3 of the paper), with a wrong label.
@@ -45,7 +54,8 @@ def private_knn(knn: Knn, adversary: Adversary, source: Source) -> Attack:
     votes = np.array([law for law, _ in laws])
     if adversary.repeats:
         labels = wrong_labels(votes, task.truths) if adversary.poisons else task.truths
-        included = np.full(len(labels), inclusion(1, knn.neighbours, knn.sampling))
+        rank = np.ones(len(labels), dtype=np.int64)
+        included = inclusion(rank, knn.neighbours, knn.sampling)
         crafted = adversary.adds
     else:
         point, own_label = _most_expected(knn, source)
@@ -57,11 +67,15 @@ def private_knn(knn: Knn, adversary: Adversary, source: Source) -> Attack:
             f"a point from {PLACES[source]} with the wrong label {task.called(wrong[0])}, "
             f"expected to vote on {included.sum():.1f} queries"
         )
+    voting = equal_records(rank, records, knn.neighbours, knn.sampling)
     worlds = [
-        PrivateKnn(knn.noise, knn.neighbours, *law, float(nu), int(label), knn.sampling)
-        for law, nu, label in zip(laws, included, labels, strict=True)
+        PrivateKnn(
+            *(knn.noise, knn.neighbours, *law, float(nu), int(label), knn.sampling),
+            group=None if records == 1 else group,
+        )
+        for law, nu, label, group in zip(laws, included, labels, voting, strict=True)
     ]
-    return Attack(adversary, crafted, tuple(asked(q, w) for q, w in enumerate(worlds)))
+    return Attack(adversary, crafted, tuple(asked(q, w) for q, w in enumerate(worlds)), records)
 
 
 def _laws(knn: Knn) -> list[tuple[Vector, Vector]]:

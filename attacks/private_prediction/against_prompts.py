@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...reference import Noise
 from .adversaries import Adversary, Asked, Attack, asked
+from .laws import check_records
 from .models import PromptPate
 from .prompting import adversaries as prompt_adversaries
 from .prompting.prompts import Prompt, Queries
@@ -28,61 +29,78 @@ class Prompted:
     noise: Noise
 
 
-def prompt_pate(prompted: Prompted, adversary: Adversary, seed: int) -> Attack:
-    """Each query with the votes of all prompts, one of which the adversary has replaced.
+def prompt_pate(prompted: Prompted, adversary: Adversary, seed: int, records: int = 1) -> Attack:
+    """Each query with the votes of all prompts, some of which the adversary has replaced.
 
-    The prompt that is replaced is that from which most is given away: one for each query that is
-    asked again and again, one for all natural queries. These try the four prompts of Chadha et al.
-    2024 (arXiv 2402.09403), appendix E.2. seed: of ties between queries to put into a prompt.
+    The prompts that are replaced, as many as `records`, are those from which most is given away:
+    for each query that is asked again and again its own, and the same for all natural queries.
+    These try the four prompts of Chadha et al. 2024 (arXiv 2402.09403), appendix E.2. seed: of ties
+    between queries to put into a prompt.
     """
     votes = votes_of(prompted.teacher, prompted.prompts, prompted.queries)
-    known = _Known(prompted.noise, votes, prompted.prompts[0].classes)
+    check_records(records, len(votes))
+    known = _Known(prompted.noise, votes, prompted.prompts[0].classes, records)
     if adversary.repeats:
         own = [_own(prompted, known, adversary, query) for query in range(votes.shape[1])]
-        return Attack(adversary, adversary.adds, tuple(own))
-    best, crafted = None, ""
-    for name, place, prompt in _poisons(prompted, known, seed):
-        altered = prompted.teacher(prompt, prompted.queries)
-        for teacher in range(len(votes)) if place is None else (place,):
-            total = known.total(teacher, altered)
-            if best is None or total > best[0]:
-                best = total, teacher, altered
-                crafted = f"the prompt `{name}`, at teacher {teacher}"
-    assert best is not None  # there is at least one prompt
-    _, teacher, altered = best
-    each = [known.asked(q, int(votes[teacher, q]), int(v)) for q, v in enumerate(altered)]
-    return Attack(adversary, crafted, tuple(each))
+        return Attack(adversary, adversary.adds, tuple(own), records)
+    best, replaced, crafted = -1.0, [], ""
+    for name, tried in _poisons(prompted, known, seed):
+        totals = [known.total(teacher, altered) for teacher, altered in tried]
+        most = np.argsort(-np.array(totals), kind="stable")[:records]
+        if (total := sum(totals[i] for i in most)) > best:
+            best, replaced = total, [tried[i] for i in most]
+            crafted = f"the prompt `{name}`, at {_named([teacher for teacher, _ in replaced])}"
+    each = [
+        known.asked(
+            query, [int(votes[t, query]) for t, _ in replaced], [int(v[query]) for _, v in replaced]
+        )
+        for query in range(votes.shape[1])
+    ]
+    return Attack(adversary, crafted, tuple(each), records)
 
 
 class _Known:
     """Votes (k, m) of all teachers, and what each moved vote of a query gives away."""
 
-    def __init__(self, noise: Noise, votes: Labels, classes: int) -> None:
-        self.noise, self.votes = noise, votes
+    def __init__(self, noise: Noise, votes: Labels, classes: int, records: int) -> None:
+        self.noise, self.votes, self.records = noise, votes, records
         self.histograms = tallied(votes, classes)
-        self._found: dict[tuple[int, int, int], Asked] = {}
+        self._found: dict[tuple[int, ...], Asked] = {}
 
-    def asked(self, query: int, giver: int, taker: int) -> Asked:
-        """The query where one vote moves."""
-        key = query, giver, taker
+    def asked(self, query: int, givers: list[int], takers: list[int]) -> Asked:
+        """The query where votes for `givers` become votes for `takers`."""
+        there = self.histograms[query].copy()
+        np.subtract.at(there, givers, 1)
+        np.add.at(there, takers, 1)
+        key = query, *there.tolist()
         if key not in self._found:
-            here = self.histograms[query]
-            there = here.copy()
-            there[giver] -= 1
-            there[taker] += 1
-            self._found[key] = asked(query, PromptPate(self.noise, here, there))
+            worlds = PromptPate(self.noise, self.histograms[query], there, self.records)
+            self._found[key] = asked(query, worlds)
         return self._found[key]
 
     def total(self, teacher: int, altered: Labels) -> float:
         """What all queries give away where a teacher votes `altered` (m,)."""
         moved = np.flatnonzero(self.votes[teacher] != altered)
         return sum(
-            self.asked(int(q), int(self.votes[teacher, q]), int(altered[q])).score for q in moved
+            self.asked(int(q), [int(self.votes[teacher, q])], [int(altered[q])]).score
+            for q in moved
         )
+
+    def replaced(self, query: int, vote: int) -> Asked:
+        """The query where teachers vote `vote` in place of others, one by one from the best."""
+        left, givers, best = self.histograms[query].copy(), list[int](), None
+        for _ in range(self.records):
+            tried = [[*givers, int(giver)] for giver in np.flatnonzero(left)]
+            each = [self.asked(query, some, [vote] * len(some)) for some in tried]
+            place = max(range(len(each)), key=lambda i: each[i].score)
+            best, givers = each[place], tried[place]
+            left[givers[-1]] -= 1
+        assert best is not None  # at least one record is altered
+        return best
 
 
 def _own(prompted: Prompted, known: _Known, adversary: Adversary, query: int) -> Asked:
-    """A query whose own text, with its true or a wrong label, replaces a teacher's example."""
+    """A query whose own text, with its true or a wrong label, replaces teachers' examples."""
     truth, text = int(prompted.truths[query]), prompted.queries[query]
     if adversary.poisons:
         wrong = prompt_adversaries.wrong_label(known.histograms[query], truth)
@@ -90,23 +108,31 @@ def _own(prompted: Prompted, known: _Known, adversary: Adversary, query: int) ->
     else:
         prompt = prompt_adversaries.natural(prompted.prompts[0], text, truth)
     vote = int(prompted.teacher(prompt, prompted.queries[query : query + 1])[0])
-    givers = np.flatnonzero(known.histograms[query])
-    return max((known.asked(query, int(g), vote) for g in givers), key=lambda found: found.score)
+    return known.replaced(query, vote)
 
 
 def _poisons(
     prompted: Prompted, known: _Known, seed: int
-) -> Iterator[tuple[str, int | None, Prompt]]:
-    """Names and prompts to try for all queries, and the teacher that a prompt belongs to."""
+) -> Iterator[tuple[str, list[tuple[int, Labels]]]]:
+    """Names of prompts to try for all queries; teachers that may have one, and how they vote."""
     rng, any_prompt = np.random.default_rng(seed), prompted.prompts[0]
     about = known.histograms, prompted.queries, prompted.truths
-    yield "confident", None, prompt_adversaries.confident(any_prompt, *about, rng)
-    yield "unconfident", None, prompt_adversaries.unconfident(any_prompt, *about, rng)
+    anyones = {
+        "confident": prompt_adversaries.confident(any_prompt, *about, rng),
+        "unconfident": prompt_adversaries.unconfident(any_prompt, *about, rng),
+    }
     for label in range(any_prompt.classes):
-        yield (
-            f"all same: {any_prompt.names[label]}",
-            None,
-            prompt_adversaries.all_same(any_prompt, label),
-        )
-    for place, prompt in enumerate(prompted.prompts):
-        yield "mapping", place, prompt_adversaries.wrong_mapping(prompt, known.histograms)
+        name = f"all same: {any_prompt.names[label]}"
+        anyones[name] = prompt_adversaries.all_same(any_prompt, label)
+    for name, prompt in anyones.items():
+        votes = prompted.teacher(prompt, prompted.queries)
+        yield name, [(teacher, votes) for teacher in range(len(prompted.prompts))]
+    mapped = [prompt_adversaries.wrong_mapping(p, known.histograms) for p in prompted.prompts]
+    yield "mapping", [(i, prompted.teacher(p, prompted.queries)) for i, p in enumerate(mapped)]
+
+
+def _named(teachers: list[int]) -> str:
+    """In words."""
+    if len(teachers) == 1:
+        return f"teacher {teachers[0]}"
+    return f"teachers {', '.join(map(str, sorted(teachers)))}"

@@ -27,12 +27,19 @@ _POISONS = 20
 
 
 def pate(
-    ensemble: Ensemble, teachers: int, noise: Noise, adversary: Adversary, train: Train
+    ensemble: Ensemble,
+    teachers: int,
+    noise: Noise,
+    adversary: Adversary,
+    train: Train,
+    *,
+    records: int = 1,
 ) -> Attack:
-    """Each query of the task with PATE's votes, the altered teacher's by trainings of their own.
+    """Each query of the task with PATE's votes, the altered teachers' by trainings of their own.
 
-    ensemble: teachers on random parts (`Ensemble.drawn`); teachers: k of the deployment. Choices
-    are made on the first half of the trainings, and worlds estimated on the second.
+    ensemble: teachers on random parts (`Ensemble.drawn`); teachers: k of the deployment; records:
+    how often the record is added, each time to another teacher. Choices are made on the first half
+    of the trainings, and of one record; worlds are estimated on the second.
     """
     halves = _halves(len(ensemble.subsets))
     found = _votes(ensemble, adversary, train, halves[0])
@@ -41,27 +48,35 @@ def pate(
         for half in halves
     )
 
-    def worlds(laws: tuple[Matrix, Matrix], query: int, poison: int) -> Pate:
+    def worlds(laws: tuple[Matrix, Matrix], query: int, poison: int, records: int = 1) -> Pate:
         altered = laws[1][query] if adversary.repeats else laws[1][poison, query]
-        return Pate(noise, teachers, laws[0][query], altered)
+        return Pate(noise, teachers, laws[0][query], altered, records)
 
     queries = range(found.plain.shape[1])
     best = 0
     if not adversary.repeats:
         poisons = range(found.altered.shape[1])
         best = max(poisons, key=lambda p: sum(score_of(worlds(first, q, p)) for q in queries))
-    each = [asked(q, worlds(second, q, best), worlds(first, q, best)) for q in queries]
-    return Attack(adversary, found.crafted[best], tuple(each))
+    each = [asked(q, worlds(second, q, best, records), worlds(first, q, best)) for q in queries]
+    return Attack(adversary, found.crafted[best], tuple(each), records)
 
 
 def capc(
-    ensemble: Ensemble, teachers: int, noise: Noise, adversary: Adversary, train: Train
+    ensemble: Ensemble,
+    teachers: int,
+    noise: Noise,
+    adversary: Adversary,
+    train: Train,
+    *,
+    records: int = 1,
 ) -> Attack:
-    """Each query of the task with CaPC's votes, of the party that gives away most.
+    """Each query of the task with CaPC's votes, of the parties that give away most.
 
-    ensemble: all parties (`Ensemble.parties`), some trainings of each. Against the adversary of
-    natural queries one party serves all of them; otherwise each query has its own. Of several
-    trainings choices are made on the first half, and worlds estimated on the second.
+    ensemble: all parties (`Ensemble.parties`), some trainings of each; records: how often the
+    record is added, each time to another party: those that give away most one by one. Against the
+    adversary of natural queries the same parties serve all of them; otherwise each query has its
+    own. Of several trainings choices are made on the first half, and worlds estimated on the
+    second.
     """
     trainings = len(ensemble.subsets) // teachers
     halves = _halves(trainings)
@@ -80,20 +95,39 @@ def capc(
         return Options(noise, laws[0][:, query], of_party)
 
     if adversary.repeats:
-        each = [_own_party(q, options(first, q, 0), options(second, q, 0)) for q in queries]
-        return Attack(adversary, f"{found.crafted[0]}, at its best party", tuple(each))
+        pairs = [(options(first, q, 0), options(second, q, 0)) for q in queries]
+        each = [_own_parties(q, *pair, records) for q, pair in enumerate(pairs)]
+        best = "its best party" if records == 1 else f"its {records} best parties"
+        return Attack(adversary, f"{found.crafted[0]}, at {best}", tuple(each), records)
     scores = [[options(first, q, p).scores for q in queries] for p in range(altered.shape[2])]
     totals = np.sum(scores, 1)  # (poisons, parties)
-    poison, party = (int(i) for i in np.unravel_index(totals.argmax(), totals.shape))
-    worlds = [[options(laws, q, poison).worlds(party) for laws in (first, second)] for q in queries]
+    poison = int(np.sort(totals, -1)[:, -records:].sum(-1).argmax())
+    parties = _best(totals[poison], records)
+    worlds = [
+        [options(laws, q, poison).worlds(parties) for laws in (first, second)] for q in queries
+    ]
     each = [asked(q, measured, chosen_by) for q, (chosen_by, measured) in enumerate(worlds)]
-    return Attack(adversary, f"{found.crafted[poison]}, at party {party}", tuple(each))
+    crafted = f"{found.crafted[poison]}, at {_named(parties)}"
+    return Attack(adversary, crafted, tuple(each), records)
 
 
-def _own_party(query: int, first: "Options", second: "Options") -> Asked:
-    """The query at the party that gives away most by the first half of the trainings."""
-    best = int(first.scores.argmax())
-    return Asked(query, second.worlds(best), float(first.scores[best]))
+def _best(scores: Vector, records: int) -> tuple[int, ...]:
+    """The places of so many highest scores, the highest first."""
+    return tuple(int(i) for i in np.argsort(-scores, kind="stable")[:records])
+
+
+def _named(parties: tuple[int, ...]) -> str:
+    """In words."""
+    if len(parties) == 1:
+        return f"party {parties[0]}"
+    return f"parties {', '.join(map(str, sorted(parties)))}"
+
+
+def _own_parties(query: int, first: "Options", second: "Options", records: int) -> Asked:
+    """The query at the parties that give away most by the first half of the trainings."""
+    best = _best(first.scores, records)
+    score = float(first.scores[best[0]]) if records == 1 else score_of(first.worlds(best))
+    return Asked(query, second.worlds(best), score)
 
 
 class Options:
@@ -116,12 +150,12 @@ class Options:
         changed = (kinds[:, : parties.shape[1]] != kinds[:, parties.shape[1] :]).any(-1)
         scores = np.zeros(len(kinds))
         for kind in np.flatnonzero(changed):
-            scores[kind] = score_of(self.worlds(int(first[kind])))
+            scores[kind] = score_of(self.worlds((int(first[kind]),)))
         return np.asarray(scores[of_party.ravel()])
 
-    def worlds(self, party: int) -> Worlds:
-        """Both worlds, where this party is the altered one."""
-        return Capc(self.noise, self.parties, self.altered[party], party)
+    def worlds(self, parties: tuple[int, ...]) -> Worlds:
+        """Both worlds, where these parties are the altered ones."""
+        return Capc(self.noise, self.parties, self.altered[list(parties)], parties)
 
 
 @dataclass(frozen=True)

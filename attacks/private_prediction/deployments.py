@@ -13,6 +13,7 @@ from .adversaries import Adversary, Attack
 from .against_neighbours import Knn, Source, private_knn
 from .against_prompts import Prompted, prompt_pate
 from .against_teachers import capc, pate
+from .laws import check_records
 from .prompting.in_context import InContextClassifier, LinearScores
 from .prompting.prompts import Prompt
 from .trainings import Ensemble, Train
@@ -41,28 +42,34 @@ class Deployment:
     sampling: float
     seed: int
 
-    def attacked(self, adversary: Adversary, train: Train, source: Source) -> Attack:
-        """What an adversary makes of it. Raises ValueError for what the task does not have."""
+    def attacked(
+        self, adversary: Adversary, train: Train, source: Source, records: int = 1
+    ) -> Attack:
+        """What an adversary makes of it who adds a record so often, each to another teacher.
+
+        Raises ValueError for what the task does not have, and for more records than teachers.
+        """
+        check_records(records, self.teachers)
         by_name: dict[Mechanism, Callable[[], Attack]] = {
-            "pate": lambda: self._pate(adversary, train),
-            "capc": lambda: self._capc(adversary, train),
-            "prompt-pate": lambda: prompt_pate(self._prompted(), adversary, self.seed),
-            "private-knn": lambda: private_knn(self._knn(), adversary, source),
+            "pate": lambda: self._pate(adversary, train, records),
+            "capc": lambda: self._capc(adversary, train, records),
+            "prompt-pate": lambda: prompt_pate(self._prompted(), adversary, self.seed, records),
+            "private-knn": lambda: private_knn(self._knn(), adversary, source, records),
         }
         return by_name[self.mechanism]()
 
-    def _pate(self, adversary: Adversary, train: Train) -> Attack:
+    def _pate(self, adversary: Adversary, train: Train, records: int) -> Attack:
         if self.trainings < 2:
             raise ValueError(
                 f"{self.trainings} trainings: expected two or more, a half to choose by"
             )
         ensemble = Ensemble.drawn(self.task, self.learner, self.teachers, self.trainings, self.seed)
-        return pate(ensemble, self.teachers, self.noise, adversary, train)
+        return pate(ensemble, self.teachers, self.noise, adversary, train, records=records)
 
-    def _capc(self, adversary: Adversary, train: Train) -> Attack:
+    def _capc(self, adversary: Adversary, train: Train, records: int) -> Attack:
         trainings = 1 if self.learner in TAKES_NO_CHANCES else self.trainings
         ensemble = Ensemble.parties(self.task, self.learner, self.teachers, trainings, self.seed)
-        return capc(ensemble, self.teachers, self.noise, adversary, train)
+        return capc(ensemble, self.teachers, self.noise, adversary, train, records=records)
 
     def _prompted(self) -> Prompted:
         """Prompts of one record each, for a linear classifier of public records."""

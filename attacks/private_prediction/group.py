@@ -21,11 +21,23 @@ def per_record(bounds: ArrayLike, orders: ArrayLike, records: int) -> tuple[Vect
     holds too, since m <= 2^m, and is far weaker (one record: twice the order, a third of the cost).
     Raises ValueError for fewer records than one, and for an order below 2 where there are several.
     """
+    at, share = group_share(orders, records)
+    return at, np.asarray(bounds, dtype=np.float64) * share
+
+
+def group_share(orders: ArrayLike, records: int) -> tuple[Vector, float]:
+    """The orders (n,) at which one record is charged, and its share 1 / 3^c: see `per_record`."""
     steps = (_checked(records) - 1).bit_length()
     found = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    if steps and not (found >= 2.0).all():
-        raise ValueError(f"order {found[~(found >= 2.0)][0]:g}: expected at least 2 for a group")
-    return found * 2.0**steps, np.asarray(bounds, dtype=np.float64) / 3.0**steps
+    if not (found >= least_order(records)).all():
+        low = found[~(found >= least_order(records))][0]
+        raise ValueError(f"order {low:g}: expected at least 2 for a group")
+    return found * 2.0**steps, 1.0 / 3.0**steps
+
+
+def least_order(records: int) -> float:
+    """The least order of a group's cost for which group privacy says something."""
+    return 2.0 if _checked(records) > 1 else 1.0
 
 
 def per_record_if_gaussian(bounds: ArrayLike, records: int) -> Matrix:

@@ -39,3 +39,11 @@ def check_classes(name: str, classes: int, expected: int) -> None:
     """Raises ValueError where `name` has another number of classes than the votes."""
     if classes != expected:
         raise ValueError(f"{name} has {classes} classes: expected {expected}, as the votes have")
+
+
+def check_records(records: int, teachers: int) -> None:
+    """Raises ValueError for fewer altered records than one, or more than there are teachers."""
+    if not 1 <= records <= teachers:
+        raise ValueError(
+            f"{records} records altered: expected 1 to {teachers}, the teachers that there are"
+        )

@@ -2,8 +2,9 @@
 
 In place of training all teachers anew for each experiment, one draws their votes from laws that
 some trainings have estimated (Chadha et al. 2024, arXiv 2402.09403, sections 5.1 to 5.3).
-Neighbouring data sets have one record replaced, so that one teacher votes otherwise. Private-kNN is
-in `knn_model`.
+Neighbouring data sets have one record replaced, so that one teacher votes otherwise. Of a group of
+records, each is in a teacher of its own: several records in one teacher move one vote, as one does.
+Private-kNN is in `knn_model`.
 """
 
 from dataclasses import dataclass
@@ -16,24 +17,26 @@ from numpy.typing import NDArray
 from ...reference import Noise, as_histogram, probabilities
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Matrix, Vector
-from ..auditing import laws_with_one_vote_fixed
+from ..auditing import laws_with_one_vote_fixed, laws_with_shifts
 from . import party_votes
-from .laws import as_law, as_laws, check_classes
+from .laws import as_law, as_laws, check_classes, check_records
 
 
 @dataclass(frozen=True, eq=False)
 class Pate:
     """PATE (Papernot et al. 2017, 2018): data split at random, a teacher trained on each part.
 
-    Votes are Mult(k, P) here, and Mult(k - 1, P) + Mult(1, P') there.
+    Votes are Mult(k, P) here, and Mult(k - m, P) + Mult(m, P') there.
     teachers: k; law: P (c,), of the vote of a teacher on a random part; altered: P' (c,), of one
-    whose part has the altered record. Raises ValueError for what is no law, and for no teachers.
+    whose part has an altered record; records: m altered ones, in as many teachers. Raises
+    ValueError for what is no law, for no teachers, and for more records than teachers.
     """
 
     noise: Noise
     teachers: int
     law: Vector
     altered: Vector
+    records: int = 1
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
     votes_are_fixed: ClassVar[bool] = False
     rarest: ClassVar[float] = 1e-30  # as rare as `laws_with_one_vote_fixed` has digits
@@ -44,6 +47,7 @@ class Pate:
         check_classes("altered", self.altered.size, self.law.size)
         if self.teachers < 1:
             raise ValueError(f"teachers {self.teachers}: expected at least one")
+        check_records(self.records, self.teachers)
 
     @property
     def classes(self) -> int:
@@ -52,34 +56,45 @@ class Pate:
 
     @cached_property
     def _laws(self) -> Matrix:
-        rows = laws_with_one_vote_fixed(self.noise, self.law, self.teachers)
-        return np.stack([self.law @ rows, self.altered @ rows])
+        if self.records == 1:
+            rows = laws_with_one_vote_fixed(self.noise, self.law, self.teachers)
+            return np.stack([self.law @ rows, self.altered @ rows])
+        votes, chances = party_votes.group_outcomes(self.altered, self.records)
+        nothing = np.zeros((1, self.classes), dtype=np.int64)
+        others = self.teachers - self.records
+        here = laws_with_shifts(self.noise, self.law, self.teachers, nothing)[0]
+        return np.stack([here, chances @ laws_with_shifts(self.noise, self.law, others, votes)])
 
     def laws(self) -> Matrix:
-        """Laws (2, c) of the label, exact (`laws_with_one_vote_fixed`)."""
+        """Laws (2, c) of the label, exact (`laws_with_shifts`).
+
+        Raises ValueError where the votes of the altered teachers come out in too many ways.
+        """
         return self._laws
 
     def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Votes (2, size, c) of both worlds, with the same k - 1 other teachers."""
-        others = rng.multinomial(self.teachers - 1, self.law, size)
-        return others + _one_vote_of_each([self.law, self.altered], size, rng)
+        """Votes (2, size, c) of both worlds, with the same k - m other teachers."""
+        others = rng.multinomial(self.teachers - self.records, self.law, size)
+        both = (self.law, self.altered)
+        return others + np.stack([rng.multinomial(self.records, law, size) for law in both])
 
 
 @dataclass(frozen=True, eq=False)
 class Capc:
     """CaPC (Choquette-Choo et al. 2021): parties with data of their own, a teacher each.
 
-    Votes are the sum of Mult(1, P^i) here; there one party has the law `altered`.
-    parties: P^i (k, c), 0 and 1 where training always ends in the same vote; altered: (c,);
-    party: whose record is altered, from 0; samples: votes of the others that `laws` averages over
-    where they vary too much to be enumerated, drawn by `seed`. Raises ValueError for what is no
-    law, a party that is not there, and fewer than two samples.
+    Votes are the sum of Mult(1, P^i) here; there one party has the law `altered`, or several do.
+    parties: P^i (k, c), 0 and 1 where training always ends in the same vote; altered: (c,), of
+    several parties (m, c); party: whose record is altered, from 0, or the m different ones whose
+    records are; samples: votes of the others that `laws` averages over where they vary too much to
+    be enumerated, drawn by `seed`. Raises ValueError for what is no law, a party that is not there
+    or there twice, and fewer than two samples.
     """
 
     noise: Noise
     parties: Matrix
-    altered: Vector
-    party: int = 0
+    altered: Vector | Matrix
+    party: int | tuple[int, ...] = 0
     samples: int = 20_000
     seed: int = 0
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
@@ -87,10 +102,20 @@ class Capc:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parties", as_laws("parties", self.parties))
-        object.__setattr__(self, "altered", as_law("altered", self.altered))
-        check_classes("altered", self.altered.size, self.classes)
-        if not 0 <= self.party < len(self.parties):
-            raise ValueError(f"party {self.party}: expected 0 to {len(self.parties) - 1}")
+        several = isinstance(self.party, tuple)
+        altered = (as_laws if several else as_law)("altered", self.altered)
+        object.__setattr__(self, "altered", altered)
+        check_classes("altered", altered.shape[-1], self.classes)
+        for party in self.altered_parties:
+            if not 0 <= party < len(self.parties):
+                raise ValueError(f"party {party}: expected 0 to {len(self.parties) - 1}")
+        if several and not len(altered) == len(self.altered_parties) == len(
+            set(self.altered_parties)
+        ):
+            raise ValueError(
+                f"parties {list(self.altered_parties)} altered, with {len(altered)} laws: expected "
+                "different ones, and a law of each"
+            )
         if self.samples < 2:
             raise ValueError(f"samples {self.samples}: expected at least two")
 
@@ -100,30 +125,45 @@ class Capc:
         return int(self.parties.shape[1])
 
     @property
-    def votes_are_fixed(self) -> bool:
-        """Whether every party always votes alike."""
-        return bool(self.parties.max(-1).min() == 1.0 and self.altered.max() == 1.0)
+    def altered_parties(self) -> tuple[int, ...]:
+        """Those whose records are altered."""
+        return self.party if isinstance(self.party, tuple) else (self.party,)
 
     @property
-    def _others(self) -> Matrix:
-        return np.delete(self.parties, self.party, axis=0)
+    def records(self) -> int:
+        """How many records are altered, each of another party."""
+        return len(self.altered_parties)
+
+    @property
+    def votes_are_fixed(self) -> bool:
+        """Whether every party always votes alike."""
+        return bool(self.parties.max(-1).min() == 1.0 and self.altered.max(-1).min() == 1.0)
+
+    @property
+    def others(self) -> Matrix:
+        """Laws (k - m, c) of the parties that are as they were."""
+        return np.delete(self.parties, self.altered_parties, axis=0)
+
+    @property
+    def _both(self) -> tuple[Matrix, Matrix]:
+        """Laws (m, c) of the altered parties, here and there."""
+        return self.parties[list(self.altered_parties)], np.atleast_2d(self.altered)
 
     @cached_property
     def _laws_and_errors(self) -> tuple[Matrix, Matrix]:
-        """Laws (2, c) and their standard errors: every vote of the altered party is weighed."""
-        enumerated = party_votes.outcomes(self._others)
+        """Laws (2, c) and their standard errors: the altered parties' votes are weighed."""
+        enumerated = party_votes.outcomes(self.others)
         if enumerated is None:
             rng = np.random.default_rng(self.seed)
-            drawn = party_votes.sampled(self._others, self.samples, rng)
+            drawn = party_votes.sampled(self.others, self.samples, rng)
             votes, times = np.unique(drawn, axis=0, return_counts=True)
             chances = times / self.samples
         else:
             votes, chances = enumerated
         of_votes = np.zeros((2, *votes.shape))
-        both = np.stack([self.parties[self.party], self.altered])
-        for label in np.flatnonzero(both.sum(0)):
-            one_more = votes + (np.arange(self.classes) == label)
-            of_votes += both[:, label, None, None] * probabilities(one_more, self.noise)
+        for world, own in enumerate(self._both):
+            for more, chance in zip(*party_votes.few_outcomes(own), strict=True):
+                of_votes[world] += chance * probabilities(votes + more, self.noise)
         laws = np.asarray(chances @ of_votes)
         if enumerated is not None:
             return laws, np.zeros(laws.shape)
@@ -146,21 +186,23 @@ class Capc:
 
     def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Votes (2, size, c) of both worlds, with the same votes of the other parties."""
-        others = party_votes.sampled(self._others, size, rng)
-        return others + _one_vote_of_each([self.parties[self.party], self.altered], size, rng)
+        others = party_votes.sampled(self.others, size, rng)
+        return others + np.stack([party_votes.sampled(own, size, rng) for own in self._both])
 
 
 @dataclass(frozen=True, eq=False)
 class PromptPate:
     """PromptPATE (Duan et al. 2023): prompted teachers that always answer alike.
 
-    here, there: votes (c,) in the two worlds, one vote apart, or the same; noise alone is random.
-    Raises ValueError for what is no histogram, and for two that are no neighbours.
+    here, there: votes (c,) in the two worlds, one vote apart, or the same; noise alone is random;
+    records: how many are altered, and votes at most apart. Raises ValueError for what is no
+    histogram, and for two that are no neighbours.
     """
 
     noise: Noise
     here: NDArray[np.int64]
     there: NDArray[np.int64]
+    records: int = 1
     adjacency: ClassVar[Adjacency] = Adjacency.REPLACE_ONE
     votes_are_fixed: ClassVar[bool] = True
     rarest: ClassVar[float] = 1e-300
@@ -172,10 +214,12 @@ class PromptPate:
             object.__setattr__(self, name, votes)
         check_classes("there", self.there.size, self.here.size)
         moved = self.there - self.here
-        if moved.sum() != 0 or np.abs(moved).sum() > 2:
+        check_records(self.records, int(self.here.sum()))
+        if moved.sum() != 0 or np.abs(moved).sum() > 2 * self.records:
+            some = "one vote" if self.records == 1 else f"{self.records} votes"
             raise ValueError(
-                f"here {self.here.tolist()} and there {self.there.tolist()}: expected at most one "
-                "vote moved to another class"
+                f"here {self.here.tolist()} and there {self.there.tolist()}: expected at most "
+                f"{some} moved to another class"
             )
 
     @property
@@ -195,8 +239,3 @@ class PromptPate:
         """Votes (2, size, c): the same in every experiment, a read-only view; rng is not used."""
         both = np.stack([self.here, self.there])
         return np.broadcast_to(both[:, None], (2, size, self.classes))
-
-
-def _one_vote_of_each(laws: list[Vector], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Votes (worlds, size, c) of one teacher in worlds where its vote has these laws."""
-    return np.stack([rng.multinomial(1, law, size) for law in laws])

@@ -24,6 +24,22 @@ def inclusion(rank: ArrayLike, neighbours: int, sampling: float) -> Vector:
     return np.asarray(sampling * binom.cdf(neighbours - 1, nearer, sampling), dtype=np.float64)
 
 
+def equal_records(rank: ArrayLike, records: int, neighbours: int, sampling: float) -> Matrix:
+    """Laws (..., m + 1) of how many of m equal records vote, which come one after the other.
+
+    rank: whole numbers (...), of the first of them; records: m. As many vote as are drawn, or as
+    there is room for beside the nearer ones that are drawn: min(Bin(m, gamma), k - Bin(rank - 1,
+    gamma)), at least 0. Arguments and errors as for `inclusion`, which one record votes with.
+    """
+    nearer = np.asarray(_nearer(rank, neighbours, sampling))[..., None]
+    so_many = np.arange(1, records + 1)
+    room = binom.cdf(neighbours - so_many, nearer, sampling)
+    reached = binom.sf(so_many - 1, records, sampling) * room  # so many vote, or more
+    edge = np.ones((*reached.shape[:-1], 1))
+    law = -np.diff(np.concatenate([edge, reached, 0.0 * edge], -1), axis=-1)
+    return np.asarray(np.maximum(law, 0.0))  # where rounding ends below
+
+
 def is_last(rank: ArrayLike, neighbours: int, sampling: float) -> Vector:
     """Probability (...) that the record of this rank is the k-th of those that vote.
 

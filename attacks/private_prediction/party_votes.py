@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from ...reference.arrays import Matrix, Vector
 
 _MOST_OUTCOMES = 20_000
+_MOST_OF_A_GROUP = 2000
 
 Votes = NDArray[np.int64]
 
@@ -38,3 +39,22 @@ def outcomes(laws: Matrix) -> tuple[Votes, Vector] | None:
         if len(votes) > _MOST_OUTCOMES:
             return None
     return votes, chances
+
+
+def few_outcomes(laws: Matrix) -> tuple[Votes, Vector]:
+    """Every histogram that few parties can give, and its probability, as `outcomes` has them.
+
+    Each is worth a law of the label: ValueError where they are more than 2,000.
+    """
+    found = outcomes(laws)
+    if found is None or len(found[0]) > _MOST_OF_A_GROUP:
+        raise ValueError(
+            f"{len(laws)} records altered: their votes come out in more than {_MOST_OF_A_GROUP:,} "
+            "ways: expected fewer records"
+        )
+    return found
+
+
+def group_outcomes(law: Vector, parties: int) -> tuple[Votes, Vector]:
+    """Of so many parties that have the same law (c,). Raises ValueError as `few_outcomes` does."""
+    return few_outcomes(np.tile(law, (parties, 1)))

@@ -8,11 +8,13 @@ from ...reference import Gaussian
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.accounting.gnmax import (
     as_orders,
-    gnmax_data_dependent,
+    gaussian_data_dependent,
     gnmax_data_independent,
+    log_q_union,
 )
 from ...reference.accounting.knn import knn_data_independent
 from ...reference.arrays import Matrix
+from .group import group_share, least_order
 from .knn_model import PrivateKnn
 from .worlds import Worlds
 
@@ -33,14 +35,14 @@ def data_independent(worlds: Worlds, orders: ArrayLike) -> Matrix:
     """Rényi cost (2, n) whatever the votes, the same in both directions; orders (n,).
 
     A Gaussian mechanism on two counts (Papernot et al. 2018, Proposition 8), under Poisson sampling
-    for Private-kNN (Zhu et al. 2020, Theorem 6). Raises ValueError for other noise than Gaussian.
+    for Private-kNN (Zhu et al. 2020, Theorem 6). Of m altered records each count moves by m at
+    most, which costs m^2 as much; of samples the cost is also at most what group privacy makes of
+    one record's (Mironov 2017, Proposition 2). Raises ValueError for other noise than Gaussian.
     """
-    sigma = _sigma_of(worlds)
+    sigma, records = _sigma_of(worlds), worlds.records
+    cost = gnmax_data_independent(sigma / records, orders)
     if isinstance(worlds, PrivateKnn):
-        sampling = worlds.inclusion if worlds.sampling is None else worlds.sampling
-        cost = knn_data_independent(sigma, sampling, orders)
-    else:
-        cost = gnmax_data_independent(sigma, orders)
+        cost = np.minimum(cost, _of_samples(worlds, sigma, as_orders(orders)))
     return np.stack([cost, cost])
 
 
@@ -56,7 +58,8 @@ def data_dependent(
     D_a(P || Q) <= 1/(a - 1) log E exp((a - 1) cost(h)) with h from the world on the left.
     The mean is taken over `size` sampled votes: an estimate of the bound where the votes are
     random, exact where they are fixed. That votes may be the same in both worlds is not used: an
-    analysis does not know which record was altered. Raises ValueError for other noise than
+    analysis does not know which record was altered. Of several records the theorem starts from
+    the data-independent cost of all. Raises ValueError for other noise than
     Gaussian, and for Private-kNN, whose neighbours the theorem does not have.
     """
     sigma, a = _sigma_of(worlds), as_orders(orders)
@@ -73,15 +76,27 @@ def data_dependent(
     step = max(1, _COSTS_AT_ONCE // max(a.size, worlds.classes))
     for start in range(0, size, step):
         votes = worlds.votes(min(step, size - start), rng)
-        parts.append(np.stack([_log_sum(of_one, sigma, a) for of_one in votes]))
+        parts.append(np.stack([_log_sum(of_one, sigma, worlds.records, a) for of_one in votes]))
     return np.asarray((logsumexp(parts, axis=0) - np.log(size)) / (a - 1.0))
 
 
-def _log_sum(votes: np.ndarray, sigma: float, orders: Matrix) -> Matrix:
+def _log_sum(votes: np.ndarray, sigma: float, records: int, orders: Matrix) -> Matrix:
     """Log of the sum over votes (size, c) of exp((a - 1) cost), at each order a."""
     histograms, times = np.unique(-np.sort(-votes, axis=-1), axis=0, return_counts=True)
-    costs = gnmax_data_dependent(histograms, sigma, orders)
+    # the theorem takes any cost that the noise has whatever the votes: that of a group as well
+    costs = gaussian_data_dependent(log_q_union(histograms, sigma), sigma / records, orders)
     return np.asarray(logsumexp((orders - 1.0) * costs, axis=0, b=times[:, None]))
+
+
+def _of_samples(worlds: PrivateKnn, sigma: float, orders: Matrix) -> Matrix:
+    """The cost (n,) of records of which each is drawn by chance, infinite where none is known."""
+    sampling = worlds.inclusion if worlds.sampling is None else worlds.sampling
+    known = orders >= least_order(worlds.records)
+    found = np.full(orders.shape, np.inf)
+    if known.any():
+        at, share = group_share(orders[known], worlds.records)
+        found[known] = knn_data_independent(sigma, sampling, at) / share
+    return found
 
 
 def _sigma_of(worlds: Worlds) -> float:

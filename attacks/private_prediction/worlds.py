@@ -17,6 +17,8 @@ _DRAWS_AT_ONCE = 1 << 19
 class Worlds(Protocol):
     """One query in two neighbouring worlds: "here" without the altered record, "there" with it.
 
+    Or with several of them: then the worlds are not neighbours, but so many steps apart.
+
     In every array of both, the first row is here and the second there.
     """
 
@@ -30,7 +32,11 @@ class Worlds(Protocol):
 
     @property
     def adjacency(self) -> Adjacency:
-        """How the two data sets differ."""
+        """How the two data sets differ, in each record that is altered."""
+
+    @property
+    def records(self) -> int:
+        """How many records are altered."""
 
     @property
     def votes_are_fixed(self) -> bool:
@@ -46,7 +52,8 @@ class Worlds(Protocol):
     def votes(self, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Votes (2, size, c) drawn anew, of the same other teachers in both worlds.
 
-        Each pair of rows is a pair of neighbouring histograms, or twice the same one.
+        Each pair of rows is a pair of histograms that differ by the altered records, or twice the
+        same one.
         """
 
 

@@ -1,9 +1,8 @@
 """Adversaries against teachers, prompts and neighbours: what they add, choose and find."""
 
-from functools import partial
-
 import numpy as np
 import pytest
+from clouds import NOISE, TEACHERS, parties, task, train
 
 from dpassay.attacks.private_prediction import Capc, Pate, PrivateKnn, PromptPate, divergences
 from dpassay.attacks.private_prediction.adversaries import Adversary, score_of, wrong_labels
@@ -13,30 +12,8 @@ from dpassay.attacks.private_prediction.against_teachers import capc, pate
 from dpassay.attacks.private_prediction.deployments import Deployment
 from dpassay.attacks.private_prediction.neighbours import expected_votes
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
-from dpassay.attacks.private_prediction.trainings import Ensemble, trained_votes
-from dpassay.reference import parse_noise
+from dpassay.attacks.private_prediction.trainings import Ensemble
 from dpassay.reference.ensembles.records import Task
-from dpassay.reference.parallel.executors import Here
-
-NOISE = parse_noise("gaussian:2")
-TEACHERS = 6
-
-
-def task(records: int = 60, queries: int = 8) -> Task:
-    """Three clouds of points in the plane that overlap."""
-    rng = np.random.default_rng(5)
-    labels = rng.integers(0, 3, records + queries)
-    centres = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
-    points = centres[labels] + rng.normal(0.0, 1.0, (labels.size, 2))
-    own, asked = slice(0, records), slice(records, None)
-    return Task("clouds", points[own], labels[own], points[asked], labels[asked], 3)
-
-
-train = partial(trained_votes, cache=None, executor=Here())
-
-
-def parties(learner: str = "nearest", trainings: int = 1) -> Ensemble:
-    return Ensemble.parties(task(), learner, TEACHERS, trainings, 0)
 
 
 def test_the_wrong_label_is_the_likeliest_of_the_wrong() -> None:

@@ -81,6 +81,8 @@ def test_bounds_come_near_the_exact_cost_and_do_not_exceed_it(anew) -> None:
     assert (found.changed <= found.theory).all()
 
 
+# scipy's line search silences its warning by a filter that threads share, and may undo for another
+@pytest.mark.filterwarnings("ignore::scipy.optimize._linesearch.LineSearchWarning")
 def test_running_code_gives_the_same_counts_over_any_workers() -> None:
     made, settings = attack(Adversary.POIS_MINQ), terms(experiments=20_000)
     alone = audited(made, settings, Here(), anew=True)
@@ -188,6 +190,7 @@ def test_the_command_prints_costs_and_json(tmp_path) -> None:
         (("--mechanism", "pate", "--label", "x"), "digits has its own labels"),
         (("--mechanism", "pate", "--queries", "400"), "400 queries: digits has 1 to 360"),
         (("--mechanism", "capc", "--teachers", "2000"), "2000 teachers: expected 1 to 1437"),
+        (("--mechanism", "capc", "--group", "51"), "51 records altered: expected 1 to 50"),
         (("--mechanism", "pate", "--noise", "laplace:3", "--queries", "1"), "expected gaussian"),
         (
             ("--mechanism", "pate", "--source", "train"),
@@ -204,3 +207,28 @@ def test_misuse_is_one_line(tmp_path, monkeypatch, arguments, message) -> None:
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_group_says_what_it_refutes_of_one_record() -> None:
+    """Four records: a ninth at four times the order, a sixteenth of a claim of Gaussian noise."""
+    arguments = ("--mechanism", "capc", "--queries", "2", "--teachers", "20", "--noise")
+    more = ("gaussian:3", "--experiments", "1000000", "--adversary", "pois-miaq", "--order", "1.5")
+    done = run(*arguments, *more, "--order", "2", "--group", "4", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (audit,) = found["audits"]
+    assert found["group"] == audit["records_altered"] == 4
+    assert audit["charged"][1] == pytest.approx(16 * 2 / 9, rel=0.5)  # of four, by Theorem 6
+    any_claim, gaussian = audit["refuted_of_one_record"]
+    assert any_claim["orders"] == [8.0]  # group privacy says nothing below order 2
+    assert any_claim["two_cut"] == pytest.approx([audit["two_cut"][1] / 9])
+    assert gaussian["orders"] == [1.5, 2.0]
+    assert gaussian["region"] == pytest.approx([bound / 16 for bound in audit["region"]])
+
+
+def test_of_samples_no_claim_of_gaussian_noise_is_refuted() -> None:
+    """Several records of a sample cost no whole number of times as much as one."""
+    arguments = ("--mechanism", "private-knn", "--queries", "2", "--experiments", "1000")
+    done = run(*arguments, "--order", "2", "--group", "2", "--adversary", "nat-miaq", "--json")
+    (audit,) = json.loads(done.stdout)["audits"]
+    assert [each["claims"] for each in audit["refuted_of_one_record"]] == ["of any mechanism"]

@@ -83,6 +83,14 @@ _OPTIONS = (
         help="How often nat-miaq and pois-miaq ask their query.",
     ),
     click.option(
+        "--group",
+        metavar="M",
+        type=Whole(1, 100_000),
+        default=1,
+        show_default=True,
+        help="The record is added to M teachers; what that refutes of one record is said.",
+    ),
+    click.option(
         "--experiments",
         type=Whole(2, 10**12),
         default=10**8,
@@ -176,7 +184,7 @@ def audit_by_name(context: click.Context, options: dict[str, Any], *, as_json: b
         terms = Terms(orders, options["times"], options["experiments"], 0.05, options["seed"])
         adversaries = [(Adversary(a), options["source"]) for a in options["adversaries"]]
         with working(options["workers"], options["dask"]) as executor:
-            work = Work(executor or Here(), options["cache"], options["anew"])
+            work = Work(executor or Here(), options["cache"], options["anew"], options["group"])
             found = audit_mechanism(deployment, adversaries, terms, options["delta"], work)
     except (ValueError, OSError) as error:
         fail(" ".join(str(error).split()))

@@ -16,6 +16,7 @@ from ...attacks.private_prediction.deployments import Deployment, Mechanism
 from ...attacks.private_prediction.trainings import trained_votes
 from ...reference.ensembles.records import Task, digits, mnist, table
 from ..findings.report import Verdict
+from .audit_group import Refuted, refuted_of_one_record
 
 BUNDLED = {"digits": digits, "mnist": mnist}
 _COLUMNS = ("theory", "changed", "exact", "two_cut", "region")
@@ -72,6 +73,7 @@ class MechanismAudit:
             "crafted": self.attack.crafted,
             "worst_query": self.found.worst,
             "queries": self.found.queries,
+            "records_altered": self.attack.records,
             "teachers_trained_anew_for_each_query": self.found.resampled,
             "orders": orders.tolist(),
             **{name: cost.tolist() for name, cost in costs.items()},
@@ -82,18 +84,28 @@ class MechanismAudit:
                 else None
                 for name, cost in costs.items()
             },
+            "refuted_of_one_record": [each.as_json() for each in self.refuted],
             "verdict": self.verdict.value,
         }
+
+    @property
+    def refuted(self) -> tuple[Refuted, ...]:
+        """What the bounds refute of one record, where several were altered."""
+        return refuted_of_one_record(self.attack, self.found, self.terms.orders)
 
     def lines(self) -> Iterator[str]:
         """For people."""
         name, found = self.attack.adversary, self.found
         asks = f"query {found.worst}" if name.repeats else "each query"
-        yield f"{name.value} adds {self.attack.crafted}; it asks {asks}, {found.queries:,} in all"
+        often = f", {self.attack.records} times over" if self.attack.records > 1 else ""
+        adds = f"{self.attack.crafted}{often}"
+        yield f"{name.value} adds {adds}; it asks {asks}, {found.queries:,} in all"
         yield "  order" + "".join(f"{heading:>14}" for heading in _HEADINGS)
         for i, order in enumerate(self.terms.orders):
             costs = "".join(f"{getattr(found, column)[i]:14.4g}" for column in _COLUMNS)
             yield f"{order:7g}{costs}"
+        for each in self.refuted:
+            yield from each.lines()
         if found.resampled:
             yield "  sums take teachers trained anew for each query: of the same ones, no bounds"
         yield {
@@ -131,6 +143,7 @@ class MechanismAudits:
             "confidence": self.confidence,
             "delta": self.audits[0].delta,
             "seed": deployment.seed,
+            "group": self.audits[0].attack.records,
             "audits": [audit.as_json() for audit in self.audits],
             "verdict": self.verdict.value,
         }
@@ -158,12 +171,14 @@ class Work:
     """How it is done.
 
     executor: who works; cache: where trained votes are kept; anew: whether votes are drawn anew in
-    every experiment, and noise added to them, in place of labels drawn from the exact law.
+    every experiment, and noise added to them, in place of labels drawn from the exact law; group:
+    how often an adversary adds its record, each time to another teacher.
     """
 
     executor: Executor
     cache: Path | None
     anew: bool
+    group: int = 1
 
 
 def audit_mechanism(
@@ -184,7 +199,7 @@ def audit_mechanism(
     shared = replace(terms, alpha=share_of(terms.alpha, len(adversaries)))
     done = []
     for adversary, source in adversaries:
-        attack = deployment.attacked(adversary, train, source)
+        attack = deployment.attacked(adversary, train, source, work.group)
         found = audited(attack, shared, work.executor, anew=work.anew)
         done.append(MechanismAudit(attack, found, shared, delta))
     return MechanismAudits(deployment, tuple(done), 1.0 - terms.alpha)
