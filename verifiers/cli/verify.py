@@ -10,6 +10,7 @@ from ..commands.options import Seconds, Whole
 from .ending import end, told
 from .opened import opened
 from .recorded_log import judge_log
+from .workers import over_workers
 
 if TYPE_CHECKING:
     from ..claim import Claim
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+@over_workers
 @click.pass_context
 def verify(
     context: click.Context,
@@ -61,6 +63,8 @@ def verify(
     typed: tuple[str, ...],
     file: str | None,
     as_json: bool,
+    workers: int | None,
+    dask: str | None,
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
 
@@ -68,7 +72,8 @@ def verify(
     or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
     reference aggregator is verified.
 
-    With --log, a recorded log is judged, CSV or JSON Lines, and nothing is asked.
+    With --log, a recorded log is judged, CSV or JSON Lines, and nothing is asked; over --workers,
+    which pays where most rows have a histogram of their own.
 
     Once a check has failed, some thousand labels more are asked to tell the cause, unless
     --keep-going or --stop-at-once says otherwise.
@@ -95,7 +100,11 @@ def verify(
             seed=seed,
             as_json=as_json,
             others=_beside_a_log(context),
+            workers=workers,
+            dask=dask,
         )
+    if workers is not None or dask is not None:
+        fail("--workers and --dask go with --log FILE: a target is asked from one process")
     spec = None if target is None else shown_spec(target)
     try:
         check_target_options(target, claim_file, queries, max_queries)
@@ -152,7 +161,7 @@ def verify(
 
 def _beside_a_log(context: click.Context) -> bool:
     """Whether options were given that are for asking a target."""
-    goes_with = {"log", "claim_file", "folder", "seed", "as_json"}
+    goes_with = {"log", "claim_file", "folder", "seed", "as_json", "workers", "dask"}
     given = {
         name
         for name in context.params

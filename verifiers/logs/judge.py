@@ -1,12 +1,13 @@
 """A log judged: its rows are evidence in their order, and nothing is asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.arrays import Vector
+from ...reference.arrays import Matrix, Vector
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence.cells import CellEvidence, transformed
@@ -17,7 +18,7 @@ from ..evidence.scale import ScaleEvidence
 from ..inputs.release_log import Row, RowReader
 from .alternatives import Alternatives
 from .copies import Copies
-from .laws import EXPONENTS, Laws, LawTable
+from .laws import EXPONENTS, Laws, LawTable, Wanted, worked_out
 
 CHUNK = 2048
 """Rows that are looked at together; evidence is followed from row to row within them."""
@@ -27,6 +28,19 @@ LATELY = 65_536
 
 POINTED, BY_RANK, BY_NUMBER = 0.7, 0.2, 0.1
 """Weights of the known faults, and of any deviation in cells of the two probability transforms."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows that were drawn, with their numbers (n,), and what their evidence wants.
+
+    contradicted: the row, and the words for it, that shows a kept answer which changed.
+    """
+
+    rows: Sequence[Row]
+    numbers: NDArray[np.int64]
+    wanted: Wanted
+    contradicted: tuple[int, str] | None
 
 
 class LogEvidence:
@@ -72,35 +86,43 @@ class LogEvidence:
 
     def observe(self, rows: Sequence[Row]) -> None:
         """Adds rows, in their order; of a caching deployment the first of each histogram alone."""
+        prepared = self.prepare(rows)
+        self.finish(prepared, [worked_out(self.alternatives, new) for new in prepared.wanted.new])
+
+    def prepare(self, rows: Sequence[Row]) -> Prepared:
+        """Takes note of rows; their laws may be worked out elsewhere, until `finish`.
+
+        Others may be prepared before these are finished, in their order.
+        """
         numbers = np.arange(self.asked + 1, self.asked + len(rows) + 1)
         self.asked += len(rows)
         teachers = self.claim.mechanism.teachers
         self.other_totals += sum(sum(row.histogram) != teachers for row in rows)
+        contradicted = None
         if self.claim.mechanism.caching:
-            drawn = [
-                self._is_drawn(row, at) for row, at in zip(rows, numbers.tolist(), strict=True)
-            ]
+            drawn = []
+            for row, number in zip(rows, numbers.tolist(), strict=True):
+                drawn.append(row.histogram not in self.last)
+                kept = self.last.setdefault(row.histogram, row.label)
+                if kept != row.label and contradicted is None:
+                    contradicted = number, _contradiction(row, number, kept)
             rows = [row for row, fresh in zip(rows, drawn, strict=True) if fresh]
             numbers = numbers[drawn]
-        if rows:
-            self._observe(rows, numbers)
+        wanted = self.table.plan([row.histogram for row in rows])
+        return Prepared(rows, numbers, wanted, contradicted)
 
-    def _is_drawn(self, row: Row, number: int) -> bool:
-        """Whether a caching deployment has drawn the label, and not looked it up."""
-        new = row.histogram not in self.last
-        kept = self.last.setdefault(row.histogram, row.label)
-        if kept != row.label and self.contradiction is None:
-            self.found_after.setdefault("fresh-noise", int(number))
-            self.contradiction = (
-                f"row {number:,}: {list(row.histogram)} was answered {row.label}, and {kept} "
-                "before, although answers are kept"
-            )
-        return new
-
-    def _observe(self, rows: Sequence[Row], numbers: NDArray[np.int64]) -> None:
+    def finish(self, prepared: Prepared, found: Iterable[list[Matrix]]) -> None:
+        """Adds rows that were prepared; found: what is `worked_out` of each new block."""
+        self.table.learn(prepared.wanted, found)
+        if prepared.contradicted is not None and self.contradiction is None:
+            number, self.contradiction = prepared.contradicted
+            self.found_after.setdefault("fresh-noise", number)
+        if not prepared.rows:
+            return
+        rows, numbers = prepared.rows, prepared.numbers
         labels = np.array([row.label for row in rows], dtype=np.int64)
         outcomes = as_outcomes(labels, self.outcomes)
-        laws = self.table.rows([row.histogram for row in rows], outcomes)
+        laws = self.table.rows(prepared.wanted, outcomes)
         uniform = self.rng.random((labels.size, 2))
         general = [
             cells.observe(transformed(laws.below[:, i], np.exp(laws.log_q), uniform[:, i]))
@@ -142,6 +164,14 @@ class LogEvidence:
     def refuted(self, check: str) -> bool:
         """Whether the evidence against a check has reached its threshold."""
         return check in self.found_after
+
+
+def _contradiction(row: Row, number: int, kept: int) -> str:
+    """What is wrong with a label that was looked up."""
+    return (
+        f"row {number:,}: {list(row.histogram)} was answered {row.label}, and {kept} before, "
+        "although answers are kept"
+    )
 
 
 def leaves_out_refusals(claim: Claim) -> bool:

@@ -1,6 +1,6 @@
 """The laws of a log's histograms, each worked out once and then looked up."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,9 @@ EXPONENTS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """At which the chance that an alternative stays unseen is bounded (Chernoff)."""
 
 _BYTES = 300_000_000  # of laws that are kept at once
-_BATCH_BYTES = 30_000_000  # of those that are worked out at once
+_TOGETHER = 512  # histograms that are worked out at once
+
+Histogram = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -34,23 +36,66 @@ class Laws:
     of_law: Matrix
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What rows need of a `LawTable`.
+
+    at: the places (n,) of the rows' laws once all are learnt; new: the histograms to learn, in
+    blocks; afresh: whether all others are forgotten before.
+    """
+
+    at: NDArray[np.intp]
+    new: tuple[tuple[Histogram, ...], ...]
+    afresh: bool
+
+
 class LawTable:
-    """Looks up laws by histogram."""
+    """Looks up laws by histogram: rows are planned, what is new is learnt, then they are looked up.
+
+    Rows may be planned before earlier ones are learnt, in the same order. What is worked out
+    together is so whoever works it out, and when.
+    """
 
     def __init__(self, alternatives: Alternatives) -> None:
-        self.alternatives = alternatives
         claim = alternatives.claim
         laws = 4 + alternatives.factors.size + alternatives.weights.size + len(EXPONENTS)
-        self._each = 8 * laws * (claim.classes + 1)  # bytes
-        self._places: dict[tuple[int, ...], int] = {}
+        self._most = _BYTES // (8 * laws * (claim.classes + 1))
+        self._places: dict[Histogram, int] = {}
         self._parts: list[Matrix] = []
+        self._learnt = 0
 
-    def rows(self, histograms: Sequence[tuple[int, ...]], outcomes: NDArray[np.int64]) -> Laws:
-        """The laws of rows: histograms (n,), and the outcomes (n,) that came."""
-        self._learn(histograms)
-        at = np.array([self._places[histogram] for histogram in histograms])
+    def plan(self, histograms: Sequence[Histogram]) -> Wanted:
+        """What rows of these histograms (n,) need; all is forgotten where too much is kept."""
+        distinct = dict.fromkeys(histograms)
+        new = [h for h in distinct if h not in self._places]
+        afresh = bool(new and self._places) and len(self._places) + len(new) > self._most
+        if afresh:
+            self._places.clear()
+            new = list(distinct)
+        for histogram in new:
+            self._places[histogram] = len(self._places)
+        at = np.array([self._places[h] for h in histograms], dtype=np.intp)
+        blocks = (tuple(new[i : i + _TOGETHER]) for i in range(0, len(new), _TOGETHER))
+        return Wanted(at, tuple(blocks), afresh)
+
+    def learn(self, wanted: Wanted, found: Iterable[list[Matrix]]) -> None:
+        """Keeps what `worked_out` has found of each block that is wanted."""
+        if wanted.afresh:
+            self._learnt = 0
+        for block in found:
+            known, more = self._learnt, len(block[0])
+            self._parts = [
+                _with_room(self._parts[i] if self._parts else part[:0], known, more)
+                for i, part in enumerate(block)
+            ]
+            for kept, part in zip(self._parts, block, strict=True):
+                kept[known : known + more] = part
+            self._learnt += more
+
+    def rows(self, wanted: Wanted, outcomes: NDArray[np.int64]) -> Laws:
+        """The laws of rows that were planned and learnt: outcomes (n,) that came."""
         log_q, scales, ratios, below, missed = self._parts
-        there = (at, outcomes)
+        at, there = wanted.at, (wanted.at, outcomes)
         return Laws(
             log_q[there],
             scales[at, :, outcomes],
@@ -60,30 +105,11 @@ class LawTable:
             log_q[at],
         )
 
-    def _learn(self, histograms: Sequence[tuple[int, ...]]) -> None:
-        """Works out what is not known yet; forgets all where too many are kept."""
-        new = [h for h in dict.fromkeys(histograms) if h not in self._places]
-        if not new:
-            return
-        if self._places and len(self._places) + len(new) > _BYTES // self._each:
-            self._places.clear()
-            new = list(dict.fromkeys(histograms))
-        batch = max(1, _BATCH_BYTES // self._each)
-        for start in range(0, len(new), batch):
-            self._add(new[start : start + batch])
 
-    def _add(self, histograms: Sequence[tuple[int, ...]]) -> None:
-        log_q, scales, ratios = self.alternatives.laws(np.array(histograms, dtype=np.float64))
-        found = [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios)]
-        known = len(self._places)
-        self._parts = [
-            _with_room(self._parts[i] if self._parts else part[:0], known, len(histograms))
-            for i, part in enumerate(found)
-        ]
-        for kept, part in zip(self._parts, found, strict=True):
-            kept[known : known + len(histograms)] = part
-        for place, histogram in enumerate(histograms, known):
-            self._places[histogram] = place
+def worked_out(alternatives: Alternatives, histograms: Sequence[Histogram]) -> list[Matrix]:
+    """What a `LawTable` keeps of each of a block of histograms."""
+    log_q, scales, ratios = alternatives.laws(np.array(histograms, dtype=np.float64))
+    return [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios)]
 
 
 def _with_room(kept: Matrix, known: int, more: int) -> Matrix:
