@@ -56,27 +56,41 @@ def roc(scores: ArrayLike, positive: ArrayLike) -> Roc:
     return Roc(_from_zero(false), _from_zero(hits), thresholds)
 
 
-def auc(scores: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
+def auc(
+    scores: ArrayLike,
+    positive: ArrayLike,
+    alpha: float = ALPHA,
+    *,
+    strata: ArrayLike | None = None,
+) -> Estimate:
     """The probability that a positive record outscores another one; a tie counts half.
 
     The interval is that of DeLong et al. 1988 on the logit scale, where it covers better near 0
     and 1. Of scores that separate perfectly, or are all the same, that variance is 0; then it is
     the exact interval of so many disjoint pairs as there are, all alike.
+
+    strata (n,): that it outscores another one of its own stratum, over the positive records whose
+    stratum has both kinds. A score that tells the stratum and no more has 0.5.
     """
     values, truth = _scored(scores, positive)
-    ranks = rankdata(values)
-    m, n = int(truth.sum()), int((~truth).sum())
-    won = (ranks[truth] - rankdata(values[truth])) / n  # of each positive: the share it outscores
-    lost = 1.0 - (ranks[~truth] - rankdata(values[~truth])) / m
-    area = float(won.mean())
-    if np.ptp(won) == 0.0 and np.ptp(lost) == 0.0:
-        alike = (alpha / 2.0) ** (1.0 / min(m, n))  # at most, for the share of pairs of this kind
-        return Estimate(area, area * alike, 1.0 - (1.0 - area) * alike)
-    if min(m, n) == 1:
-        return Estimate(area, 0.0, 1.0)  # nothing says how one record differs from the next
-    error = np.sqrt(won.var(ddof=1) / m + lost.var(ddof=1) / n)
-    reach = -ndtri(alpha / 2.0) * error / (area * (1.0 - area))
-    return Estimate(area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach)))
+    if strata is None:
+        m = int(truth.sum())
+        area, variance = _area(values, truth)
+        if variance == 0.0:
+            alike = (alpha / 2.0) ** (1.0 / min(m, values.size - m))  # the most, of such pairs
+            return Estimate(area, area * alike, 1.0 - (1.0 - area) * alike)
+        return _on_logit_scale(area, variance, alpha)
+    groups = np.asarray(strata)
+    if groups.shape != truth.shape:
+        raise ValueError(f"strata of shape {groups.shape}: expected {truth.shape}")
+    each = [(values[of], truth[of]) for of in (groups == group for group in np.unique(groups))]
+    both = [(some, which) for some, which in each if which.any() and not which.all()]
+    if not both:
+        raise ValueError("strata: expected one with records of either kind")
+    shares = np.array([which.sum() for _, which in both], dtype=np.float64)
+    shares /= shares.sum()
+    found = np.array([_area(some, which) for some, which in both])
+    return _on_logit_scale(float(shares @ found[:, 0]), float(shares**2 @ found[:, 1]), alpha)
 
 
 def tpr_at_fpr(
@@ -212,6 +226,28 @@ def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = A
     wrong = false_positive_rate(flagged, positive, alpha / 2.0)
     pairs = (caught.value, wrong.value), (caught.low, wrong.high), (caught.high, wrong.low)
     return Estimate(*(max(a - b, 0.0) for a, b in pairs))
+
+
+def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:
+    """The area and its variance by DeLong; infinite where one record cannot say how they differ."""
+    ranks = rankdata(values)
+    m, n = int(truth.sum()), int((~truth).sum())
+    won = (ranks[truth] - rankdata(values[truth])) / n  # of each positive: the share it outscores
+    lost = 1.0 - (ranks[~truth] - rankdata(values[~truth])) / m
+    area = float(won.mean())
+    if np.ptp(won) == 0.0 and np.ptp(lost) == 0.0:
+        return area, 0.0
+    if min(m, n) == 1:
+        return area, np.inf
+    return area, float(won.var(ddof=1) / m + lost.var(ddof=1) / n)
+
+
+def _on_logit_scale(area: float, variance: float, alpha: float) -> Estimate:
+    """The normal interval of an area; all of 0 to 1 where the variance says nothing."""
+    if not 0.0 < variance < np.inf or not 0.0 < area < 1.0:
+        return Estimate(area, 0.0, 1.0)
+    reach = -ndtri(alpha / 2.0) * np.sqrt(variance) / (area * (1.0 - area))
+    return Estimate(area, float(expit(logit(area) - reach)), float(expit(logit(area) + reach)))
 
 
 def _share(calls: NDArray[np.bool_], alpha: float) -> Estimate:

@@ -44,6 +44,32 @@ def test_variance_of_the_area_is_that_of_its_definition():
         assert reach == pytest.approx(sign * norm.isf(0.05) * error / (area * (1 - area)))
 
 
+def test_area_within_strata_is_that_of_pairs_of_one_stratum():
+    # catches one curve over all records, and strata of one kind that count
+    strata = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2])
+    pairs = [
+        np.sign(TIED[i] - TIED[j]) / 2 + 0.5
+        for i in np.flatnonzero(TRUTH & (strata < 2))
+        for j in np.flatnonzero(~TRUTH & (strata == strata[i]))
+    ]
+    weights = [1 / 3] * 6 + [1 / 4] * 8  # of each positive record's pairs
+    found = measures.auc(TIED, TRUTH, strata=strata)
+    assert found.value == pytest.approx(np.average(pairs, weights=weights))
+    assert measures.auc(strata, TRUTH, strata=strata).value == 0.5
+
+
+def test_interval_within_strata_covers():
+    # scores that tell the stratum above all, the stratum the kind: 0.5 within, 0.8 over all
+    rng = np.random.default_rng(6)
+    true, covered = norm.cdf(0.5 / np.sqrt(2)), 0
+    for _ in range(400):
+        strata = np.append(rng.random(60) < 0.8, rng.random(90) < 0.2).astype(int)
+        scores, truth = drawn(rng, 60, 90, 0.5)
+        found = measures.auc(scores + 5 * strata, truth, strata=strata)
+        covered += found.low <= true <= found.high
+    assert 340 <= covered <= 399
+
+
 @pytest.mark.parametrize(("positive", "others", "shift"), [(30, 60, 0.0), (30, 60, 2.0)])
 def test_interval_of_the_area_covers(positive, others, shift):
     # 400 samples; measured over 1,500: 94 to 96 % at 95 %. An interval without the share of the
