@@ -98,7 +98,8 @@ def learned(
     features (n, d), such as `described` gives; model: of a seed, any classifier of scikit-learn
     with `predict_proba`, by default logistic regression with classes of equal weight: forests,
     which Li et al. 2024 (section 5.1.3) found best, learn too much of a hundred people by heart.
-    Nobody is judged by a model that saw their attribute. Raises ValueError for more folds than records of the scarcer kind. Needs scikit-learn.
+    Nobody is judged by a model that saw their attribute. Raises ValueError for more folds than
+    records of the scarcer kind. Needs scikit-learn.
     """
     rows, truth = np.asarray(features, dtype=np.float64), np.asarray(hidden)
     make = _logistic if model is None else model

@@ -1,0 +1,277 @@
+"""Who was a teacher's training record, by the likelihood-ratio attack with shadow ensembles.
+
+Carlini et al. 2022 (arXiv 2112.03570), online: for each record models are trained with it and
+without it, and the target's answer is judged by how likely it is under either. Here a model is an
+ensemble of PATE: the record is asked, and the attacker sees its votes, or labels that the
+aggregator released. Every ensemble is the target once, with all others as its shadows.
+
+A record trains one teacher, so that being in or out changes one vote: the relation of neighbours is
+`Adjacency.REPLACE_ONE`, and what holds for it holds for one record more, less or otherwise, since
+that leaves all other teachers as they are. **The votes themselves are not private**: `bound` is for
+released labels alone.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from ...reference.accounting.adjacency import Adjacency, between
+from ...reference.arrays import Matrix, Vector
+from ...reference.ensembles.records import Task
+from ...reference.parallel.workers import carried_out, stream
+from ..private_prediction.trainings import Ensemble, trained_votes
+
+Fit = Literal["binomial", "gaussian", "count"]
+FITS: tuple[Fit, ...] = get_args(Fit)
+
+_FEWEST = 4  # shadows with a record, and without it
+_WHOLE_VOTES = 1.0 / 12.0  # the variance that rounding to whole votes has
+
+
+@dataclass(frozen=True)
+class Shadows:
+    """Ensembles that were trained on random records of a pool, and how they vote on each of them.
+
+    histograms (e, r, c) of the votes of e ensembles on r records; members (e, r) of bool: which
+    were trained on; labels (r,). Raises ValueError for shapes that do not fit, votes that are not
+    equally many, and a record of which too few other ensembles have, or lack, it.
+    """
+
+    histograms: NDArray[np.int64]
+    members: NDArray[np.bool_]
+    labels: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        e, r, c = self.histograms.shape if self.histograms.ndim == 3 else (0, 0, 0)
+        if not e or self.members.shape != (e, r) or self.labels.shape != (r,):
+            raise ValueError(
+                f"histograms {self.histograms.shape}, members {self.members.shape}, labels "
+                f"{self.labels.shape}: expected (e, r, c), (e, r) and (r,)"
+            )
+        if not (self.labels.min() >= 0 and self.labels.max() < c):
+            raise ValueError(f"label {self.labels.max()}: expected 0 to {c - 1}")
+        if np.ptp(self.histograms.sum(2)) != 0:
+            raise ValueError("histograms of different numbers of votes: expected as many teachers")
+        having = self.members.sum(0)
+        if min(having.min(), e - having.max()) <= _FEWEST:
+            raise ValueError(
+                f"{e} ensembles: expected more than {_FEWEST} with each record, and without it"
+            )
+
+    @property
+    def teachers(self) -> int:
+        """Votes in each histogram."""
+        return int(self.histograms[0, 0].sum())
+
+    @property
+    def right(self) -> NDArray[np.int64]:
+        """Votes (e, r) for the true label of each record."""
+        return np.take_along_axis(self.histograms, self.labels[None, :, None], 2)[..., 0]
+
+    def of(self, records: slice | NDArray[np.int64]) -> "Shadows":
+        """The same ensembles on some of the records."""
+        return Shadows(self.histograms[:, records], self.members[:, records], self.labels[records])
+
+
+def shadow_ensembles(
+    task: Task,
+    learner: str,
+    teachers: int,
+    ensembles: int,
+    *,
+    seed: int,
+    cache: Path | None,
+    executor: Executor,
+) -> Shadows:
+    """So many ensembles, each on a random half of the task's records, split over its teachers.
+
+    All records of the task are asked, its queries are not. learner: one of `LEARNERS`; cache: a
+    folder in which votes are kept as they come; executor: who trains. What is left over of a half
+    that does not split evenly trains nobody. Raises ValueError for more teachers than half the
+    records.
+    """
+    size = len(task.records) // 2 // teachers
+    if size < 1:
+        raise ValueError(
+            f"{teachers} teachers: expected at most {len(task.records) // 2}, half the records of "
+            f"{task.name}"
+        )
+    asked = replace(task, queries=task.records, truths=task.labels)
+    drawn = [stream([seed, 3], e).permutation(len(task.records)) for e in range(ensembles)]
+    subsets = np.array(drawn)[:, : size * teachers].reshape(-1, size)
+    seeds = np.array(np.random.SeedSequence([seed, 4]).generate_state(len(subsets)), dtype=np.int64)
+    votes = trained_votes(Ensemble(asked, learner, subsets, seeds), None, cache, executor)
+    of_ensemble = votes.reshape(ensembles, teachers, -1)
+    histograms = (of_ensemble[..., None] == np.arange(task.classes)).sum(1)
+    members = np.zeros((ensembles, len(task.records)), dtype=np.bool_)
+    np.put_along_axis(members, subsets.reshape(ensembles, -1), True, 1)
+    return Shadows(histograms, members, task.labels)
+
+
+def by_votes(shadows: Shadows, fit: Fit = "binomial") -> Matrix:
+    """Scores (e, r), higher for members, of an attacker who sees the votes on each record.
+
+    fit: of the votes for the true label, by the other ensembles. `gaussian` has a mean and variance
+    for each record with and without it (Carlini et al. 2022, equation 4); `binomial` one chance of
+    a right vote for each record, which training on it raises in one teacher (`memorised`); `count`
+    is the number of right votes itself, one threshold for all records.
+    """
+    if fit not in FITS:
+        raise ValueError(f"fit {fit!r}: expected one of {', '.join(FITS)}")
+    votes = shadows.right.astype(np.float64)
+    if fit == "count":
+        return votes
+    if fit == "gaussian":
+        inside = _log_normal(votes, *_moments(votes, shadows.members))
+        return inside - _log_normal(votes, *_moments(votes, ~shadows.members))
+    ratio = _ratio(votes, shadows.teachers, _chance(shadows), memorised(shadows)[:, None])
+    scores: Matrix = np.log(np.maximum(ratio, 1e-300))
+    return scores
+
+
+def memorised(shadows: Shadows) -> Vector:
+    """How often (e,) a teacher labels a record rightly because it was trained on it.
+
+    Of those that it would get wrong otherwise, over all records, by the ensembles other than each.
+    """
+    votes = shadows.right.astype(np.float64)
+    inside, _ = _moments(votes, shadows.members)
+    outside, _ = _moments(votes, ~shadows.members)
+    wrong = (1.0 - _chance(shadows)).sum(1)
+    found: Vector = np.clip((inside - outside).sum(1) / wrong, 0.0, 1.0)
+    return found
+
+
+class Answering(Protocol):
+    """A mechanism whose answers have known probabilities, as `NoisyArgmax`."""
+
+    def log_probabilities(self, histograms: Matrix) -> Matrix:
+        """Log-probabilities (..., c) of each answer to histograms (..., c)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Released:
+    """Laws of a released label on each record by each ensemble's votes: logarithms (e, r, c)."""
+
+    shadows: Shadows
+    laws: Matrix
+
+    def drawn(self, queries: int, seed: int) -> NDArray[np.int64]:
+        """How often (e, r, c) each label comes when each record is asked so many times."""
+        laws = np.exp(self.laws)
+        laws /= laws.sum(-1, keepdims=True)
+        return np.random.default_rng(seed).multinomial(queries, laws)
+
+    def scores(self, labels: NDArray[np.int64]) -> Matrix:
+        """Scores (e, r), higher for members, of an attacker who sees labels (e, r, c) alone.
+
+        The likelihood of the labels with the record, over that without it, each summed over the
+        votes of the other ensembles, which weigh by their binomial laws: so shadows with and
+        without a record tell of both worlds.
+        """
+        shadows = self.shadows
+        chance, rise = _chance(shadows), memorised(shadows)[:, None]
+        found = np.empty(shadows.members.shape)
+        for r, of_record in enumerate(np.moveaxis(labels, 1, 0).astype(np.float64)):
+            # of each target (rows), the shadows (columns), of which it is none itself
+            likelihood = of_record @ self.laws[:, r].T
+            np.fill_diagonal(likelihood, -np.inf)
+            votes = shadows.right[None, :, r].astype(np.float64)
+            ratio = _ratio(votes, shadows.teachers, chance[:, r, None], rise)
+            having = shadows.members[:, r].mean()
+            without = 1.0 / (1.0 - having + having * ratio)
+            found[:, r] = _mean_likelihood(likelihood, without * ratio)
+            found[:, r] -= _mean_likelihood(likelihood, without)
+        return found
+
+
+def released_laws(shadows: Shadows, mechanism: Answering, executor: Executor) -> Released:
+    """Laws of the labels that a mechanism releases of the votes, by ensemble over an executor."""
+    parts = ((mechanism, histograms) for histograms in shadows.histograms)
+    found = dict(carried_out(_laws_of_one, parts, executor))
+    return Released(shadows, np.array([found[e] for e in range(len(found))]))
+
+
+@between(Adjacency.REPLACE_ONE)
+def bound(fpr: ArrayLike, epsilon: float, delta: float) -> Vector:
+    """The most that any attack on released labels has as true-positive rate at rates fpr (n,).
+
+    min(e^epsilon fpr + delta, 1 - e^-epsilon (1 - delta - fpr)), where all labels that it sees
+    together cost epsilon at delta (Kairouz et al. 2015, theorem 2.1). Raises ValueError for rates
+    or delta outside 0 to 1, and a negative epsilon.
+    """
+    rates = np.asarray(fpr, dtype=np.float64)
+    if not ((rates >= 0.0) & (rates <= 1.0)).all():
+        raise ValueError(f"false-positive rates {rates.tolist()}: expected from 0 to 1")
+    if not (epsilon >= 0.0 and 0.0 <= delta <= 1.0):
+        raise ValueError(f"epsilon {epsilon:g}, delta {delta:g}: expected from 0, and from 0 to 1")
+    caught = np.exp(np.minimum(epsilon, 700.0)) * rates + delta
+    missed = np.maximum(1.0 - delta - rates, 0.0) * np.exp(-epsilon)
+    found: Vector = np.minimum(caught, 1.0 - missed)
+    return found
+
+
+@between(Adjacency.REPLACE_ONE)
+def bound_of_claims(fpr: ArrayLike, epsilon_at: Callable[[float], float]) -> Vector:
+    """The least `bound` (n,) over deltas from 1e-12 to 0.5, each with the epsilon that it has."""
+    deltas = np.geomspace(1e-12, 0.5, 200)
+    each = np.array([bound(fpr, epsilon_at(float(delta)), float(delta)) for delta in deltas])
+    found: Vector = each.min(0)
+    return found
+
+
+def _laws_of_one(mechanism: Answering, histograms: NDArray[np.int64]) -> Matrix:
+    return mechanism.log_probabilities(histograms.astype(np.float64))
+
+
+def _mean_likelihood(likelihood: Matrix, weights: Matrix) -> Vector:
+    """Logarithms (e,) of likelihoods (e, e), weighted; no ensemble weighs in its own row."""
+    others = ~np.eye(len(weights), dtype=np.bool_)
+    total = (weights * others).sum(1)
+    found: Vector = logsumexp(likelihood, axis=1, b=weights * others) - np.log(total)
+    return found
+
+
+def _ratio(votes: Matrix, teachers: int, chance: Matrix, rise: Matrix) -> Matrix:
+    """The chance of so many right votes with a teacher of the record's own, over that without.
+
+    Binomial laws: each teacher is right with `chance`, that one with more by a share `rise` of what
+    is missing.
+    """
+    own = chance + rise * (1.0 - chance)
+    right = own * votes / (teachers * chance)
+    wrong = (1.0 - own) * (teachers - votes) / (teachers * (1.0 - chance))
+    return np.asarray(right + wrong)
+
+
+def _chance(shadows: Shadows) -> Matrix:
+    """The chance (e, r) of a right vote of a teacher without the record, by the other ensembles.
+
+    Half a vote is added to either side, so that none is 0 or 1.
+    """
+    outside = ~shadows.members
+    votes = shadows.right * outside
+    right = votes.sum(0) - votes
+    asked = shadows.teachers * (outside.sum(0) - outside)
+    found: Matrix = (right + 0.5) / (asked + 1.0)
+    return found
+
+
+def _moments(votes: Matrix, which: NDArray[np.bool_]) -> tuple[Matrix, Matrix]:
+    """Mean and variance (e, r) of votes over the ensembles in question other than each itself."""
+    kept = votes * which
+    number = which.sum(0) - which
+    mean = (kept.sum(0) - kept) / number
+    square = ((kept**2).sum(0) - kept**2) / number
+    return mean, np.maximum(square - mean**2, 0.0) + _WHOLE_VOTES
+
+
+def _log_normal(votes: Matrix, mean: Matrix, variance: Matrix) -> Matrix:
+    return np.asarray(-0.5 * ((votes - mean) ** 2 / variance + np.log(variance)))
