@@ -5,113 +5,25 @@ without it, and the target's answer is judged by how likely it is under either. 
 ensemble of PATE: the record is asked, and the attacker sees its votes, or labels that the
 aggregator released. Every ensemble is the target once, with all others as its shadows.
 
-A record trains one teacher, so that being in or out changes one vote: the relation of neighbours is
-`Adjacency.REPLACE_ONE`, and what holds for it holds for one record more, less or otherwise, since
-that leaves all other teachers as they are. **The votes themselves are not private**: `bound` is for
-released labels alone.
+What the privacy of released labels bounds is in `bounds`; **the votes themselves are not private**.
 """
 
-from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from ...reference.accounting.adjacency import Adjacency, between
 from ...reference.arrays import Matrix, Vector
-from ...reference.ensembles.records import Task
-from ...reference.parallel.workers import carried_out, stream
-from ..private_prediction.trainings import Ensemble, trained_votes
+from ...reference.parallel.workers import carried_out
+from .shadows import Shadows
 
 Fit = Literal["binomial", "gaussian", "count"]
 FITS: tuple[Fit, ...] = get_args(Fit)
 
-_FEWEST = 4  # shadows with a record, and without it
 _WHOLE_VOTES = 1.0 / 12.0  # the variance that rounding to whole votes has
-
-
-@dataclass(frozen=True)
-class Shadows:
-    """Ensembles that were trained on random records of a pool, and how they vote on each of them.
-
-    histograms (e, r, c) of the votes of e ensembles on r records; members (e, r) of bool: which
-    were trained on; labels (r,). Raises ValueError for shapes that do not fit, votes that are not
-    equally many, and a record of which too few other ensembles have, or lack, it.
-    """
-
-    histograms: NDArray[np.int64]
-    members: NDArray[np.bool_]
-    labels: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        e, r, c = self.histograms.shape if self.histograms.ndim == 3 else (0, 0, 0)
-        if not e or self.members.shape != (e, r) or self.labels.shape != (r,):
-            raise ValueError(
-                f"histograms {self.histograms.shape}, members {self.members.shape}, labels "
-                f"{self.labels.shape}: expected (e, r, c), (e, r) and (r,)"
-            )
-        if not (self.labels.min() >= 0 and self.labels.max() < c):
-            raise ValueError(f"label {self.labels.max()}: expected 0 to {c - 1}")
-        if np.ptp(self.histograms.sum(2)) != 0:
-            raise ValueError("histograms of different numbers of votes: expected as many teachers")
-        having = self.members.sum(0)
-        if min(having.min(), e - having.max()) <= _FEWEST:
-            raise ValueError(
-                f"{e} ensembles: expected more than {_FEWEST} with each record, and without it"
-            )
-
-    @property
-    def teachers(self) -> int:
-        """Votes in each histogram."""
-        return int(self.histograms[0, 0].sum())
-
-    @property
-    def right(self) -> NDArray[np.int64]:
-        """Votes (e, r) for the true label of each record."""
-        return np.take_along_axis(self.histograms, self.labels[None, :, None], 2)[..., 0]
-
-    def of(self, records: slice | NDArray[np.int64]) -> "Shadows":
-        """The same ensembles on some of the records."""
-        return Shadows(self.histograms[:, records], self.members[:, records], self.labels[records])
-
-
-def shadow_ensembles(
-    task: Task,
-    learner: str,
-    teachers: int,
-    ensembles: int,
-    *,
-    seed: int,
-    cache: Path | None,
-    executor: Executor,
-) -> Shadows:
-    """So many ensembles, each on a random half of the task's records, split over its teachers.
-
-    All records of the task are asked, its queries are not. learner: one of `LEARNERS`; cache: a
-    folder in which votes are kept as they come; executor: who trains. What is left over of a half
-    that does not split evenly trains nobody. Raises ValueError for more teachers than half the
-    records.
-    """
-    size = len(task.records) // 2 // teachers
-    if size < 1:
-        raise ValueError(
-            f"{teachers} teachers: expected at most {len(task.records) // 2}, half the records of "
-            f"{task.name}"
-        )
-    asked = replace(task, queries=task.records, truths=task.labels)
-    drawn = [stream([seed, 3], e).permutation(len(task.records)) for e in range(ensembles)]
-    subsets = np.array(drawn)[:, : size * teachers].reshape(-1, size)
-    seeds = np.array(np.random.SeedSequence([seed, 4]).generate_state(len(subsets)), dtype=np.int64)
-    votes = trained_votes(Ensemble(asked, learner, subsets, seeds), None, cache, executor)
-    of_ensemble = votes.reshape(ensembles, teachers, -1)
-    histograms = (of_ensemble[..., None] == np.arange(task.classes)).sum(1)
-    members = np.zeros((ensembles, len(task.records)), dtype=np.bool_)
-    np.put_along_axis(members, subsets.reshape(ensembles, -1), True, 1)
-    return Shadows(histograms, members, task.labels)
 
 
 def by_votes(shadows: Shadows, fit: Fit = "binomial") -> Matrix:
@@ -185,7 +97,8 @@ class Released:
             np.fill_diagonal(likelihood, -np.inf)
             votes = shadows.right[None, :, r].astype(np.float64)
             ratio = _ratio(votes, shadows.teachers, chance[:, r, None], rise)
-            having = shadows.members[:, r].mean()
+            others = shadows.members[:, r].sum() - shadows.members[:, r]
+            having = others[:, None] / (len(others) - 1.0)
             without = 1.0 / (1.0 - having + having * ratio)
             found[:, r] = _mean_likelihood(likelihood, without * ratio)
             found[:, r] -= _mean_likelihood(likelihood, without)
@@ -197,34 +110,6 @@ def released_laws(shadows: Shadows, mechanism: Answering, executor: Executor) ->
     parts = ((mechanism, histograms) for histograms in shadows.histograms)
     found = dict(carried_out(_laws_of_one, parts, executor))
     return Released(shadows, np.array([found[e] for e in range(len(found))]))
-
-
-@between(Adjacency.REPLACE_ONE)
-def bound(fpr: ArrayLike, epsilon: float, delta: float) -> Vector:
-    """The most that any attack on released labels has as true-positive rate at rates fpr (n,).
-
-    min(e^epsilon fpr + delta, 1 - e^-epsilon (1 - delta - fpr)), where all labels that it sees
-    together cost epsilon at delta (Kairouz et al. 2015, theorem 2.1). Raises ValueError for rates
-    or delta outside 0 to 1, and a negative epsilon.
-    """
-    rates = np.asarray(fpr, dtype=np.float64)
-    if not ((rates >= 0.0) & (rates <= 1.0)).all():
-        raise ValueError(f"false-positive rates {rates.tolist()}: expected from 0 to 1")
-    if not (epsilon >= 0.0 and 0.0 <= delta <= 1.0):
-        raise ValueError(f"epsilon {epsilon:g}, delta {delta:g}: expected from 0, and from 0 to 1")
-    caught = np.exp(np.minimum(epsilon, 700.0)) * rates + delta
-    missed = np.maximum(1.0 - delta - rates, 0.0) * np.exp(-epsilon)
-    found: Vector = np.minimum(caught, 1.0 - missed)
-    return found
-
-
-@between(Adjacency.REPLACE_ONE)
-def bound_of_claims(fpr: ArrayLike, epsilon_at: Callable[[float], float]) -> Vector:
-    """The least `bound` (n,) over deltas from 1e-12 to 0.5, each with the epsilon that it has."""
-    deltas = np.geomspace(1e-12, 0.5, 200)
-    each = np.array([bound(fpr, epsilon_at(float(delta)), float(delta)) for delta in deltas])
-    found: Vector = each.min(0)
-    return found
 
 
 def _laws_of_one(mechanism: Answering, histograms: NDArray[np.int64]) -> Matrix:
