@@ -1,4 +1,4 @@
-"""Shadow ensembles: PATE's teachers trained on random records of a pool, and how they vote on it."""
+"""Shadow ensembles: teachers of PATE trained on random records of a pool, and their votes on it."""
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
