@@ -6,15 +6,31 @@ are of level 1 - `alpha`.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtri
-from scipy.stats import binom, hypergeom, rankdata
+from scipy.stats import binom, rankdata
 
 from ...reference.arrays import Vector
 from ..auditing.proportions import clopper_pearson
+from .balanced import BalancedPrecision, balanced_precision
+from .records import called, scored
+
+__all__ = [
+    "BalancedPrecision",
+    "Estimate",
+    "Roc",
+    "advantage",
+    "auc",
+    "balanced_advantage",
+    "balanced_precision",
+    "false_positive_rate",
+    "precision",
+    "recall",
+    "roc",
+    "tpr_at_fpr",
+]
 
 ALPHA = 0.05
 
@@ -46,7 +62,7 @@ def roc(scores: ArrayLike, positive: ArrayLike) -> Roc:
     The first threshold is infinite. Raises ValueError for arrays that do not fit, scores that are
     no numbers, and a truth of one kind alone, as do all functions of this file.
     """
-    values, truth = _scored(scores, positive)
+    values, truth = scored(scores, positive)
     order = np.argsort(-values, kind="stable")
     falling = values[order]
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), values.size - 1)
@@ -72,7 +88,7 @@ def auc(
     strata (n,): that it outscores another one of its own stratum, over the positive records whose
     stratum has both kinds. A score that tells the stratum and no more has 0.5.
     """
-    values, truth = _scored(scores, positive)
+    values, truth = scored(scores, positive)
     if strata is None:
         m = int(truth.sum())
         area, variance = _area(values, truth)
@@ -103,7 +119,7 @@ def tpr_at_fpr(
     share above it, each at a quarter of alpha for each end. So few others that none may be above
     the threshold with confidence, fewer than log(4 / alpha) / fpr, give the lower end 0.
     """
-    values, truth = _scored(scores, positive)
+    values, truth = scored(scores, positive)
     if not 0.0 < fpr < 1.0:
         raise ValueError(f"false-positive rate {fpr}: expected between 0 and 1")
     others, ours = np.sort(values[~truth]), values[truth]
@@ -124,13 +140,13 @@ def tpr_at_fpr(
 
 def recall(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
     """The share of positive records that are flagged: the true-positive rate."""
-    calls, truth = _called(flagged, positive)
+    calls, truth = called(flagged, positive)
     return _share(calls[truth], alpha)
 
 
 def false_positive_rate(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
     """The share of other records that are flagged."""
-    calls, truth = _called(flagged, positive)
+    calls, truth = called(flagged, positive)
     return _share(calls[~truth], alpha)
 
 
@@ -139,62 +155,8 @@ def precision(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> 
 
     NaN, from 0 to 1, where none is flagged.
     """
-    calls, truth = _called(flagged, positive)
+    calls, truth = called(flagged, positive)
     return _share(truth[calls], alpha)
-
-
-@dataclass(frozen=True)
-class BalancedPrecision:
-    """The law of the precision over all balanced subsets of the records.
-
-    values (k,), rising, with probabilities (k,); `undefined`: the probability of a subset in which
-    none is flagged, left out of the law.
-    """
-
-    values: Vector
-    probabilities: Vector
-    undefined: float
-
-    @cached_property
-    def mean(self) -> float:
-        """Over the subsets; NaN where none is flagged in any."""
-        return float(self.values @ self.probabilities) if self.values.size else float("nan")
-
-    @cached_property
-    def sd(self) -> float:
-        """The standard deviation from one subset to the next."""
-        variance = (self.values - self.mean) ** 2 @ self.probabilities
-        return float(np.sqrt(variance)) if self.values.size else float("nan")
-
-    def quantile(self, level: float) -> float:
-        """The smallest precision that a share `level` of the subsets does not exceed."""
-        if not self.values.size:
-            return float("nan")
-        above = np.cumsum(self.probabilities) >= level - 1e-12
-        return float(self.values[int(above.argmax()) if above.any() else -1])
-
-    def at_least(self, value: float) -> float:
-        """The share of the subsets whose precision is so high, as one that was published."""
-        return float(self.probabilities[self.values >= value - 1e-12].sum())
-
-
-def balanced_precision(flagged: ArrayLike, positive: ArrayLike) -> BalancedPrecision:
-    """The precision where as many records of either kind are kept, the scarcer ones all of them.
-
-    Wang et al. 2022, section 2, drew one such subset. Which of the others are kept decides how many
-    of them are flagged, by a hypergeometric law: so all subsets are told, and none is drawn.
-    """
-    calls, truth = _called(flagged, positive)
-    kept = min(int(truth.sum()), int((~truth).sum()))
-    here, true = _flagged_when_kept(calls[truth], kept)
-    there, false = _flagged_when_kept(calls[~truth], kept)
-    chances = np.outer(true, false).ravel()
-    hits, total = np.repeat(here, there.size), np.add.outer(here, there).ravel()
-    some = total > 0
-    undefined = float(chances[~some].sum())
-    values, place = np.unique(hits[some] / total[some], return_inverse=True)
-    law: Vector = np.bincount(place, chances[some], minlength=values.size).astype(np.float64)
-    return BalancedPrecision(values, law / law.sum() if values.size else law, undefined)
 
 
 def advantage(
@@ -257,41 +219,6 @@ def _share(calls: NDArray[np.bool_], alpha: float) -> Estimate:
     return Estimate(count / calls.size, *clopper_pearson(count, calls.size, alpha / 2.0))
 
 
-def _flagged_when_kept(calls: NDArray[np.bool_], kept: int) -> tuple[NDArray[np.int64], Vector]:
-    """How many of the kept records can be flagged (k,), with probabilities (k,)."""
-    law = hypergeom(calls.size, int(calls.sum()), kept)
-    counts = np.arange(kept + 1)
-    chances = law.pmf(counts)
-    return counts[chances > 0.0], chances[chances > 0.0]
-
-
 def _from_zero(counts: NDArray[np.int64]) -> Vector:
     rates: Vector = np.append(0.0, counts / counts[-1])
     return rates
-
-
-def _scored(scores: ArrayLike, positive: ArrayLike) -> tuple[Vector, NDArray[np.bool_]]:
-    values = np.asarray(scores, dtype=np.float64)
-    truth = _truth(values.shape, positive)
-    if np.isnan(values).any():
-        raise ValueError(f"score {int(np.isnan(values).argmax())} is NaN: expected a number")
-    return values, truth
-
-
-def _called(flagged: ArrayLike, positive: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    calls = np.asarray(flagged)
-    if calls.dtype != np.bool_:
-        raise ValueError(f"flagged of type {calls.dtype}: expected bool")
-    return calls, _truth(calls.shape, positive)
-
-
-def _truth(shape: tuple[int, ...], positive: ArrayLike) -> NDArray[np.bool_]:
-    truth = np.asarray(positive)
-    if truth.dtype != np.bool_:
-        raise ValueError(f"positive of type {truth.dtype}: expected bool")
-    if truth.shape != shape or truth.ndim != 1:
-        raise ValueError(f"positive of shape {truth.shape} for {shape}: expected (n,) of both")
-    if truth.all() or not truth.any():
-        kind = "positive" if truth.any() else "others"
-        raise ValueError(f"{truth.size} records, all {kind}: expected some of either kind")
-    return truth

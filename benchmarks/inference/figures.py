@@ -14,6 +14,7 @@ from .members import RATES, Ensembles, FromLabels
 mpl.use("svg")
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import PercentFormatter
 
 COLOURS = ("#3182bd", "#e6550d", "#31a354", "#756bb1")
 PUBLISHED = 0.75
@@ -29,7 +30,7 @@ def draw(folder: Path, people: list[Attacked], ensembles: list[Ensembles]) -> No
 
 def _attributes(path: Path, people: list[Attacked]) -> None:
     figure, axes = plt.subplots(
-        1, len(people), figsize=(4.2 * len(people), 4.4), sharey=True, squeeze=False
+        1, len(people), figsize=(4.2 * len(people), 5.0), sharey=True, squeeze=False
     )
     for axis, found in zip(axes[0], people, strict=True):
         _curve(axis, found.by_attack["calibrated"].curve, COLOURS[0], "low consensus")
@@ -40,7 +41,7 @@ def _attributes(path: Path, people: list[Attacked]) -> None:
         axis.plot(*point, "o", color=COLOURS[0], label=ATTACKS["below 75 %"])
         axis.plot([0, 1], [0, 1], color="black", linewidth=0.6, linestyle=":", label="a guess")
         told = found.told
-        axis.set_title(f"{told.name}: who has {told.attribute}", fontsize=10)
+        axis.set_title(f"{told.name}: {told.attribute}", fontsize=10)
         axis.set_xlabel("of the others, share flagged", fontsize=9)
         axis.set_aspect("equal")
     axes[0, 0].set_ylabel("of those with the attribute, share flagged", fontsize=9)
@@ -51,10 +52,12 @@ def _attributes(path: Path, people: list[Attacked]) -> None:
 def _balanced(path: Path, found: Attacked) -> None:
     law = found.by_attack["below 75 %"].balanced
     figure, axis = plt.subplots(figsize=(6.4, 3.0))
-    edges = np.arange(0.44, 0.92, 0.02).tolist()
+    edges = np.arange(0.5, 0.84, 0.02).tolist()
     axis.hist(law.values, edges, weights=law.probabilities, color="#9ecae1", edgecolor="white")
     axis.axvline(law.mean, color=COLOURS[0], label=f"mean {100 * law.mean:.1f} %")
     axis.axvline(PUBLISHED, color=COLOURS[1], linestyle="--", label="published: 75 %")
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
     axis.set_xlabel("precision on a balanced subset", fontsize=9)
     axis.set_ylabel("share of the subsets", fontsize=9)
     axis.legend(fontsize=8, frameon=False)
@@ -79,16 +82,16 @@ def _membership(path: Path, found: Ensembles) -> None:
         axis.axhline(rate, color="black", linewidth=0.6, linestyle=":", label="a guess")
         axis.set_title(f"from labels, at {100 * rate:g} % false positives", fontsize=10)
         axis.set_xlabel("labels of the record that are seen", fontsize=9)
-    middle.legend(fontsize=8, frameon=False, loc="upper left")
+    middle.legend(fontsize=8, frameon=False, loc="lower right")
     figure.tight_layout()
     _save(figure, path)
 
 
 def _against_queries(axis: Any, found: list[FromLabels], place: int) -> None:
     queries = [each.queries for each in found]
-    for seen, colour, label in (
-        ([each.seen for each in found], COLOURS[0], "all records"),
-        ([each.hard for each in found], COLOURS[1], "hard records"),
+    for seen, colour, label, aside in (
+        ([each.seen for each in found], COLOURS[0], "all records", 1.0),
+        ([each.hard for each in found], COLOURS[1], "hard records", 1.1),
     ):
         values = [one.at[place] for one in seen]
         middle = np.array([value.value for value in values])
@@ -96,12 +99,23 @@ def _against_queries(axis: Any, found: list[FromLabels], place: int) -> None:
             middle - [value.low for value in values],
             np.array([value.high for value in values]) - middle,
         ]
-        axis.errorbar(queries, middle, reach, color=colour, marker="o", ms=4, lw=1, label=label)
+        axis.errorbar(
+            aside * np.array(queries),
+            middle,
+            reach,
+            color=colour,
+            marker="o",
+            ms=4,
+            lw=1,
+            label=label,
+        )
     claimed = [each.claimed[place] for each in found]
     least = [each.least[place] for each in found]
-    axis.plot(queries, claimed, color="black", lw=1.2, label="bound by epsilon at 1e-5")
-    axis.plot(queries, least, color="black", lw=1.2, ls="--", label="bound by epsilon at any delta")
+    axis.plot(queries, claimed, color="black", lw=1.2, label="bound by epsilon at delta 1e-5")
+    axis.plot(queries, least, color="black", lw=1.2, ls="--", label="least bound over all delta")
     axis.set(xscale="log", yscale="log", ylim=(1e-4, 1.3))
+    axis.set_xticks(queries, [f"{each:,}" for each in queries])
+    axis.minorticks_off()
     _plain(axis)
 
 
@@ -122,7 +136,7 @@ def _plain(axis: Any) -> None:
 def _legend_below(figure: Any, axis: Any, columns: int) -> None:
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(handles, labels, ncol=columns, fontsize=8, loc="lower center", frameon=False)
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
+    figure.tight_layout(rect=(0, 0.08, 1, 0.98))
 
 
 def _save(figure: Any, path: Path) -> None:

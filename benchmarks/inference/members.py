@@ -49,7 +49,10 @@ class FromLabels(NamedTuple):
 
 
 class Ensembles(NamedTuple):
-    """Attacks on ensembles of one kind; hard: on hard records alone, of which there are so many."""
+    """Attacks on ensembles of one kind; hard: on hard records alone, of which there are so many.
+
+    resampled: 95 % of the binomial attack's rates at RATES[0], where ensembles are drawn anew.
+    """
 
     learner: str
     teachers: int
@@ -58,6 +61,7 @@ class Ensembles(NamedTuple):
     right: float
     by_fit: dict[Fit, Seen]
     hard: Seen
+    resampled: tuple[float, float]
     noise: float
     from_labels: list[FromLabels]
 
@@ -84,6 +88,7 @@ def membership(learner: str, teachers: int, noise: float, executor: Executor) ->
         float(right.mean()),
         by_fit,
         seen(by_votes(shadows)[:, hard], shadows.of(np.flatnonzero(hard))),
+        resampled(by_votes(shadows), shadows.members),
         noise,
         labels_attacked(shadows, hard, noise, executor),
     )
@@ -116,3 +121,18 @@ def seen(scores: Matrix, shadows: Shadows) -> Seen:
     flat, members = scores.ravel(), shadows.members.ravel()
     at = tuple(measures.tpr_at_fpr(flat, members, rate) for rate in RATES)
     return Seen(measures.auc(flat, members), at, measures.roc(flat, members))
+
+
+def resampled(scores: Matrix, members: NDArray[np.bool_], times: int = 200) -> tuple[float, float]:
+    """The middle 95 % of the rates at RATES[0] over ensembles drawn with replacement.
+
+    Records of one ensemble are no independent trials; so this takes whole ensembles.
+    """
+    rng, found = np.random.default_rng(SEED), []
+    for _ in range(times):
+        some = rng.integers(0, len(scores), len(scores))
+        others = np.sort(scores[some][~members[some]])
+        threshold = others[others.size - 1 - int(RATES[0] * others.size)]
+        found.append(float((scores[some][members[some]] > threshold).mean()))
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)
