@@ -14,7 +14,6 @@ from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ...reference.arrays import Matrix, Vector
 from ...reference.parallel.workers import carried_out
@@ -100,8 +99,10 @@ class Released:
             others = shadows.members[:, r].sum() - shadows.members[:, r]
             having = others[:, None] / (len(others) - 1.0)
             without = 1.0 / (1.0 - having + having * ratio)
-            found[:, r] = _mean_likelihood(likelihood, without * ratio)
-            found[:, r] -= _mean_likelihood(likelihood, without)
+            np.fill_diagonal(without, 0.0)
+            seen = without * np.exp(likelihood - likelihood.max(1, keepdims=True))
+            inside = (seen * ratio).sum(1) / (without * ratio).sum(1)
+            found[:, r] = np.log(inside) - np.log(seen.sum(1) / without.sum(1))
         return found
 
 
@@ -114,14 +115,6 @@ def released_laws(shadows: Shadows, mechanism: Answering, executor: Executor) ->
 
 def _laws_of_one(mechanism: Answering, histograms: NDArray[np.int64]) -> Matrix:
     return mechanism.log_probabilities(histograms.astype(np.float64))
-
-
-def _mean_likelihood(likelihood: Matrix, weights: Matrix) -> Vector:
-    """Logarithms (e,) of likelihoods (e, e), weighted; no ensemble weighs in its own row."""
-    others = ~np.eye(len(weights), dtype=np.bool_)
-    total = (weights * others).sum(1)
-    found: Vector = logsumexp(likelihood, axis=1, b=weights * others) - np.log(total)
-    return found
 
 
 def _ratio(votes: Matrix, teachers: int, chance: Matrix, rise: Matrix) -> Matrix:

@@ -45,7 +45,7 @@ def _attributes(path: Path, people: list[Attacked]) -> None:
         axis.set_xlabel("of the others, share flagged", fontsize=9)
         axis.set_aspect("equal")
     axes[0, 0].set_ylabel("of those with the attribute, share flagged", fontsize=9)
-    _legend_below(figure, axes[0, 0], 5)
+    _legend_below(figure, axes[0, 0], 5 if len(people) > 1 else 2)
     _save(figure, path)
 
 

@@ -203,8 +203,8 @@ def members_section(ensembles: list[Ensembles]) -> Iterator[str]:
     yield (
         "A record trains one teacher, so it adds one vote at most. *Binomial*: the chance of a "
         "right vote, of each record, by the shadows. *Normal*: mean and variance of the right "
-        "votes for each record, as in the paper. *One threshold*: the number of right votes, "
-        "whatever the record.\n"
+        "votes of each record, as the paper has of a confidence. *One threshold*: the number "
+        "of right votes, whatever the record.\n"
     )
     heads = [
         "area under the curve",
