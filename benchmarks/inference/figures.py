@@ -58,9 +58,10 @@ def _balanced(path: Path, found: Attacked) -> None:
     axis.axvline(PUBLISHED, color=COLOURS[1], linestyle="--", label="published: 75 %")
     for side in (axis.xaxis, axis.yaxis):
         side.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
+    axis.set_yticks([0.0, 0.05, 0.1, 0.15, 0.2])
     axis.set_xlabel("precision on a balanced subset", fontsize=9)
     axis.set_ylabel("share of the subsets", fontsize=9)
-    axis.legend(fontsize=8, frameon=False)
+    axis.legend(fontsize=8, frameon=False, loc="upper left")
     _plain(axis)
     figure.tight_layout()
     _save(figure, path)

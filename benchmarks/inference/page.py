@@ -252,8 +252,9 @@ def exceeded(ensembles: list[Ensembles]) -> str:
     surely = sum(rate.low > most for rate, most in pairs)
     return (
         f"Of these {len(pairs)} rates, {above} are above the least bound, {surely} with their "
-        "whole interval. What the labels give away stays far below what their epsilon allows: the "
-        "bound is for the worst record, against whoever knows all other votes.\n"
+        "whole interval. With more "
+        "labels the bound soon allows all, while what these attacks find stays near what votes "
+        "tell: it is for the worst record, against whoever knows all other votes.\n"
     )
 
 
