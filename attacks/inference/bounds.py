@@ -1,0 +1,42 @@
+"""What a claim of differential privacy says of any attack that tells members from others.
+
+Claims are between worlds in which one teacher votes otherwise (`Adjacency.REPLACE_ONE`). They hold
+for one record more, less or otherwise, since a record trains one teacher; and for released labels
+alone, not for votes.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...reference.accounting.adjacency import Adjacency, between
+from ...reference.arrays import Vector
+
+
+@between(Adjacency.REPLACE_ONE)
+def bound(fpr: ArrayLike, epsilon: float, delta: float) -> Vector:
+    """The most that any attack on released labels has as true-positive rate at rates fpr (n,).
+
+    min(e^epsilon fpr + delta, 1 - e^-epsilon (1 - delta - fpr)), where all labels that it sees
+    together cost epsilon at delta (Kairouz et al. 2015, theorem 2.1). Raises ValueError for rates
+    or delta outside 0 to 1, and a negative epsilon.
+    """
+    rates = np.asarray(fpr, dtype=np.float64)
+    if not ((rates >= 0.0) & (rates <= 1.0)).all():
+        raise ValueError(f"false-positive rates {rates.tolist()}: expected from 0 to 1")
+    if not (epsilon >= 0.0 and 0.0 <= delta <= 1.0):
+        raise ValueError(f"epsilon {epsilon:g}, delta {delta:g}: expected from 0, and from 0 to 1")
+    caught = np.exp(np.minimum(epsilon, 700.0)) * rates + delta
+    missed = np.maximum(1.0 - delta - rates, 0.0) * np.exp(-epsilon)
+    found: Vector = np.minimum(caught, 1.0 - missed)
+    return found
+
+
+@between(Adjacency.REPLACE_ONE)
+def bound_of_claims(fpr: ArrayLike, epsilon_at: Callable[[float], float]) -> Vector:
+    """The least `bound` (n,) over deltas from 1e-12 to 0.5, each with the epsilon that it has."""
+    deltas = np.geomspace(1e-12, 0.5, 200)
+    each = np.array([bound(fpr, epsilon_at(float(delta)), float(delta)) for delta in deltas])
+    found: Vector = each.min(0)
+    return found

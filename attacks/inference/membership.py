@@ -1,0 +1,155 @@
+"""Who was a teacher's training record, by the likelihood-ratio attack with shadow ensembles.
+
+Carlini et al. 2022 (arXiv 2112.03570), online: for each record models are trained with it and
+without it, and the target's answer is judged by how likely it is under either. Here a model is an
+ensemble of PATE: the record is asked, and the attacker sees its votes, or labels that the
+aggregator released. Every ensemble is the target once, with all others as its shadows.
+
+What the privacy of released labels bounds is in `bounds`; **the votes themselves are not private**.
+"""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.arrays import Matrix, Vector
+from ...reference.parallel.workers import carried_out
+from .shadows import Shadows
+
+Fit = Literal["binomial", "gaussian", "count"]
+FITS: tuple[Fit, ...] = get_args(Fit)
+
+_WHOLE_VOTES = 1.0 / 12.0  # the variance that rounding to whole votes has
+
+
+def by_votes(shadows: Shadows, fit: Fit = "binomial") -> Matrix:
+    """Scores (e, r), higher for members, of an attacker who sees the votes on each record.
+
+    fit: of the votes for the true label, by the other ensembles. `gaussian` has a mean and variance
+    for each record with and without it (Carlini et al. 2022, equation 4); `binomial` one chance of
+    a right vote for each record, which training on it raises in one teacher (`memorised`); `count`
+    is the number of right votes itself, one threshold for all records.
+    """
+    if fit not in FITS:
+        raise ValueError(f"fit {fit!r}: expected one of {', '.join(FITS)}")
+    votes = shadows.right.astype(np.float64)
+    if fit == "count":
+        return votes
+    if fit == "gaussian":
+        inside = _log_normal(votes, *_moments(votes, shadows.members))
+        return inside - _log_normal(votes, *_moments(votes, ~shadows.members))
+    ratio = _ratio(votes, shadows.teachers, _chance(shadows), memorised(shadows)[:, None])
+    scores: Matrix = np.log(np.maximum(ratio, 1e-300))
+    return scores
+
+
+def memorised(shadows: Shadows) -> Vector:
+    """How often (e,) a teacher labels a record rightly because it was trained on it.
+
+    Of those that it would get wrong otherwise, over all records, by the ensembles other than each.
+    """
+    votes = shadows.right.astype(np.float64)
+    inside, _ = _moments(votes, shadows.members)
+    outside, _ = _moments(votes, ~shadows.members)
+    wrong = (1.0 - _chance(shadows)).sum(1)
+    found: Vector = np.clip((inside - outside).sum(1) / wrong, 0.0, 1.0)
+    return found
+
+
+class Answering(Protocol):
+    """A mechanism whose answers have known probabilities, as `NoisyArgmax`."""
+
+    def log_probabilities(self, histograms: Matrix) -> Matrix:
+        """Log-probabilities (..., c) of each answer to histograms (..., c)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Released:
+    """Laws of a released label on each record by each ensemble's votes: logarithms (e, r, c)."""
+
+    shadows: Shadows
+    laws: Matrix
+
+    def drawn(self, queries: int, seed: int) -> NDArray[np.int64]:
+        """How often (e, r, c) each label comes when each record is asked so many times."""
+        laws = np.exp(self.laws)
+        laws /= laws.sum(-1, keepdims=True)
+        return np.random.default_rng(seed).multinomial(queries, laws)
+
+    def scores(self, labels: NDArray[np.int64]) -> Matrix:
+        """Scores (e, r), higher for members, of an attacker who sees labels (e, r, c) alone.
+
+        The likelihood of the labels with the record, over that without it, each summed over the
+        votes of the other ensembles, which weigh by their binomial laws: so shadows with and
+        without a record tell of both worlds.
+        """
+        shadows = self.shadows
+        chance, rise = _chance(shadows), memorised(shadows)[:, None]
+        found = np.empty(shadows.members.shape)
+        for r, of_record in enumerate(np.moveaxis(labels, 1, 0).astype(np.float64)):
+            # of each target (rows), the shadows (columns), of which it is none itself
+            likelihood = of_record @ self.laws[:, r].T
+            np.fill_diagonal(likelihood, -np.inf)
+            votes = shadows.right[None, :, r].astype(np.float64)
+            ratio = _ratio(votes, shadows.teachers, chance[:, r, None], rise)
+            others = shadows.members[:, r].sum() - shadows.members[:, r]
+            having = others[:, None] / (len(others) - 1.0)
+            without = 1.0 / (1.0 - having + having * ratio)
+            np.fill_diagonal(without, 0.0)
+            seen = without * np.exp(likelihood - likelihood.max(1, keepdims=True))
+            inside = (seen * ratio).sum(1) / (without * ratio).sum(1)
+            found[:, r] = np.log(inside) - np.log(seen.sum(1) / without.sum(1))
+        return found
+
+
+def released_laws(shadows: Shadows, mechanism: Answering, executor: Executor) -> Released:
+    """Laws of the labels that a mechanism releases of the votes, by ensemble over an executor."""
+    parts = ((mechanism, histograms) for histograms in shadows.histograms)
+    found = dict(carried_out(_laws_of_one, parts, executor))
+    return Released(shadows, np.array([found[e] for e in range(len(found))]))
+
+
+def _laws_of_one(mechanism: Answering, histograms: NDArray[np.int64]) -> Matrix:
+    return mechanism.log_probabilities(histograms.astype(np.float64))
+
+
+def _ratio(votes: Matrix, teachers: int, chance: Matrix, rise: Matrix) -> Matrix:
+    """The chance of so many right votes with a teacher of the record's own, over that without.
+
+    Binomial laws: each teacher is right with `chance`, that one with more by a share `rise` of what
+    is missing.
+    """
+    own = chance + rise * (1.0 - chance)
+    right = own * votes / (teachers * chance)
+    wrong = (1.0 - own) * (teachers - votes) / (teachers * (1.0 - chance))
+    return np.asarray(right + wrong)
+
+
+def _chance(shadows: Shadows) -> Matrix:
+    """The chance (e, r) of a right vote of a teacher without the record, by the other ensembles.
+
+    Half a vote is added to either side, so that none is 0 or 1.
+    """
+    outside = ~shadows.members
+    votes = shadows.right * outside
+    right = votes.sum(0) - votes
+    asked = shadows.teachers * (outside.sum(0) - outside)
+    found: Matrix = (right + 0.5) / (asked + 1.0)
+    return found
+
+
+def _moments(votes: Matrix, which: NDArray[np.bool_]) -> tuple[Matrix, Matrix]:
+    """Mean and variance (e, r) of votes over the ensembles in question other than each itself."""
+    kept = votes * which
+    number = which.sum(0) - which
+    mean = (kept.sum(0) - kept) / number
+    square = ((kept**2).sum(0) - kept**2) / number
+    return mean, np.maximum(square - mean**2, 0.0) + _WHOLE_VOTES
+
+
+def _log_normal(votes: Matrix, mean: Matrix, variance: Matrix) -> Matrix:
+    return np.asarray(-0.5 * ((votes - mean) ** 2 / variance + np.log(variance)))

@@ -1,0 +1,1 @@
+"""Inference from votes: who has an attribute (`attributes`), and who trained (`members`)."""

@@ -1,0 +1,31 @@
+"""What votes say of people: a sensitive attribute, and who was a training record.
+
+`python -m benchmarks.inference [--workers N]` from the repository's root, in a clone with the
+extras `bench` and `audit`, writes docs/inference.md and three .svg. Where the data published with
+Wang et al. 2022 is present (DPASSAY_DATA, else ../shared/data beside the clone) its votes are
+attacked too, and teachers are trained on Adult; elsewhere the bundled digits alone. Votes of
+teachers are kept, so that a run that was stopped goes on where it was.
+"""
+
+import argparse
+
+from ..long_runs import ROOT, add_workers, workers
+from .attributes import alignment, all_votes, attacked, data_is_here
+from .figures import draw
+from .members import SETTINGS, membership
+from .page import page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Attribute and membership inference from votes.")
+    add_workers(parser)
+    with workers(parser.parse_args()) as executor:
+        people = [attacked(told) for told in all_votes(executor)]
+        ensembles = [membership(*setting, executor) for setting in SETTINGS]
+    draw(ROOT / "docs", people, ensembles)
+    lines = page(people, ensembles, alignment() if data_is_here() else None)
+    (ROOT / "docs" / "inference.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
