@@ -10,14 +10,15 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..budget import BudgetExhausted
-from ..mechanisms import ConfidentGNMax, NoisyArgmax, UnknownMechanismError
+from ..mechanisms import InteractiveGNMax, NoisyArgmax, UnknownMechanismError
 from ..searches import last_from_zero
 from .adjacency import Adjacency
-from .release_costs import CountedCost
+from .release_costs import Counted, CountedCost
 
 _FORMAT = 1
 
@@ -28,6 +29,9 @@ class Ledger:
     path: of the file, made where it is missing; mechanism: of every query; delta; budget: epsilon
     that must not be exceeded. A refused query of Confident-GNMax is charged its test, an answered
     one test and answer: the refusal is an outcome like any other, and composition may adapt to it.
+    Of Interactive-GNMax a query counts as refused where the teachers gave no label, be the
+    student's confirmed or not; its prediction may change from query to query, as no charge
+    depends on it.
     Raises ValueError for a mechanism it does not know, or a file of another mechanism.
     Sources: Papernot et al. 2018 (arXiv 1802.08908v1); Feldman and Zrnic 2021 (arXiv 2008.11193v4)
     for stopping at a budget that costs adapt to.
@@ -38,19 +42,19 @@ class Ledger:
     def __init__(
         self,
         path: str | Path,
-        mechanism: NoisyArgmax | ConfidentGNMax,
+        mechanism: Counted,
         *,
         delta: float,
         budget: float,
     ) -> None:
-        if not isinstance(mechanism, NoisyArgmax | ConfidentGNMax):
+        if not isinstance(mechanism, Counted):
             raise UnknownMechanismError(mechanism, "a ledger")
         if not 0 < delta < 1:
             raise ValueError(f"delta {delta:g}: expected a number between 0 and 1")
         if not budget > 0:
             raise ValueError(f"budget {budget:g}: expected a positive epsilon")
         self.path, self.mechanism, self.delta, self.budget = Path(path), mechanism, delta, budget
-        self._cost = CountedCost(mechanism)
+        self._named, self._cost = _named(mechanism), CountedCost(mechanism)
         self._threads = threading.Lock()
         with self._locked():
             pass
@@ -76,7 +80,7 @@ class Ledger:
         """
         if answered < 0 or refused < 0:
             raise ValueError(f"{answered} answered, {refused} refused: expected numbers from 0")
-        if refused and not isinstance(self.mechanism, ConfidentGNMax):
+        if refused and isinstance(self.mechanism, NoisyArgmax):
             raise ValueError(f"{refused} refused: the mechanism refuses no query")
         with self._locked() as (before, without, write):
             most = self._epsilon(before + answered + refused, without)
@@ -109,7 +113,7 @@ class Ledger:
                 os.fsync(file.fileno())
 
             if lines == [b""]:
-                write({"ledger": _FORMAT, "mechanism": str(self.mechanism)})
+                write({"ledger": _FORMAT, "mechanism": self._named})
                 self._keep_name()
                 lines = [b"{}", b""]
             else:
@@ -130,9 +134,9 @@ class Ledger:
             known = header["ledger"] == _FORMAT
         except (ValueError, TypeError, KeyError):
             raise ValueError(f"{self.path}: not a ledger") from None
-        if not known or header.get("mechanism") != str(self.mechanism):
+        if not known or header.get("mechanism") != self._named:
             raise ValueError(
-                f"{self.path}: a ledger of {header.get('mechanism')}, not of {self.mechanism}"
+                f"{self.path}: a ledger of {header.get('mechanism')}, not of {self._named}"
             )
 
     @staticmethod
@@ -149,3 +153,9 @@ class Ledger:
                 counts = 1, 0
             answered, refused = answered + max(counts[0], 0), refused + max(counts[1], 0)
         return answered, refused
+
+
+def _named(mechanism: Counted) -> str:
+    if isinstance(mechanism, InteractiveGNMax):
+        return str(replace(mechanism, prediction=(1.0,)))  # of any
+    return str(mechanism)

@@ -60,7 +60,8 @@ class Estimator:
     def __post_init__(self) -> None:
         from sklearn.base import is_classifier
 
-        if isinstance(self.model, type) or not is_classifier(self.model):
+        made = hasattr(self.model, "get_params") and not isinstance(self.model, type)
+        if not (made and is_classifier(self.model)):
             raise ValueError(
                 f"learner {self.model!r}: expected one of {', '.join(LEARNERS)}, or a classifier "
                 "of scikit-learn such as RandomForestClassifier()"

@@ -69,7 +69,8 @@ class Votes:
     def load(cls, path: str | Path) -> Self:
         """What `save` wrote. Raises ValueError, in one line, for any other file, or none."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            whole = io.BytesIO(Path(path).read_bytes())
+            with np.load(whole, allow_pickle=False) as file:
                 if str(file["kind"]) != _KIND:
                     raise KeyError("kind")
                 return cls(file["labels"], int(file["classes"]))

@@ -173,7 +173,8 @@ class TestWorstPair(CostConformance):
 class AccountantConformance(Conformance):
     """Inherit, and give `epsilon` of many queries at DELTA, and the analysis that it sums."""
 
-    known, examples = PLAIN + CONFIDENT, 15
+    known: tuple[Any, ...] = PLAIN + CONFIDENT
+    examples = 15
     analysis = "data-independent"
 
     def epsilon(self, votes, mechanism, queries):
@@ -230,6 +231,8 @@ class TestAccount(AccountantConformance):
 
 
 class TestLedger(AccountantConformance):
+    known = PLAIN + CONFIDENT + INTERACTIVE
+
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path):
         self.folder, self.opened = tmp_path, 0
@@ -303,4 +306,4 @@ def test_costs_by_the_number_of_queries_refuse_what_they_do_not_know() -> None:
     """Catches a mechanism that is charged as plain GNMax because it has a noise."""
     for known_to in (lambda mechanism: release_costs(mechanism, ORDERS), CountedCost):
         with pytest.raises(UnknownMechanismError):
-            known_to(INTERACTIVE[0])
+            known_to(Unheard())

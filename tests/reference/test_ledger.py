@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -164,13 +165,21 @@ def test_the_file_is_append_only(path) -> None:
     assert json.loads(seen.split(b"\n")[1]) == {"answered": 1, "refused": 0}
 
 
-INTERACTIVE = InteractiveGNMax(Gaussian(1.0), 1.0, Gaussian(1.0), (0.5, 0.5), 1.0, 0.9)
+def test_a_student_that_learns_keeps_its_ledger_and_pays_for_teachers_alone(path) -> None:
+    """Catches a ledger that tells one prediction from another, or charges confirmed labels."""
+    first = InteractiveGNMax(Gaussian(40.0), 50.0, Gaussian(150.0), (0.5, 0.5), 250.0, 0.9)
+    open_ledger(path, first).charge(answered=3, refused=40)
+    later = open_ledger(path, replace(first, prediction=(0.99, 0.01)))
+    cost = 43 * ORDERS / (2 * 150.0**2) + 3 * ORDERS / 40.0**2
+    assert later.spent == pytest.approx(to_epsilon(ORDERS, cost, 1e-5).epsilon, rel=1e-12)
+    with pytest.raises(ValueError, match="a ledger of"):
+        open_ledger(path, replace(first, threshold_noise=Gaussian(151.0)))
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: open_ledger(path, INTERACTIVE), "a ledger is not known for it"),
+        (lambda path: open_ledger(path, "gnmax"), "a ledger is not known for it"),
         (lambda path: Ledger(path, GNMAX, delta=0.0, budget=1.0), "delta 0: expected"),
         (lambda path: Ledger(path, GNMAX, delta=0.1, budget=0.0), "budget 0: expected"),
         (lambda path: open_ledger(path).charge(-1), "-1 answered, 0 refused"),

@@ -1,0 +1,154 @@
+"""The cost of a student's queries at the votes cast, released with noise that hides the votes.
+
+Papernot et al. 2018 (arXiv 1802.08908v1), appendix B. It stands beside what the ledger charges,
+and may be lower where teachers agree; at few teachers the noise alone is as large.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..accounting.confident import threshold_data_dependent, threshold_data_independent
+from ..accounting.conversions import ORDERS, to_epsilon
+from ..accounting.gnmax import gnmax_data_dependent
+from ..accounting.lnmax import lnmax_data_dependent
+from ..accounting.moments_sensitivity import lnmax_local_sensitivity
+from ..accounting.release_costs import release_costs
+from ..accounting.smooth_sensitivity import (
+    conditions_hold,
+    gnmax_local_sensitivity,
+    release,
+    release_cost,
+    smooth_sensitivity,
+    threshold_local_sensitivity,
+)
+from ..arrays import Matrix
+from ..generators import secure_generator
+from ..histograms import Histogram
+from ..mechanisms import ConfidentGNMax, InteractiveGNMax, UnknownMechanismError
+from ..noise import Gaussian, Laplace
+from .answers import Aggregator, Answers
+
+_BETA = 0.3  # times 1/order: within (0, 1/2), see `release_cost`
+_SHARE = 0.15  # of the data-independent cost: what the release may cost
+_OF_SENSITIVITY = 0.05  # the same, for how large the noise was
+_EXPECTED = 0.3  # of the data-independent cost: what the order is chosen for, without a look
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class ReleasedCost:
+    """Epsilon at the votes and at `delta`, released at one order that was chosen beforehand.
+
+    epsilon: with noise around the truth, as the paper releases it: an estimate, above or below;
+    upper: above the truth in 99 of 100 releases, over their noise; independent: what holds whatever
+    the votes. All three may be published. dependent: the truth, sensitive: to compare on public
+    data alone; order: of the Rényi costs; charge: the Rényi cost of this release, in both.
+    """
+
+    epsilon: float
+    upper: float
+    independent: float
+    dependent: float
+    order: float
+    charge: float
+
+
+def released_cost(
+    histograms: Histogram,
+    answers: Answers,
+    mechanism: Aggregator,
+    rng: np.random.Generator | None = None,
+) -> ReleasedCost:
+    """What the queries asked cost at these votes (n, c), released; rng: of the noise, else secure.
+
+    Which were asked and answered is public. The threshold's test of Confident-GNMax is charged at
+    the votes, the screen of Interactive-GNMax whatever they are. The noise is in proportion to the
+    smooth sensitivity, which is sensitive itself; its logarithm moves by at most beta with a vote,
+    so that Gaussian noise of s beta on it costs order / (2 s^2), and bounds it. Raises
+    UnknownMechanismError for other noise than Gaussian and Laplace.
+    """
+    rng = secure_generator() if rng is None else rng
+    order = _order(answers, mechanism, histograms.shape[1])
+    cost, local = _at_votes(histograms, answers, mechanism, order)
+    beta = _BETA / order
+    smooth = float(smooth_sensitivity(local, beta)[0])
+    most = _independent(answers, mechanism, np.array([order]))[0]
+    scale = _scale(beta, order, _SHARE * most)
+    spread = float(np.sqrt(order / (2.0 * _OF_SENSITIVITY * most)))
+    charge = release_cost(beta, scale, order) + _OF_SENSITIVITY * most
+    told = release(cost, smooth, scale, rng)
+    far = -float(ndtri((1.0 - CONFIDENCE) / 2.0))  # either may fail in half as many releases
+    smooth_told = smooth * float(np.exp(spread * beta * (rng.standard_normal() + far)))
+
+    def epsilon(renyi: float) -> float:
+        return to_epsilon(np.array([order]), np.array([max(renyi, 0.0)]), answers.delta).epsilon
+
+    return ReleasedCost(
+        epsilon=epsilon(max(told, 0.0) + charge),
+        upper=epsilon(max(told + far * scale * smooth_told, 0.0) + charge),
+        independent=answers.epsilon,
+        dependent=epsilon(cost),
+        order=order,
+        charge=charge,
+    )
+
+
+def _scale(beta: float, order: float, cost: float) -> float:
+    """Noise, in smooth sensitivities, that costs so much more than what no noise would spare."""
+    spreads = release_cost(beta, 1e9, order)  # of another spread alone
+    return float(np.sqrt((release_cost(beta, 1.0, order) - spreads) / cost))
+
+
+def _independent(answers: Answers, mechanism: Aggregator, orders: Matrix) -> Matrix:
+    """The Rényi cost (n,) of what was asked and answered, whatever the votes."""
+    test, answer = release_costs(mechanism, orders)
+    return np.asarray(answers.asked.sum() * test + answers.answered.sum() * answer)
+
+
+def _order(answers: Answers, mechanism: Aggregator, classes: int) -> float:
+    """The best one for a share of the data-independent cost, of those where the analysis holds.
+
+    By numbers that are public alone.
+    """
+    total = _independent(answers, mechanism, ORDERS)
+    order = to_epsilon(ORDERS, _EXPECTED * total, answers.delta).order
+    noise = mechanism.noise
+    while isinstance(noise, Gaussian) and not all(conditions_hold(noise, classes, order)):
+        order = 1.0 + (order - 1.0) / 1.5
+    return order
+
+
+def _at_votes(
+    histograms: Histogram, answers: Answers, mechanism: Aggregator, order: float
+) -> tuple[float, Matrix]:
+    """The Rényi cost at the votes, and its local sensitivities by distance (N, 1)."""
+    orders, noise = np.array([order]), mechanism.noise
+    cost, local = 0.0, np.zeros((max(int(histograms[0].sum()), 1), 1))
+    if isinstance(mechanism, InteractiveGNMax):
+        screen = threshold_data_independent(mechanism.threshold_noise.scale, orders)
+        cost += float(answers.asked.sum() * screen[0])
+    if isinstance(mechanism, ConfidentGNMax):
+        for votes, times in _counted(histograms[answers.asked]):
+            cost += times * float(threshold_data_dependent(votes, mechanism, orders)[0])
+            local += times * threshold_local_sensitivity(mechanism, votes, orders)
+    for votes, times in _counted(histograms[answers.answered]):
+        if isinstance(noise, Gaussian):
+            cost += times * float(gnmax_data_dependent(votes, noise.scale, orders)[0])
+            local += times * gnmax_local_sensitivity(votes, noise, orders)
+        elif isinstance(noise, Laplace):
+            gamma = 1.0 / noise.scale
+            cost += times * float(lnmax_data_dependent(votes, gamma, orders)[0])
+            local += times * lnmax_local_sensitivity(votes, gamma, orders)
+        else:
+            raise UnknownMechanismError(mechanism, "a released cost")
+    return cost, local
+
+
+def _counted(histograms: Histogram) -> list[tuple[Histogram, int]]:
+    """Each kind once, with how often it is there: sorted, as no cost depends on the order."""
+    if not len(histograms):
+        return []
+    kinds, times = np.unique(-np.sort(-histograms, axis=-1), axis=0, return_counts=True)
+    return list(zip(kinds, times.tolist(), strict=True))
