@@ -7,12 +7,10 @@ votes with a harmless record and without it differ by 1e-5 in Rényi divergence 
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -22,8 +20,7 @@ from numpy.typing import NDArray
 from ...reference.arrays import Matrix
 from ...reference.ensembles.learners import LEARNERS
 from ...reference.ensembles.records import Task
-from ...reference.parallel.progress import shown
-from ...reference.parallel.workers import carried_out
+from ...reference.parallel.kept import keep, kept_arrays, kept_folder
 
 _TOGETHER = 10  # trainings in one file
 
@@ -115,19 +112,13 @@ def trained_votes(
         _describe(folder, ensemble)
     what = "own" if added is None else added.fingerprint
     starts = range(0, len(ensemble.subsets), _TOGETHER)
-    paths = {s: None if folder is None else folder / f"{what}-{s}.npy" for s in starts}
-    found = {s: kept for s, path in paths.items() if (kept := _kept(path)) is not None}
-    left = [start for start in starts if start not in found]
-    parts = ((_work(ensemble, start, added),) for start in left)
+    paths = [None if folder is None else folder / f"{what}-{s}.npy" for s in starts]
     name = "teachers" if added is None else "teachers with a record more"
-    for number, part in shown(carried_out(_votes, parts, executor), len(left), name):
-        start = left[number]
-        found[start] = part
-        if (path := paths[start]) is not None:
-            file = BytesIO()
-            np.save(file, part)
-            _keep(path, file.getvalue())
-    return np.concatenate([found[start] for start in starts])
+
+    def part(number: int) -> _Work:
+        return _work(ensemble, starts[number], added)
+
+    return np.concatenate(kept_arrays(_votes, part, paths, executor, name))
 
 
 class _Work(NamedTuple):
@@ -187,12 +178,7 @@ def _seeds(seed: int, teachers: int) -> NDArray[np.int64]:
 
 def _describe(folder: Path, ensemble: Ensemble) -> None:
     """Says in words what the folder keeps, for those who find it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(
-            f"{folder.parent}: no folder to keep votes in: {error.strerror}"
-        ) from error
+    kept_folder(folder)
     told = {
         "task": ensemble.task.name,
         "task's fingerprint": ensemble.task.fingerprint,
@@ -203,21 +189,4 @@ def _describe(folder: Path, ensemble: Ensemble) -> None:
         "numpy": version("numpy"),
         "scikit-learn": version("scikit-learn"),
     }
-    _keep(folder / "README.json", f"{json.dumps(told, indent=1)}\n".encode())
-
-
-def _kept(path: Path | None) -> NDArray[np.int64] | None:
-    """What was kept there; None where nothing was, or a file that a full disk left in pieces."""
-    if path is None or not path.exists():
-        return None
-    try:
-        return np.asarray(np.load(path, allow_pickle=False), dtype=np.int64)
-    except (ValueError, EOFError):
-        return None
-
-
-def _keep(path: Path, content: bytes) -> None:
-    """Whole or not at all: a run that is killed leaves no half of a file under its name."""
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_bytes(content)
-    part.replace(path)
+    keep(folder / "README.json", f"{json.dumps(told, indent=1)}\n".encode())

@@ -66,15 +66,16 @@ class Task:
         return replace(self, queries=self.queries[:queries], truths=self.truths[:queries])
 
 
-def digits() -> Task:
-    """1,437 of scikit-learn's bundled handwritten digits to train on, and 360 queries.
+def digits(queries: int = 360) -> Task:
+    """Some of scikit-learn's 1,797 bundled handwritten digits as queries, to train on the others.
 
-    8 x 8 pixels, scaled to 0 to 1 (UCI ML hand-written digits; the split of the embedded ensemble).
+    8 x 8 pixels, scaled to 0 to 1 (UCI ML hand-written digits; 360 queries is the split of the
+    embedded ensemble). Raises ValueError where none are left on one side.
     """
     from sklearn.datasets import load_digits
 
     bundled = load_digits()
-    return _split("digits", bundled.data / 16.0, bundled.target, 360)
+    return _split("digits", bundled.data / 16.0, bundled.target, queries)
 
 
 def mnist() -> Task:
@@ -129,6 +130,8 @@ def table(path: str | Path, label: str, queries: int = 1000) -> Task:
 
 
 def _split(name: str, rows: Matrix, labels: NDArray[np.int64], queries: int) -> Task:
+    if not 1 <= queries < len(rows):
+        raise ValueError(f"{name}: {queries} queries: expected 1 to {len(rows) - 1}")
     order = np.random.RandomState(_SPLIT).permutation(len(rows))
     asked, kept = order[:queries], order[queries:]
     labels = np.asarray(labels, dtype=np.int64)

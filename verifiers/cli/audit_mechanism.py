@@ -46,7 +46,7 @@ _OPTIONS = (
     ),
     click.option(
         "--learner",
-        type=click.Choice(["nearest", "logistic", "tree"]),
+        type=click.Choice(["nearest", "logistic", "tree", "forest"]),
         default="nearest",
         show_default=True,
         help="Of pate and capc.",

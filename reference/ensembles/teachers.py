@@ -1,0 +1,90 @@
+"""All teachers of PATE: each trained on its own records, then asked for its votes."""
+
+import hashlib
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix
+from ..parallel.kept import kept_arrays, kept_folder
+from .learners import Learner, described, learner
+from .partition import partition, seeds
+from .records import Task
+from .votes import Votes
+
+_TOGETHER = 10  # teachers in one part
+
+
+@dataclass(frozen=True)
+class Teachers:
+    """So many teachers, each trained on its part of a task's records; none of them is kept.
+
+    learner: a name in `LEARNERS`, or any classifier of scikit-learn, which each teacher clones and
+    gives its own seed. Raises ValueError for more teachers than records, or what is no learner.
+    """
+
+    task: Task
+    learner: Any
+    count: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        learner(self.learner)
+        self.subsets  # noqa: B018 - refuses more teachers than records
+
+    @property
+    def subsets(self) -> tuple[NDArray[np.int64], ...]:
+        """The records of each, as row numbers; by the seed and the number of records alone."""
+        return partition(len(self.task.records), self.count, self.seed)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what is trained and asked, and with which versions of the packages that train."""
+        told = f"{self.task.fingerprint} {described(self.learner)} {self.count} {self.seed} "
+        versions = f"{version('numpy')} {version('scikit-learn')}"
+        return hashlib.sha256((told + versions).encode()).hexdigest()[:16]
+
+
+def votes_of(teachers: Teachers, executor: Executor, cache: Path | None = None) -> Votes:
+    """Trains the teachers and asks each of them all queries of their task.
+
+    executor: who trains, such as `reference.parallel.open_executor` gives; the votes do not depend
+    on it. cache: a folder in which votes are kept as they come; a run that was stopped goes on
+    where it was. Raises ValueError where it cannot be made.
+    """
+    folder = None if cache is None else cache / teachers.fingerprint
+    if folder is not None:
+        kept_folder(folder)
+    starts = range(0, teachers.count, _TOGETHER)
+    paths = [None if folder is None else folder / f"teachers-{start}.npy" for start in starts]
+    subsets, own = teachers.subsets, seeds(teachers.count, teachers.seed)
+    learn, task = learner(teachers.learner), teachers.task
+
+    def part(number: int) -> _Work:
+        some = slice(starts[number], starts[number] + _TOGETHER)
+        rows = subsets[some]
+        records = tuple(task.records[r] for r in rows)
+        return _Work(learn, records, tuple(task.labels[r] for r in rows), own[some], task.queries)
+
+    found = kept_arrays(_votes, part, paths, executor, "teachers")
+    return Votes(np.concatenate(found).T.astype(np.min_scalar_type(task.classes - 1)), task.classes)
+
+
+class _Work(NamedTuple):
+    """Some teachers: of each its records (n, d), labels (n,) and seed; and what all are asked."""
+
+    learn: Learner
+    records: tuple[Matrix, ...]
+    labels: tuple[NDArray[np.int64], ...]
+    seeds: NDArray[np.int64]
+    queries: Matrix
+
+
+def _votes(work: _Work) -> NDArray[np.int64]:
+    each = zip(work.records, work.labels, work.seeds, strict=True)
+    return np.array([work.learn(x, y, int(s))(work.queries) for x, y, s in each], dtype=np.int64)
