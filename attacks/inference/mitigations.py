@@ -67,12 +67,11 @@ class Setting:
         A vote that moves may move two rounded counts by a whole step: in steps the counts move by
         one as ever, and the noise is `step` times smaller.
         """
-        noise, m = self.mechanism.noise.times(1.0 / self.step), self.mechanism
+        m = self.mechanism
         if isinstance(m, NoisyArgmax):
-            return NoisyArgmax(noise)
-        return ConfidentGNMax(
-            noise, m.threshold / self.step, m.threshold_noise.times(1 / self.step)
-        )
+            return NoisyArgmax(m.noise.times(1.0 / self.step))
+        screen = Gaussian(m.threshold_noise.scale / self.step)
+        return ConfidentGNMax(Gaussian(m.noise.scale / self.step), m.threshold / self.step, screen)
 
 
 @dataclass(frozen=True)

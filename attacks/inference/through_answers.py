@@ -6,19 +6,18 @@ fixed size, each with random numbers of its own: who does them changes no figure
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...reference.arrays import Matrix, Vector
-from ...reference.parallel.progress import shown
-from ...reference.parallel.workers import carried_out, stream
+from ...reference.parallel.kept import kept_arrays, kept_folder
+from ...reference.parallel.workers import stream
 from ..answers import Answers
 from ..reconstruct import Method, misplaced, reconstruct
 from .attack_cost import AttackCost, Attacked, attack_cost
@@ -166,8 +165,13 @@ def read_people(
     order = stream(seed, _SHUFFLE).permutation(len(votes))
     size = TOGETHER if votes.shape[1] > 2 else len(votes)
     blocks = [order[i : i + size] for i in range(0, len(votes), size)]
-    parts = [(cell, votes[rows], seed, n) for cell in grid for n, rows in enumerate(blocks)]
-    done = dict(_done(parts, score, executor, kept))
+    parts = [
+        _Part(cell, votes[rows], seed, n, score) for cell in grid for n, rows in enumerate(blocks)
+    ]
+    if kept is not None:
+        kept_folder(kept)
+    paths = [None if kept is None else kept / f"{part.fingerprint}.npy" for part in parts]
+    done = kept_arrays(_read_part, parts.__getitem__, paths, executor, "answers")
     results = []
     for c in range(len(grid)):
         found = np.concatenate([done[c * len(blocks) + n] for n in range(len(blocks))])
@@ -177,59 +181,34 @@ def read_people(
     return results
 
 
-Part = tuple[Cell, NDArray[np.int64], int, int]
+class _Part(NamedTuple):
+    """Some queries' histograms (b, c), of one cell of the grid."""
+
+    cell: Cell
+    votes: NDArray[np.int64]
+    seed: int
+    number: int
+    score: Score
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all that decides what is read."""
+        scored = f"{self.score.__module__}.{self.score.__qualname__}"
+        named = f"{self.cell!r} {self.seed} {self.number} {self.votes.shape} {scored}"
+        told = hashlib.sha256(named.encode() + np.ascontiguousarray(self.votes).tobytes())
+        return told.hexdigest()[:24]
 
 
-def _done(
-    parts: list[Part], score: Score, executor: Executor, kept: Path | None
-) -> Iterator[tuple[int, Matrix]]:
-    """Parts, by their number: from the folder where they are kept, or worked out and kept."""
-    paths = {n: _path(kept, part, score) for n, part in enumerate(parts) if kept is not None}
-    found_before = {n: found for n, path in paths.items() if (found := _kept(path)) is not None}
-    yield from found_before.items()
-    left = [n for n in range(len(parts)) if n not in found_before]
-    work = ((*parts[n], score) for n in left)
-    for number, found in shown(carried_out(_read_part, work, executor), len(left), "answers"):
-        n = left[number]
-        if n in paths:
-            _keep(paths[n], found)
-        yield n, found
-
-
-def _path(folder: Path | None, part: Part, score: Score) -> Path:
-    assert folder is not None
-    cell, votes, seed, number = part
-    named = f"{cell!r} {seed} {number} {votes.shape} {score.__module__}.{score.__qualname__}"
-    told = hashlib.sha256(named.encode() + np.ascontiguousarray(votes).tobytes())
-    return folder / f"{told.hexdigest()[:24]}.npy"
-
-
-def _kept(path: Path) -> Matrix | None:
-    """What was kept there; None where nothing was, or a file that a full disk left in pieces."""
-    try:
-        return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-    except (OSError, ValueError, EOFError):
-        return None
-
-
-def _keep(path: Path, found: Matrix) -> None:
-    """Whole or not at all, as a run may be stopped."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = BytesIO()
-    np.save(file, found)
-    part = path.with_suffix(".part")
-    part.write_bytes(file.getvalue())
-    part.replace(path)
-
-
-def _read_part(
-    cell: Cell, votes: NDArray[np.int64], seed: int, number: int, score: Score
-) -> Matrix:
+def _read_part(part: _Part) -> Matrix:
     """Histograms read from answers of its own, with their scores as a last column (b, c + 1)."""
-    rng = stream([seed, cell.queries, int(1000 * cell.mechanism.noise.scale)], number)
-    law = np.exp(cell.mechanism.log_probabilities(votes.astype(np.float64)))
-    counts = rng.multinomial(cell.queries, law / law.sum(-1, keepdims=True))
-    found, scores = read(counts, cell.mechanism, int(votes[0].sum()), cell.reading, score)
+    mechanism, votes = part.cell.mechanism, part.votes
+    own = [part.seed, part.cell.queries, int(1000 * mechanism.noise.scale)]
+    law = np.exp(mechanism.log_probabilities(votes.astype(np.float64)))
+    counts = stream(own, part.number).multinomial(
+        part.cell.queries, law / law.sum(-1, keepdims=True)
+    )
+    total = int(votes[0].sum())
+    found, scores = read(counts, mechanism, total, part.cell.reading, part.score)
     return np.column_stack([found, scores])
 
 
