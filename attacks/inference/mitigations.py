@@ -1,7 +1,8 @@
 """What a deployment can do against vote leakage, measured: leakage, utility and cost of each.
 
 Between two classes, where all is exact but the answers: the attacker knows what the deployment does
-and reads with the posterior, so that no weakness of an attack passes for a defence.
+and reads with the posterior, so that no weakness of an attack passes for a defence. Of answers to
+near-duplicates that posterior is not exact: they are read as answers to one input.
 """
 
 from collections.abc import Iterable, Sequence
@@ -232,9 +233,13 @@ def _attacked(
     log_laws = setting.log_laws(total)
     if near is None:
         law = np.exp(log_laws)
-        counts = rng.multinomial(setting.queries, (law / law.sum(-1, keepdims=True))[first])
+        shares = law / law.sum(-1, keepdims=True)
+        counts = rng.multinomial(setting.queries, shares[first]).astype(np.float64)
     else:
-        counts = _answers_to_duplicates(setting, np.exp(log_laws), near[:, : setting.queries], rng)
+        some = near[:, : setting.queries]
+        counts = _answers_to_duplicates(setting, np.exp(log_laws), some, rng)
+        if setting.cache == "histogram":
+            counts = counts * (_different(some) / setting.queries)
     found = posterior(counts, log_laws)
     every = np.arange(total + 1)
     scores = found.mean(score(np.stack([every, total - every], -1).astype(np.float64)))
@@ -242,9 +247,17 @@ def _attacked(
     return float(misplaced(found.histograms, truth).mean()), auc(scores, positive).value
 
 
+def _different(near: Whole) -> float:
+    """How many histograms the near-duplicates (m, k) of a person have, on average.
+
+    So many answers are fresh; all count for that many, as the attacker cannot tell which they are.
+    """
+    return float(1.0 + (np.diff(np.sort(near, 1), axis=1) != 0).sum(1).mean())
+
+
 def _answers_to_duplicates(
     setting: Setting, laws: Matrix, near: Whole, rng: np.random.Generator
-) -> Whole:
+) -> Matrix:
     """Counts (m, o): each near-duplicate (m, k) answered once, or each histogram once for all."""
     ends = laws.cumsum(-1)[:, :-1]
     if setting.cache == "histogram":
@@ -256,4 +269,4 @@ def _answers_to_duplicates(
         for start in range(0, len(near), rows):
             some = near[start : start + rows]
             labels[start : start + rows] = (rng.random(some.shape)[..., None] > ends[some]).sum(-1)
-    return np.stack([(labels == k).sum(-1) for k in range(laws.shape[1])], -1)
+    return np.stack([(labels == k).sum(-1, dtype=np.float64) for k in range(laws.shape[1])], -1)

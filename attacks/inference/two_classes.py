@@ -12,7 +12,8 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp, ndtr, ndtri
+from scipy.stats import binom
 
 from ...reference import Gaussian
 from ...reference.arrays import Matrix, Vector
@@ -114,3 +115,14 @@ def _priors(teachers: int) -> Matrix:
             found = sum(contends)
             laws[i] += (shares**found * (1.0 - shares) ** (2 - found))[:, None] * law
     return np.asarray((laws / laws.sum(-1, keepdims=True)).reshape(-1, teachers + 1))
+
+
+def expected_misplacement(votes: int, teachers: int, sigma: float, queries: int) -> float:
+    """The share of votes that `inverted` misplaces on average, exactly: summed over all counts.
+
+    Of votes between two classes, `votes` for the first, from so many answers of GNMax.
+    """
+    count = np.arange(queries + 1)
+    share = float(ndtr((2.0 * votes - teachers) / (sigma * np.sqrt(2.0))))
+    read = inverted(np.stack([count, queries - count], -1), sigma, teachers)[:, 0]
+    return float(binom.pmf(count, queries, share) @ np.abs(read - votes)) / teachers
