@@ -31,7 +31,7 @@ from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from dpassay.reference.ensembles.people import rare_digit
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
-from .long_runs import KEPT, ROOT, add_workers, workers
+from .long_runs import KEPT, ROOT, add_workers, sources, workers
 
 mpl.use("svg")
 
@@ -169,7 +169,12 @@ def main() -> None:
         for data in filter(None, (embedded(executor), published())):
             grid = cells(data)
             found = through_answers(
-                data.histograms, data.positive, grid, executor, delta=DELTA, kept=KEPT / "answers"
+                data.histograms,
+                data.positive,
+                grid,
+                executor,
+                delta=DELTA,
+                kept=KEPT / f"answers-{sources()}",
             )
             done = mitigated(
                 settings(data),
@@ -207,9 +212,9 @@ def opening() -> Iterator[str]:
         "**Accuracy**: of calling everybody below 75 % consensus, either kind counting half. "
         "*Lost* is against an attacker who sees the votes themselves. **Epsilon**, at delta "
         f"{DELTA:g}, is of the teachers' training records (one record changed, and with it one "
-        "teacher's vote), not of the person asked about: for all answers about one person as it is published "
-        "(data-independent), and exactly at their own votes, the median and the largest over "
-        "people; then of all answers to everybody, which one attacker who wants all votes needs.\n"
+        "teacher's vote), not of the person asked about: for all answers about one person as it is "
+        "published (data-independent), and exactly at their own votes, the median and the largest "
+        "over people; then of all answers to everybody, which who wants all votes needs.\n"
     )
 
 
