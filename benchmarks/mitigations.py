@@ -214,7 +214,7 @@ def opening() -> Iterator[str]:
         f"{DELTA:g}, is of the teachers' training records (one record changed, and with it one "
         "teacher's vote), not of the person asked about: for all answers about one person as it is "
         "published (data-independent), and exactly at their own votes, the median and the largest "
-        "over people; then of all answers to everybody, which who wants all votes needs.\n"
+        "over people; then of all answers to everybody, as who wants all votes needs.\n"
     )
 
 
@@ -433,7 +433,7 @@ def draw_inference(ends: list[tuple[Data, list[EndToEnd]]]) -> None:
             ylim=(0.47, None),
         )
         axis.set_xticks(QUERIES, [f"{n:,}" for n in QUERIES])
-        axis.legend(fontsize=8, frameon=False)
+        axis.legend(fontsize=8, frameon=False, loc="upper left")
         axis.spines[["top", "right"]].set_visible(False)
     _save(figure, "mitigations-inference.svg")
 

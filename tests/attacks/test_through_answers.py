@@ -88,7 +88,7 @@ def test_epsilon_of_one_person_lies_in_the_bracket_of_composition():
     ends = []
     for there in ([34, 16], [36, 14]):
         laws = [gnmax(8.0).log_probabilities(np.array(h, float)) for h in ([35, 15], there)]
-        ends.append(epsilon_bracket([Repeated(*laws, 50)], 1e-5))
+        ends.append(epsilon_bracket([Repeated(laws[0], laws[1], 50)], 1e-5))
     assert max(e.low for e in ends) <= found.person_exact <= max(e.high for e in ends)
     assert found.person_exact == found.person_most < found.person
 
