@@ -433,7 +433,9 @@ def draw_inference(ends: list[tuple[Data, list[EndToEnd]]]) -> None:
             ylim=(0.47, None),
         )
         axis.set_xticks(QUERIES, [f"{n:,}" for n in QUERIES])
-        axis.legend(fontsize=8, frameon=False, loc="upper left")
+        axis.legend(
+            fontsize=8, frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16)
+        )
         axis.spines[["top", "right"]].set_visible(False)
     _save(figure, "mitigations-inference.svg")
 
