@@ -20,7 +20,7 @@ def kept_arrays(
     paths: Sequence[Path | None],
     executor: Executor,
     name: str,
-) -> list[NDArray[np.int64]]:
+) -> list[NDArray[Any]]:
     """`work(part(i))` for each path, in their order; what a path holds already is not done anew.
 
     work: a function of a module; part: makes its argument when it is needed; paths: of .npy files,
@@ -39,12 +39,12 @@ def kept_arrays(
     return [found[i] for i in range(len(paths))]
 
 
-def kept_array(path: Path | None) -> NDArray[np.int64] | None:
+def kept_array(path: Path | None) -> NDArray[Any] | None:
     """What was kept there; None where nothing was, or a file that a full disk left in pieces."""
     if path is None or not path.exists():
         return None
     try:
-        return np.asarray(np.load(path, allow_pickle=False), dtype=np.int64)
+        return np.asarray(np.load(path, allow_pickle=False))
     except (ValueError, EOFError):
         return None
 

@@ -16,7 +16,7 @@ class Finding:
     figure: numbers that the report draws; warning: a line for the report's warnings; log_odds: of
     the cause against the claim, None where it has no name; cause: in a few words, for the checks
     that the same fault fails; otherwise: the message where another check has found the cause, if
-    this one's would mislead there.
+    this one's would mislead there; advice: what could be done about it, a line each.
     """
 
     message: str
@@ -27,6 +27,7 @@ class Finding:
     log_odds: float | None = None
     cause: str | None = None
     otherwise: str | None = None
+    advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

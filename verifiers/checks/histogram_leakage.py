@@ -16,6 +16,7 @@ from ..findings.report import Verdict
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from .base import PLAINLY, Finding, How, Outcome, Site
+from .leakage_advice import advice, mitigations
 from .spec import CheckSpec, Phase, lacks_nothing
 
 QUERIES = 10_000
@@ -61,6 +62,7 @@ class HistogramLeakage:
         self.seen: Matrix = np.zeros(plan.log_q.shape)
         self.dropped: set[int] = set()
         self.worst: _Attacked | None = None
+        self.advised = np.random.default_rng([seed, 1])
 
     @property
     def queries(self) -> int:
@@ -81,7 +83,7 @@ class HistogramLeakage:
         """See `Life.conclude`."""
         self.run()
         found = replace(self.finding(), warning=self.warning)
-        return Outcome(self.verdict, found, self.queries)
+        return Outcome(self.verdict, self._with_advice(found), self.queries)
 
     def run(self) -> None:
         """Runs the attacks, once the labels are gathered: with a limit, until it is decided."""
@@ -177,6 +179,17 @@ class HistogramLeakage:
             f"the claim lets an attacker read {share:.1f} % of a histogram's votes "
             "(see histogram-leakage); max_recoverable in [gate] sets a limit"
         )
+
+    def _with_advice(self, found: Finding) -> Finding:
+        """With what could be done about it, where there is too much leakage or a warning."""
+        within = self.verdict is Verdict.PASS and found.warning is None
+        if within or not isinstance(found.figure, Leakage):
+            return found
+        claim = self.plan.claim
+        step("simulated mitigations")
+        done = mitigations(claim, self._histogram(), self.asked, self.advised)
+        figure = replace(found.figure, mitigations=done)
+        return replace(found, figure=figure, advice=advice(claim, done, figure.guessed))
 
     def _histogram(self) -> tuple[int, ...]:
         assert self.worst is not None

@@ -65,11 +65,29 @@ class ScaleTrace:
 
 
 @dataclass(frozen=True)
+class Mitigation:
+    """What an attacker would read if the deployment did something about it.
+
+    kind: `query-limit` (answers to one input; one, where answers are kept), `other-noise` (at the
+    claim's epsilon), or `near-duplicates` (of an input whose answers are kept); queries: answers
+    that the attacker has then, under `noise`; recovered: mean share of votes on the right class in
+    so many simulated attacks.
+    """
+
+    kind: str
+    queries: int
+    noise: str
+    recovered: float
+    attacks: int
+
+
+@dataclass(frozen=True)
 class Leakage:
     """What `queries` answers to one histogram let an attacker read.
 
     misplaced: mean share of votes that simulated attacks put on a wrong class, with the shares
-    that hold 95 % of the attacks; reading: the votes read from the target's own `labels`, if any.
+    that hold 95 % of the attacks; reading: the votes read from the target's own `labels`, if any;
+    mitigations: what could be done, where there is too much leakage or a warning of it.
     """
 
     histogram: tuple[int, ...]
@@ -81,11 +99,18 @@ class Leakage:
     labels: int
     reading: tuple[float, ...] | None
     limit: float
+    mitigations: tuple[Mitigation, ...] = ()
 
     @property
     def recovered(self) -> float:
         """Mean share of votes on the right class."""
         return 1.0 - self.misplaced
+
+    @property
+    def guessed(self) -> float:
+        """The share that even votes have right, which need no label."""
+        votes = sum(self.histogram)
+        return sum(min(own, votes / len(self.histogram)) for own in self.histogram) / votes
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ def figures_of(check: str, figures: Figures | None, claim: MechanismClaim) -> di
     if check == "noise-scale" and figures.scale is not None:
         drawn["scale"] = _scale(figures.scale)
     if check == "histogram-leakage" and figures.leakage is not None:
-        drawn["leakage"] = asdict(figures.leakage) | {"recovered": figures.leakage.recovered}
+        own = figures.leakage
+        drawn["leakage"] = asdict(own) | {"recovered": own.recovered, "guessed": own.guessed}
     if check == "privacy-claim" and figures.privacy is not None:
         drawn["cost"] = _cost(figures.privacy, claim)
     return drawn or None

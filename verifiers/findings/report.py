@@ -23,7 +23,7 @@ class CheckResult:
     """One check's verdict, with its evidence; None where a value has no meaning for the check.
 
     cut_short: the run ended when another check, or the target, failed, so that this one says
-    nothing of its own: one fault is one failure.
+    nothing of its own: one fault is one failure; advice: what could be done about it, in lines.
     """
 
     id: str
@@ -36,6 +36,7 @@ class CheckResult:
     diagnosis: str | None = None
     reproduce: str | None = None
     cut_short: bool = False
+    advice: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The public form without its figures; evidence in decimal logs."""
@@ -50,6 +51,7 @@ class CheckResult:
             "diagnosis": self.diagnosis,
             "reproduce": self.reproduce,
             "cut_short": self.cut_short,
+            "advice": list(self.advice),
         }
 
 

@@ -74,4 +74,5 @@ class Ending:
             histogram=finding.histogram,
             diagnosis=finding.diagnosis,
             reproduce=self.again(verdict),
+            advice=finding.advice,
         )

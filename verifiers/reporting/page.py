@@ -30,6 +30,13 @@ _SYMBOLS = {
     Verdict.NOT_APPLICABLE: "\N{EN DASH}",
 }
 
+_MEASURES = {
+    "query-limit": "Limit of answers to one input",
+    "near-duplicates": "Near-duplicates, answered anew",
+    "other-noise": "Other noise, same epsilon",
+}
+"""Kinds of `Mitigation` in words."""
+
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
@@ -77,6 +84,7 @@ def _environment() -> Environment:
         "chart_height": HEIGHT,
         "chart_width": WIDTH,
         "confidence": LABEL_CONFIDENCE,
+        "measures": _MEASURES,
         "evidence_chart": evidence_chart,
         "label_chart": label_chart,
         "most_labels": MOST_LABELS,

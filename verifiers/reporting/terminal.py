@@ -165,6 +165,7 @@ def _print_check(console: Console, check: CheckResult) -> None:
         details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")
     if check.diagnosis:
         details.append(f"likely cause: {check.diagnosis}")
+    details += [f"advice: {line}" for line in check.advice]
     if check.verdict is Verdict.FAIL and check.log_e_value is not None:
         public = check.as_json()
         details.append(

@@ -1,0 +1,272 @@
+"""What a deployment can do against vote leakage, measured: leakage, utility and cost of each.
+
+Between two classes, where all is exact but the answers: the attacker knows what the deployment does
+and reads with the posterior, so that no weakness of an attack passes for a defence. Of answers to
+near-duplicates that posterior is not exact: they are read as answers to one input.
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student_t
+
+from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from ...reference.accounting.conversions import ORDERS, to_epsilon
+from ...reference.accounting.divergences import renyi_divergence
+from ...reference.accounting.release_costs import CountedCost
+from ...reference.arrays import Matrix, Vector
+from ...reference.parallel.progress import shown
+from ...reference.parallel.workers import carried_out, stream
+from ..reconstruct import misplaced
+from .attack_cost import Attacked
+from .measures import ALPHA, Estimate, auc
+from .through_answers import Score, low_consensus
+from .two_classes import posterior
+
+Cache = Literal["input", "histogram"]
+Whole = NDArray[np.int64]
+
+_AT_ONCE = 2_000_000  # answers to near-duplicates, drawn together
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a deployment does, and how many answers it gives an attacker about one person.
+
+    step: counts are rounded to its nearest multiple before the noise; cache: what answers are kept
+    by, where the attacker asks `queries` near-duplicates of each input instead of the input itself.
+    Raises ValueError for fewer queries than one or a step below 1.
+    """
+
+    name: str
+    mechanism: Attacked
+    queries: int
+    step: int = 1
+    cache: Cache | None = None
+
+    def __post_init__(self) -> None:
+        if self.queries < 1 or self.step < 1:
+            raise ValueError(
+                f"{self.name}: {self.queries} queries, step {self.step}: expected at least 1"
+            )
+
+    def log_laws(self, teachers: int) -> Matrix:
+        """Log-probabilities (N + 1, o) of the outcomes for each number of votes of a class."""
+        first = np.arange(teachers + 1.0)
+        votes = np.stack([first, teachers - first], -1)
+        rounded = np.floor(votes / self.step + 0.5) * self.step
+        return np.asarray(self.mechanism.log_probabilities(rounded))
+
+    @property
+    def charged(self) -> Attacked:
+        """The mechanism that costs as much without rounding, whatever the votes.
+
+        A vote that moves may move two rounded counts by a whole step: in steps the counts move by
+        one as ever, and the noise is `step` times smaller.
+        """
+        m = self.mechanism
+        if isinstance(m, NoisyArgmax):
+            return NoisyArgmax(m.noise.times(1.0 / self.step))
+        screen = Gaussian(m.threshold_noise.scale / self.step)
+        return ConfidentGNMax(Gaussian(m.noise.scale / self.step), m.threshold / self.step, screen)
+
+
+@dataclass(frozen=True)
+class Utility:
+    """One answer to every query: share answered, and of the answers the share that is right.
+
+    right: by the truth, None where it is not known; plurality: by what most teachers say.
+    """
+
+    answered: float
+    right: float | None
+    plurality: float
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Epsilons of a setting, all at one delta.
+
+    person: of all answers about one person, data-independent; person_most: the most at anybody's
+    votes, by exact Rényi costs; release: of one answer to everybody, data-independent, by how many
+    are answered; release_exact: at everybody's votes.
+    """
+
+    person: float
+    person_most: float
+    release: float
+    release_exact: float
+
+
+@dataclass(frozen=True)
+class Mitigated:
+    """A setting's outcome.
+
+    misplaced: share of votes; auc: of the attribute; both are means over seeds of the noise, with
+    intervals for these means: who is asked does not vary.
+    """
+
+    setting: Setting
+    misplaced: Estimate
+    auc: Estimate
+    utility: Utility
+    spent: Spent
+
+
+def mitigated(
+    settings: Iterable[Setting],
+    histograms: ArrayLike,
+    positive: ArrayLike,
+    executor: Executor,
+    *,
+    truths: ArrayLike | None = None,
+    near_duplicates: ArrayLike | None = None,
+    seeds: Sequence[int] = range(10),
+    delta: float = 1e-5,
+    score: Score = low_consensus,
+) -> list[Mitigated]:
+    """What each setting does to leakage, utility and epsilon, on histograms (m, 2) of people.
+
+    positive: who has the attribute (m,); truths: the right classes (m,); near_duplicates:
+    histograms (m, k, 2) of inputs that resemble those of the people, for settings with a cache.
+    Raises ValueError for other than two classes, near-duplicates too few, fewer seeds than two.
+    """
+    votes, hidden = np.asarray(histograms, dtype=np.int64), np.asarray(positive)
+    first, total = _first_votes(votes)
+    near = None if near_duplicates is None else np.asarray(near_duplicates, dtype=np.int64)[..., 0]
+    listed = list(settings)
+    for setting in listed:
+        if setting.cache is not None and (near is None or near.shape[1] < setting.queries):
+            raise ValueError(f"{setting.name}: expected {setting.queries} near-duplicates of each")
+    if len(seeds) < 2:
+        raise ValueError(f"{len(seeds)} seeds: an interval needs at least two")
+    true = None if truths is None else np.asarray(truths, dtype=np.int64)
+    people = _People(first, total, hidden)
+    parts = [
+        (setting, people, near if setting.cache else None, score, seed)
+        for setting in listed
+        for seed in seeds
+    ]
+    work = carried_out(_attacked, parts, executor)
+    done = dict(shown(work, len(parts), "mitigations"))
+    found = np.array([done[n] for n in range(len(parts))]).reshape(len(listed), len(seeds), 2)
+    return [
+        Mitigated(
+            setting,
+            over_seeds(each[:, 0]),
+            over_seeds(each[:, 1]),
+            utility(setting, votes, true),
+            spent(setting, votes, delta),
+        )
+        for setting, each in zip(listed, found, strict=True)
+    ]
+
+
+def utility(setting: Setting, histograms: Whole, truths: Whole | None) -> Utility:
+    """Exact, over the noise."""
+    first, total = _first_votes(histograms)
+    law = np.exp(setting.log_laws(total))[first][:, :2]
+    answered = float(law.sum())
+    most = histograms == histograms.max(1, keepdims=True)  # of a tie either is
+    right = None if truths is None else float(law[np.arange(len(law)), truths].sum() / answered)
+    return Utility(answered / len(law), right, float((law * most).sum() / answered))
+
+
+def spent(setting: Setting, histograms: Whole, delta: float) -> Spent:
+    """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes."""
+    first, total = _first_votes(histograms)
+    counted, table = CountedCost(setting.charged), _costs(setting.log_laws(total))
+    answered = round(utility(setting, histograms, None).answered * len(first))
+    present = np.unique(first)
+    own = [to_epsilon(ORDERS, setting.queries * table[v], delta).epsilon for v in present]
+    return Spent(
+        counted.epsilon(setting.queries, 0, delta),
+        max(own),
+        counted.epsilon(answered, len(first) - answered, delta),
+        to_epsilon(ORDERS, table[first].sum(0), delta).epsilon,
+    )
+
+
+def over_seeds(values: Vector, alpha: float = ALPHA) -> Estimate:
+    """The mean (n,), with Student's interval."""
+    mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+    reach = float(student_t.isf(alpha / 2.0, values.size - 1)) * error
+    return Estimate(mean, mean - reach, mean + reach)
+
+
+def _costs(log_laws: Matrix) -> Matrix:
+    """Rényi costs (N + 1, n) at `ORDERS` of one query: the worse neighbour and direction."""
+    up, down = log_laws[1:], log_laws[:-1]
+    step = np.maximum(renyi_divergence(up, down, ORDERS), renyi_divergence(down, up, ORDERS))
+    none = np.zeros((1, ORDERS.size))
+    return np.asarray(np.maximum(np.concatenate([none, step]), np.concatenate([step, none])))
+
+
+def _first_votes(histograms: Whole) -> tuple[Whole, int]:
+    """Votes (m,) of the first class, and N."""
+    if histograms.ndim != 2 or histograms.shape[1] != 2:
+        raise ValueError(f"histograms of shape {histograms.shape}: expected (m, 2)")
+    totals = np.unique(histograms.sum(1))
+    if totals.size != 1:
+        raise ValueError(f"histograms of {totals[0]} to {totals[-1]} votes: expected one total")
+    return histograms[:, 0], int(totals[0])
+
+
+class _People(NamedTuple):
+    """Votes (m,) of the first class, N, and who has the attribute (m,)."""
+
+    first: Whole
+    total: int
+    positive: NDArray[np.bool_]
+
+
+def _attacked(
+    setting: Setting, people: _People, near: Whole | None, score: Score, seed: int
+) -> tuple[float, float]:
+    """Share of votes misplaced, and AUC, of one attack on everybody."""
+    first, total, positive = people
+    rng = stream(seed, 0)
+    log_laws = setting.log_laws(total)
+    if near is None:
+        law = np.exp(log_laws)
+        shares = law / law.sum(-1, keepdims=True)
+        counts = rng.multinomial(setting.queries, shares[first]).astype(np.float64)
+    else:
+        some = near[:, : setting.queries]
+        counts = _answers_to_duplicates(setting, np.exp(log_laws), some, rng)
+        if setting.cache == "histogram":
+            counts = counts * (_different(some) / setting.queries)
+    found = posterior(counts, log_laws)
+    every = np.arange(total + 1)
+    scores = found.mean(score(np.stack([every, total - every], -1).astype(np.float64)))
+    truth = np.stack([first, total - first], -1)
+    return float(misplaced(found.histograms, truth).mean()), auc(scores, positive).value
+
+
+def _different(near: Whole) -> float:
+    """How many histograms the near-duplicates (m, k) of a person have, on average.
+
+    So many answers are fresh; all count for that many, as the attacker cannot tell which they are.
+    """
+    return float(1.0 + (np.diff(np.sort(near, 1), axis=1) != 0).sum(1).mean())
+
+
+def _answers_to_duplicates(
+    setting: Setting, laws: Matrix, near: Whole, rng: np.random.Generator
+) -> Matrix:
+    """Counts (m, o): each near-duplicate (m, k) answered once, or each histogram once for all."""
+    ends = laws.cumsum(-1)[:, :-1]
+    if setting.cache == "histogram":
+        of_histogram = (rng.random((len(laws), 1)) > ends).sum(-1)
+        labels = of_histogram[near]
+    else:
+        labels = np.empty_like(near)
+        rows = max(1, _AT_ONCE // near.shape[1])
+        for start in range(0, len(near), rows):
+            some = near[start : start + rows]
+            labels[start : start + rows] = (rng.random(some.shape)[..., None] > ends[some]).sum(-1)
+    return np.stack([(labels == k).sum(-1, dtype=np.float64) for k in range(laws.shape[1])], -1)

@@ -1,0 +1,246 @@
+"""From answers to people: histograms read from noisy answers, an attribute inferred from them.
+
+Wang et al. 2022, appendix E, over a grid of noise and queries: what is lost against an attacker who
+sees the histograms themselves, beside what the answers cost. The grid is worked out in parts of a
+fixed size, each with random numbers of its own: who does them changes no figure.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...reference.arrays import Matrix, Vector
+from ...reference.parallel.kept import kept_arrays, kept_folder
+from ...reference.parallel.workers import stream
+from ..answers import Answers
+from ..reconstruct import Method, misplaced, reconstruct
+from .attack_cost import AttackCost, Attacked, attack_cost
+from .measures import Estimate, auc, false_positive_rate, recall, tpr_at_fpr
+from .two_classes import posterior
+
+Reading = Literal["mle", "alone", "together"]
+"""How histograms are read: the likeliest votes; from the posterior, each query by itself; from the
+posterior of all queries of a part, which fit its prior together."""
+READINGS: tuple[Reading, ...] = get_args(Reading)
+
+TOGETHER = 256
+"""Queries of more than two classes in a part, which are attacked together. With two classes a part
+is all of them: it is quick, and parts that fit priors of their own would break ties by part."""
+
+Score = Callable[[Matrix], Matrix]
+"""Of histograms (..., c): a number (...), higher where the attribute is likelier."""
+
+_FPR = 0.01
+_SHUFFLE = 2**32 - 1  # the stream that shuffles; parts have the others
+
+
+def low_consensus(histograms: Matrix) -> Matrix:
+    """Less the share of the largest class, as minorities make teachers disagree (section 2)."""
+    votes = np.asarray(histograms, dtype=np.float64)
+    return np.asarray(-votes.max(-1) / votes.sum(-1))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the grid: what answers, how often each query is asked, and how it is read."""
+
+    mechanism: Attacked
+    queries: int
+    reading: Reading = "together"
+
+    def __post_init__(self) -> None:
+        if self.reading not in READINGS:
+            raise ValueError(f"reading {self.reading!r}: expected one of {', '.join(READINGS)}")
+        if self.queries < 1:
+            raise ValueError(f"queries {self.queries}: expected at least 1")
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """How well an attribute is inferred: by the score, and by a threshold of it.
+
+    tpr: at 1 % false positives; recall, false: the rates of the threshold.
+    """
+
+    auc: Estimate
+    tpr: Estimate
+    recall: Estimate
+    false: Estimate
+
+    @property
+    def accuracy(self) -> float:
+        """The threshold's balanced one, in which either kind counts half."""
+        return 0.5 * (self.recall.value + 1.0 - self.false.value)
+
+
+@dataclass(frozen=True)
+class EndToEnd:
+    """A cell's outcome: share of votes misplaced, inference through answers and directly, cost.
+
+    The intervals are over who is asked; direct and through answers they are of the same people.
+    """
+
+    cell: Cell
+    misplaced: float
+    through: Inferred
+    direct: Inferred
+    cost: AttackCost
+
+    @property
+    def auc_lost(self) -> float:
+        """What the noise takes from the attacker."""
+        return self.direct.auc.value - self.through.auc.value
+
+    @property
+    def tpr_lost(self) -> float:
+        """The same, of the true-positive rate at 1 % false positives."""
+        return self.direct.tpr.value - self.through.tpr.value
+
+    @property
+    def accuracy_lost(self) -> float:
+        """The same, of the balanced accuracy."""
+        return self.direct.accuracy - self.through.accuracy
+
+
+def through_answers(
+    histograms: ArrayLike,
+    positive: ArrayLike,
+    cells: Iterable[Cell],
+    executor: Executor,
+    *,
+    delta: float = 1e-5,
+    score: Score = low_consensus,
+    flag_from: float = -0.75,
+    seed: int = 0,
+    kept: Path | None = None,
+) -> list[EndToEnd]:
+    """Infers who is positive (m,) from simulated answers on the histograms (m, c), cell by cell.
+
+    score: of a histogram; who has more than `flag_from` is called positive (less than 75 %
+    consensus, as in Wang et al.); kept: a folder for the parts that are done, from which a run that
+    was stopped goes on. Raises ValueError for histograms of different totals, and what `measures`
+    does.
+    """
+    votes = np.asarray(histograms, dtype=np.int64)
+    hidden = np.asarray(positive)
+    grid = list(cells)
+    direct = _inferred(score(votes.astype(np.float64)), hidden, flag_from)
+    read = read_people(votes, grid, executor, score=score, seed=seed, kept=kept)
+    return [
+        EndToEnd(
+            cell,
+            float(misplaced(found, votes).mean()),
+            _inferred(scores, hidden, flag_from),
+            direct,
+            attack_cost(votes, cell.mechanism, cell.queries, delta),
+        )
+        for cell, (found, scores) in zip(grid, read, strict=True)
+    ]
+
+
+def read_people(
+    histograms: ArrayLike,
+    cells: Iterable[Cell],
+    executor: Executor,
+    *,
+    score: Score = low_consensus,
+    seed: int = 0,
+    kept: Path | None = None,
+) -> list[tuple[Matrix, Vector]]:
+    """Histograms (m, c) as read from simulated answers, and their scores (m,), for each cell.
+
+    Cells of one mechanism and as many queries read the same answers. Raises ValueError for
+    histograms of different totals.
+    """
+    votes = np.asarray(histograms, dtype=np.int64)
+    if votes.ndim != 2 or np.unique(votes.sum(1)).size != 1:
+        raise ValueError(f"histograms of shape {votes.shape}: expected (m, c) of one total")
+    grid = list(cells)
+    order = stream(seed, _SHUFFLE).permutation(len(votes))
+    size = TOGETHER if votes.shape[1] > 2 else len(votes)
+    blocks = [order[i : i + size] for i in range(0, len(votes), size)]
+    parts = [
+        _Part(cell, votes[rows], seed, n, score) for cell in grid for n, rows in enumerate(blocks)
+    ]
+    if kept is not None:
+        kept_folder(kept)
+    paths = [None if kept is None else kept / f"{part.fingerprint}.npy" for part in parts]
+    done = kept_arrays(_read_part, parts.__getitem__, paths, executor, "answers")
+    results = []
+    for c in range(len(grid)):
+        found = np.concatenate([done[c * len(blocks) + n] for n in range(len(blocks))])
+        placed = np.empty_like(found)
+        placed[order] = found
+        results.append((placed[:, :-1], placed[:, -1]))
+    return results
+
+
+class _Part(NamedTuple):
+    """Some queries' histograms (b, c), of one cell of the grid."""
+
+    cell: Cell
+    votes: NDArray[np.int64]
+    seed: int
+    number: int
+    score: Score
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all that decides what is read."""
+        scored = f"{self.score.__module__}.{self.score.__qualname__}"
+        named = f"{self.cell!r} {self.seed} {self.number} {self.votes.shape} {scored}"
+        told = hashlib.sha256(named.encode() + np.ascontiguousarray(self.votes).tobytes())
+        return told.hexdigest()[:24]
+
+
+def _read_part(part: _Part) -> Matrix:
+    """Histograms read from answers of its own, with their scores as a last column (b, c + 1)."""
+    mechanism, votes = part.cell.mechanism, part.votes
+    own = [part.seed, part.cell.queries, int(1000 * mechanism.noise.scale)]
+    law = np.exp(mechanism.log_probabilities(votes.astype(np.float64)))
+    counts = stream(own, part.number).multinomial(
+        part.cell.queries, law / law.sum(-1, keepdims=True)
+    )
+    total = int(votes[0].sum())
+    found, scores = read(counts, mechanism, total, part.cell.reading, part.score)
+    return np.column_stack([found, scores])
+
+
+def read(
+    counts: ArrayLike, mechanism: Attacked, teachers: int, reading: Reading, score: Score
+) -> tuple[Matrix, Vector]:
+    """Histograms (b, c) and scores (b,) from counts (b, o) of outcomes, queries attacked together.
+
+    Of two classes the posterior is exact (`two_classes`) and the score its expectation; of more,
+    its chains give the histograms (`reconstruct`), of which the score is taken.
+    """
+    seen = np.asarray(counts, dtype=np.float64)
+    classes = seen.shape[1] - Answers(seen, mechanism).refuses
+    if reading != "mle" and classes == 2:
+        first = np.arange(teachers + 1.0)
+        table = np.stack([first, teachers - first], -1)
+        found = posterior(seen, mechanism.log_probabilities(table), reading)
+        return found.histograms.astype(np.float64), found.mean(score(table))
+    if reading == "alone":
+        each = [reconstruct(Answers(row[None], mechanism), teachers, "posterior") for row in seen]
+        votes = np.concatenate([one.histogram for one in each])
+    else:
+        method: Method = "mle" if reading == "mle" else "posterior"
+        votes = reconstruct(Answers(seen, mechanism), teachers, method).histogram
+    return votes, np.round(score(votes), 9)
+
+
+def _inferred(scores: Vector, positive: NDArray[np.bool_], flag_from: float) -> Inferred:
+    flagged = scores > flag_from
+    return Inferred(
+        auc(scores, positive),
+        tpr_at_fpr(scores, positive, _FPR),
+        recall(flagged, positive),
+        false_positive_rate(flagged, positive),
+    )

@@ -1,0 +1,101 @@
+"""What helps against leakage: rounding is charged, refusals tell, caches keep what they say."""
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.inference.mitigations import Setting, mitigated, over_seeds, spent, utility
+from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
+from dpassay.reference.accounting.conversions import ORDERS
+from dpassay.reference.accounting.divergences import renyi_divergence
+from dpassay.reference.accounting.release_costs import release_costs
+from dpassay.reference.parallel.executors import Here
+
+PLAIN = NoisyArgmax(Gaussian(8.0))
+CONFIDENT = ConfidentGNMax(Gaussian(8.0), 40.0, Gaussian(8.0))
+FIRST = np.random.default_rng(0).integers(0, 51, 200)
+VOTES = np.stack([FIRST, 50 - FIRST], -1)
+HIDDEN = np.abs(FIRST - 25) < 10
+
+
+def neighbours_cost(setting):
+    """The largest exact Rényi cost of any neighbours, order by order."""
+    laws = setting.log_laws(50)
+    both = (laws[1:], laws[:-1]), (laws[:-1], laws[1:])
+    return np.max([renyi_divergence(*pair, ORDERS).max(0) for pair in both], axis=0)
+
+
+@pytest.mark.parametrize("mechanism", [PLAIN, CONFIDENT])
+@pytest.mark.parametrize("step", [1, 3, 10])
+def test_what_is_charged_covers_all_neighbours_and_without_the_step_it_would_not(mechanism, step):
+    setting = Setting("rounded", mechanism, 1, step)
+    exact = neighbours_cost(setting)
+    assert (exact <= sum(release_costs(setting.charged, ORDERS)) * (1 + 1e-9)).all()
+    if step > 1:
+        assert (exact > sum(release_costs(mechanism, ORDERS))).any()
+
+
+def test_votes_are_rounded_to_the_nearest_multiple():
+    laws = Setting("rounded", PLAIN, 1, 10).log_laws(50)
+    np.testing.assert_array_equal(laws[36], laws[43])
+    np.testing.assert_array_equal(laws[40], PLAIN.log_probabilities(np.array([40.0, 10.0])))
+    assert (laws[44] != laws[46]).any()
+
+
+def test_utility_and_cost_are_of_one_answer_each():
+    """Against sums by hand: catches refusals that count as wrong answers."""
+    setting = Setting("refusing", CONFIDENT, 7)
+    law = np.exp(CONFIDENT.log_probabilities(VOTES.astype(float)))
+    truths = (FIRST > 30).astype(np.int64)
+    found = utility(setting, VOTES, truths)
+    right = law[np.arange(200), truths].sum()
+    assert found.answered == pytest.approx(1 - law[:, 2].mean())
+    assert found.right == pytest.approx(right / (200 - law[:, 2].sum()))
+    assert utility(setting, VOTES, None).right is None
+    assert utility(Setting("sure", NoisyArgmax(Gaussian(0.01)), 1), VOTES, None).plurality == (
+        pytest.approx(1.0)
+    )
+    once, often = (spent(Setting("", PLAIN, n), VOTES, 1e-5) for n in (1, 100))
+    assert once.release == often.release
+    assert once.person < often.person
+    assert often.person_most < often.person
+
+
+def leaks(setting, near=None, seeds=range(4)):
+    (found,) = mitigated(
+        [setting], VOTES, HIDDEN, Here(), near_duplicates=near, seeds=seeds, delta=1e-5
+    )
+    return found
+
+
+def test_refusals_tell_votes_that_labels_hide():
+    plain, refusing = leaks(Setting("", PLAIN, 300)), leaks(Setting("", CONFIDENT, 300))
+    assert refusing.misplaced.high < plain.misplaced.low
+
+
+def test_identical_near_duplicates_are_repeats_or_none():
+    """By input, each is fresh; by histogram, all are one answer, and no more than it is told."""
+    same = np.repeat(VOTES[:, None], 60, axis=1)
+    repeats, once = leaks(Setting("", PLAIN, 60)), leaks(Setting("", PLAIN, 1))
+    by_input = leaks(Setting("", PLAIN, 60, cache="input"), same)
+    by_histogram = leaks(Setting("", PLAIN, 60, cache="histogram"), same)
+    assert by_input.misplaced.value == pytest.approx(repeats.misplaced.value, rel=0.1)
+    assert by_histogram.auc.value == once.auc.value == 0.5
+    assert by_histogram.misplaced.value == pytest.approx(once.misplaced.value, rel=0.2)
+
+
+def test_intervals_are_students():
+    found = over_seeds(np.array([1.0, 2.0, 3.0]))
+    assert (found.low, found.high) == pytest.approx((2 - 2.4841, 2 + 2.4841), abs=1e-4)
+
+
+def test_what_makes_no_sense_is_told_in_a_line():
+    with pytest.raises(ValueError, match="none: 0 queries, step 1: expected at least 1"):
+        Setting("none", PLAIN, 0)
+    with pytest.raises(ValueError, match="kept: expected 5 near-duplicates of each"):
+        leaks(Setting("kept", PLAIN, 5, cache="input"), VOTES[:, None])
+    with pytest.raises(ValueError, match="1 seeds: an interval needs at least two"):
+        leaks(Setting("", PLAIN, 5), seeds=[0])
+    with pytest.raises(ValueError, match=r"histograms of shape \(1, 3\): expected \(m, 2\)"):
+        mitigated([], [[1, 2, 3]], [True], Here())
+    with pytest.raises(ValueError, match="histograms of 3 to 4 votes: expected one total"):
+        mitigated([], [[1, 2], [2, 2]], [True, False], Here())

@@ -1,0 +1,131 @@
+"""What `histogram-leakage` advises: simulated for the claim, short, deciding no verdict."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+from runs import COARSE, claimed
+
+from dpassay.attacks import misplaced
+from dpassay.verifiers.checks.histogram_leakage import HistogramLeakage
+from dpassay.verifiers.checks.leakage_advice import advice, mitigations
+from dpassay.verifiers.findings.figures import Leakage, Mitigation
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.reporting.page import page
+from dpassay.verifiers.reporting.terminal import print_report
+
+HISTOGRAM = (110, 60, 40, 30, 10)
+
+
+def claim(**more):
+    return claimed(classes=5, **COARSE | more)
+
+
+def simulated(made, asked=10_000):
+    return mitigations(made, HISTOGRAM, asked, np.random.default_rng(0))
+
+
+def test_other_noise_has_the_queries_that_cost_the_same():
+    """Of Gaussian noise, as the square of its scale: catches an epsilon held by something else."""
+    others = {one.noise: one for one in simulated(claim()) if one.kind == "other-noise"}
+    assert {noise: one.queries for noise, one in others.items()} == {
+        "gaussian:20": 2500,
+        "gaussian:80": 40_000,
+    }
+    assert others["gaussian:20"].recovered < others["gaussian:80"].recovered
+
+
+def test_limits_leave_less_the_tighter_they_are():
+    found = [one for one in simulated(claim()) if one.kind == "query-limit"]
+    assert [one.queries for one in found] == [1, 10, 100, 1000]
+    shares = [one.recovered for one in found]
+    assert shares == sorted(shares)
+    assert [one.queries for one in simulated(claim(), 100) if one.kind == "query-limit"] == [1, 10]
+
+
+def test_what_is_kept_is_asked_in_near_duplicates():
+    made = claim(caching=True)
+    found = simulated(made, 1)
+    assert {one.kind for one in found} == {"near-duplicates"}
+    (line,) = advice(made, found, 0.5)
+    assert line.startswith("answers are kept for identical inputs alone: of near-duplicates")
+    (hundred,) = [one.recovered for one in found if one.queries == 100]
+    assert f"100 leave {100 * hundred:.1f} %" in line
+
+
+def test_three_lines_at_most_say_what_was_simulated():
+    found = (
+        Mitigation("query-limit", 1, "gaussian:40", 0.2, 20),
+        Mitigation("query-limit", 10, "gaussian:40", 0.7, 20),
+        Mitigation("query-limit", 20, "gaussian:40", 0.79, 20),
+        Mitigation("query-limit", 50, "gaussian:40", 0.81, 20),
+        Mitigation("query-limit", 100, "gaussian:40", 0.78, 20),
+        Mitigation("other-noise", 2500, "gaussian:20", 0.957, 20),
+    )
+    kept, limit, other = advice(claim(max_recoverable=0.8), found, 0.64)
+    assert "leave an attacker one query an input, and 20.0 % (even votes, guessed, are 64.0" in kept
+    assert limit == (
+        "of a limit of queries per input, 10 leave 70.0 %, 100 leave 78.0 %; "
+        "20 keep within max_recoverable = 0.8"
+    )
+    assert other == "at the same epsilon gaussian:20 with 2,500 queries leaves 95.7 %"
+    assert (
+        "even 1 leaves more than max_recoverable"
+        in advice(claim(max_recoverable=0.1), found, 0.64)[1]
+    )
+    assert "keep" not in advice(claim(), found, 0.64)[1]
+    assert advice(claim(), (), 0.64) == ()
+
+
+def test_of_very_many_classes_nothing_is_simulated():
+    made = claimed(classes=300, teachers=3000, **COARSE)
+    assert mitigations(made, (10,) * 300, 10_000, np.random.default_rng(0)) == ()
+
+
+def test_even_votes_have_right_what_they_share():
+    figure = Leakage(HISTOGRAM, 1, 1, 0.5, 0.4, 0.6, 0, None, 0.0)
+    assert figure.guessed == pytest.approx(1 - misplaced([50] * 5, HISTOGRAM))
+
+
+def concluded(made, advised=True):
+    check = HistogramLeakage(make_plan(made, 0), 0)
+    if not advised:
+        check.advised = np.random.default_rng(99)
+    return check.conclude(None)
+
+
+@pytest.mark.parametrize(("gate", "verdict"), [({}, "pass"), ({"max_recoverable": 0.6}, "fail")])
+def test_advice_comes_with_a_warning_or_too_much_leakage_and_decides_nothing(gate, verdict):
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 286}
+    found, other = (concluded(claim(privacy=privacy, **gate), way) for way in (True, False))
+    assert found.verdict is other.verdict is Verdict(verdict)
+    assert 1 <= len(found.finding.advice) <= 3
+    assert found.finding.message == other.finding.message, "random numbers of its own"
+    assert found.finding.figure.mitigations
+    # those that are named are those of the figure
+    ten = next(one for one in found.finding.figure.mitigations if one.queries == 10)
+    assert f"10 leave {100 * ten.recovered:.1f} %" in found.finding.advice[1]
+
+
+def test_within_the_limit_there_is_nothing_to_advise():
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 10}
+    found = concluded(claim(privacy=privacy, max_recoverable=0.95))
+    assert found.verdict is Verdict.PASS
+    assert found.finding.advice == found.finding.figure.mitigations == ()
+
+
+def test_reports_show_it(reports, capsys):
+    report = reports["pass"]
+    check = CheckResult("histogram-leakage", Verdict.PASS, "reads", advice=("keep <b>answers",))
+    figure = replace(
+        report.figures.leakage, mitigations=(Mitigation("query-limit", 10, "gaussian:4", 0.7, 20),)
+    )
+    told = replace(report, checks=(check,), figures=replace(report.figures, leakage=figure))
+    print_report(told, "it")
+    assert "advice: keep <b>answers" in capsys.readouterr().out
+    html = page(told, "it", datetime(2026, 1, 1))
+    assert "<li>keep &lt;b&gt;answers</li>" in html
+    assert "Limit of answers to one input</th><td>gaussian:4</td>" in html
+    assert told.as_json()["checks"][0]["advice"] == ["keep <b>answers"]
