@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .records import Task, digits
+from .records import Task, asked_and_kept, digits, table
 
 _KEPT = 10  # one in so many records of the rare digit
 _LEFT_OUT = ("education", "income")
@@ -57,6 +57,30 @@ def rare_digit(digit: int = 8, queries: int = 600) -> People:
         names=("even", "odd"),
     )
     return People(parity, (task.truths == digit).astype(np.int64), f"digit {digit}")
+
+
+def people_of(path: str | Path, label: str, column: str, value: str, queries: int) -> People:
+    """The rows of a CSV file: teachers predict `label`, and `column` is hidden from them.
+
+    value: of that column, as the file writes it: who has it has the attribute. Needs pandas. Raises
+    ValueError for a file that is no such table (`table`), a column that is not there or is the
+    label, and a value that none or all of those asked have.
+    """
+    import pandas as pd
+
+    task = table(path, label, queries, (column,) if column != label else ())
+    if column == label:
+        raise ValueError(f"{path}: column {column!r} is the label: expected another one")
+    words = pd.read_csv(path, dtype=str)[column].to_numpy()
+    asked, _ = asked_and_kept(len(words), queries)
+    hidden = (words[asked] == value).astype(np.int64)
+    if not 0 < hidden.sum() < len(hidden):
+        found = ", ".join(sorted(set(words.tolist()))[:12])
+        raise ValueError(
+            f"{path}: {int(hidden.sum())} of the {queries} people asked about have {column} "
+            f"{value!r}: expected some and not all; its values are {found}"
+        )
+    return People(task, hidden, f"{column} {value}")
 
 
 def adult(folder: str | Path, hidden: tuple[str, str] = ("education", "Doctorate")) -> People:

@@ -89,12 +89,13 @@ def mnist() -> Task:
     return _split("mnist", images / 255.0, labels, 1000)
 
 
-def table(path: str | Path, label: str, queries: int = 1000) -> Task:
+def table(path: str | Path, label: str, queries: int = 1000, without: tuple[str, ...] = ()) -> Task:
     """The rows of a CSV file (gzip too) with a header; the last ones of a fixed shuffle are asked.
 
-    label: the column to predict. Columns of numbers are scaled to mean 0 and variance 1, of others
-    each value is a column of zeros and ones. Needs pandas. Raises ValueError for a file that is no
-    such table, for empty cells, and for more classes than half the rows, as of a number.
+    label: the column to predict; without: columns that no teacher sees. Columns of numbers are
+    scaled to mean 0 and variance 1, of others each value is a column of zeros and ones. Needs
+    pandas. Raises ValueError for a file that is no such table, for empty cells, and for more
+    classes than half the rows, as of a number.
     """
     import pandas as pd
 
@@ -112,6 +113,9 @@ def table(path: str | Path, label: str, queries: int = 1000) -> Task:
         raise ValueError(f"{path}: row {row}: {column!r} is empty: expected a value in every cell")
     if not 1 <= queries < len(rows):
         raise ValueError(f"{path}: {queries} queries of {len(rows)} rows: expected fewer than rows")
+    for column in without:
+        if column not in rows.columns:
+            raise ValueError(f"{path}: no column {column!r}: there are {', '.join(map(str, rows))}")
     values, labels = np.unique(rows[label].to_numpy(), return_inverse=True)
     if len(values) < 2:
         raise ValueError(f"{path}: column {label!r} has one value: expected two classes or more")
@@ -120,7 +124,7 @@ def table(path: str | Path, label: str, queries: int = 1000) -> Task:
             f"{path}: column {label!r} has {len(values)} values in {len(rows)} rows: "
             "expected classes"
         )
-    features = pd.get_dummies(rows.drop(columns=label), dtype=float).to_numpy(float)
+    features = pd.get_dummies(rows.drop(columns=[label, *without]), dtype=float).to_numpy(float)
     numeric = features.std(0) > 0
     features[:, numeric] -= features[:, numeric].mean(0)
     features[:, numeric] /= features[:, numeric].std(0)
@@ -129,10 +133,15 @@ def table(path: str | Path, label: str, queries: int = 1000) -> Task:
     return replace(task, names=tuple(str(value) for value in values), classes=len(values))
 
 
+def asked_and_kept(rows: int, queries: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which of so many rows are queries, and which are trained on: the same split everywhere."""
+    order = np.random.RandomState(_SPLIT).permutation(rows)
+    return order[:queries], order[queries:]
+
+
 def _split(name: str, rows: Matrix, labels: NDArray[np.int64], queries: int) -> Task:
     if not 1 <= queries < len(rows):
         raise ValueError(f"{name}: {queries} queries: expected 1 to {len(rows) - 1}")
-    order = np.random.RandomState(_SPLIT).permutation(len(rows))
-    asked, kept = order[:queries], order[queries:]
+    asked, kept = asked_and_kept(len(rows), queries)
     labels = np.asarray(labels, dtype=np.int64)
     return Task(name, rows[kept], labels[kept], rows[asked], labels[asked], int(labels.max()) + 1)

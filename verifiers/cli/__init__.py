@@ -5,6 +5,7 @@ import click
 from ..commands.exit_statuses import run_commands
 from .account import account
 from .audit import audit
+from .chain import chain
 from .monitor import monitor
 from .plan import plan
 from .probabilities import probabilities
@@ -21,7 +22,7 @@ def commands() -> None:
     """Assay differentially private aggregators: what they draw, spend and leak."""
 
 
-for _command in (verify, plan, probabilities, reconstruct, account, audit, monitor, serve):
+for _command in (verify, plan, probabilities, reconstruct, account, audit, chain, monitor, serve):
     commands.add_command(_command)
 
 

@@ -97,7 +97,7 @@ def evidence_chart(trace: EvidenceTrace) -> EvidenceChart:
     threshold = y.place(trace.threshold_log10)
     below = early and threshold < HEIGHT - BOTTOM - _LETTERS
     name = threshold + (16.0 if below else -6.0)
-    return EvidenceChart(x, y, _line(x, y, points), threshold, early, name)
+    return EvidenceChart(x, y, line_through(x, y, points), threshold, early, name)
 
 
 def _crossing(points: Sequence[tuple[int, float]], level: float) -> float | None:
@@ -132,7 +132,7 @@ def scale_chart(trace: ScaleTrace) -> ScaleChart:
     y = Axis(bottom, top, HEIGHT - BOTTOM, TOP, True)
     lows = [(n, low) for n, low, _ in points]
     highs = [(n, high) for n, _, high in reversed(points)]
-    return ScaleChart(x, y, _line(x, y, [*lows, *highs]), y.place(trace.claimed))
+    return ScaleChart(x, y, line_through(x, y, [*lows, *highs]), y.place(trace.claimed))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def label_chart(asked: AskedHistogram) -> LabelChart:
     return LabelChart(x, rows, bottom + BOTTOM, bottom)
 
 
-def _line(x: Axis, y: Axis, points: Sequence[tuple[int, float]]) -> str:
+def line_through(x: Axis, y: Axis, points: Sequence[tuple[float, float]]) -> str:
     """The points as an SVG list of coordinates."""
     return " ".join(f"{x.place(float(n)):g},{y.place(value):g}" for n, value in points)
 

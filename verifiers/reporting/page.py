@@ -43,7 +43,7 @@ def page(report: Report, target: str, started: datetime) -> str:
     figures = report.figures or Figures()
     checks = sorted(report.checks, key=lambda check: check.verdict.rank)
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             report=report,
@@ -60,7 +60,8 @@ def page(report: Report, target: str, started: datetime) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Of all pages: every text is escaped and made printable."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

@@ -1,0 +1,83 @@
+"""What `dpassay chain --report DIR` writes: index.html, chain.csv and chain.json."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+from ...attacks.inference.chain import Chain
+from ...attacks.inference.measures import Estimate
+from ..commands.chain import as_json, rows
+from ..findings.report import versions
+from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, line_through
+from .files import ReportFileError
+from .page import environment
+
+_HEAD = ("part", "of", "measure", "value", "low", "high")
+
+
+def write_chain(found: Chain, folder: Path) -> None:
+    """Writes all three, each under another name first. Raises ReportFileError."""
+    made = {
+        "chain.csv": _csv(found),
+        "chain.json": json.dumps(as_json(found), indent=1) + "\n",
+        "index.html": chain_page(found),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in made.items():
+            part = folder / f".{name}.part"
+            part.write_text(text)
+            part.replace(folder / name)
+    except OSError as error:
+        raise ReportFileError(f"--report {folder}: {error.strerror or error}") from None
+
+
+def _csv(found: Chain) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_HEAD)
+    writer.writerows(rows(found))
+    return text.getvalue()
+
+
+def chain_page(found: Chain) -> str:
+    """The HTML of a chain: tables, two curves, no scripts."""
+    charts = {"students": student_chart(found), "answers": answers_chart(found)}
+    page = environment().get_template("chain.html")
+    return page.render(found=found, versions=versions(), charts=charts, estimate=_estimate)
+
+
+def student_chart(found: Chain) -> dict[str, object]:
+    """Accuracy of students over epsilon spent, one line a mechanism, and without privacy."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for (name, _), taught in found.students.items():
+        points.setdefault(name, []).append((taught.answers.epsilon, taught.accuracy))
+    every = [p for line in points.values() for p in line]
+    most = max([epsilon for epsilon, _ in every] + [1e-9])
+    lowest = min([accuracy for _, accuracy in every] + [found.baseline])
+    x = Axis(0.0, 1.05 * most, LEFT, WIDTH - RIGHT)
+    y = Axis(max(0.0, lowest - 0.1), 1.0, HEIGHT - BOTTOM, TOP)
+    lines = {name: line_through(x, y, sorted(line)) for name, line in points.items()}
+    marks = {name: [(x.place(e), y.place(a)) for e, a in line] for name, line in points.items()}
+    return {"x": x, "y": y, "lines": lines, "marks": marks, "limit": y.place(found.baseline)}
+
+
+def answers_chart(found: Chain) -> dict[str, object]:
+    """Area under the curve over the number of answers, and that of who sees the votes."""
+    x = Axis(1.0, float(max(*found.setting.queries, 2)), LEFT, WIDTH - RIGHT, True)
+    y = Axis(0.4, 1.0, HEIGHT - BOTTOM, TOP)
+    places = [(float(end.cell.queries), end.through.auc.value) for end in found.through]
+    direct = found.through[0].direct.auc.value
+    marks = [(x.place(n), y.place(a)) for n, a in places]
+    return {
+        "x": x,
+        "y": y,
+        "lines": {"through answers": line_through(x, y, places)},
+        "marks": {"through answers": marks},
+        "limit": y.place(direct),
+    }
+
+
+def _estimate(found: Estimate) -> str:
+    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"

@@ -1,0 +1,80 @@
+"""What a person sees of a chain on the terminal: a few tables."""
+
+import click
+
+from ...attacks.inference.chain import Chain
+from ...attacks.inference.measures import Estimate
+from ..text import printable
+
+
+def print_chain(found: Chain) -> None:
+    """The chain for people, on stdout, part by part."""
+    for line in lines(found):
+        click.echo(printable(line))
+
+
+def lines(found: Chain) -> list[str]:
+    """One line a figure that matters; the rest is in the report."""
+    told, setting, task = found.consensus, found.setting, found.people.task
+    said = [
+        f"{task.name}: {setting.teachers} teachers ({setting.learner}) trained on "
+        f"{len(task.records):,} records, asked about {len(task.queries):,}; GNMax, sigma "
+        f"{setting.sigma:g}",
+        f"teachers: {_percent(told.teacher_accuracy)} right one by one, "
+        f"{_percent(told.plurality_accuracy)} by plurality; consensus {_percent(told.consensus)}",
+        "",
+        f"student, on people it never saw ({_percent(found.baseline)} without privacy):",
+    ]
+    for (name, budget), taught in found.students.items():
+        said.append(
+            f"  {name}, epsilon at most {budget:g}: {taught.given} labels, "
+            f"{_percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
+        )
+    attribute = found.people.attribute
+    said += ["", f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:"]
+    for name, one in found.direct.items():
+        said.append(
+            f"  {name}: area {_area(one.auc)}, flags {_percent(one.recall.value)} of them and "
+            f"{_percent(one.false_positive_rate.value)} of the others"
+        )
+    said.append("by who sees answers alone, and reads the votes from them:")
+    for end in found.through:
+        said.append(
+            f"  {end.cell.queries:,} answers about each: {_percent(end.misplaced)} of the votes "
+            f"misplaced, area {_area(end.through.auc)}, epsilon {end.cost.person:.2f}"
+        )
+    said += _of_members(found) + _of_mitigations(found)
+    return said
+
+
+def _of_members(found: Chain) -> list[str]:
+    if not found.members:
+        return []
+    said = ["", "who was a training record, found at 1 % false alarms:"]
+    for member in found.members:
+        seen = "from the votes" if member.labels is None else f"from {member.labels:,} labels"
+        most = "votes are not private" if member.bound is None else f"at most {member.bound:.3f}"
+        said.append(f"  {seen}: {_percent(member.tpr.value)} of members ({most})")
+    return said
+
+
+def _of_mitigations(found: Chain) -> list[str]:
+    if not found.settings:
+        return ["", "mitigations are measured between two classes alone"]
+    said = ["", "what helps:"]
+    for helped in found.settings:
+        said.append(
+            f"  {helped.setting.name}: {_percent(helped.misplaced.value)} of the votes misplaced, "
+            f"area {helped.auc.value:.3f}; {_percent(helped.utility.answered)} answered, "
+            f"{_percent(helped.utility.plurality)} as most teachers say; epsilon "
+            f"{helped.spent.person:.2f}"
+        )
+    return said
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _area(found: Estimate) -> str:
+    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
