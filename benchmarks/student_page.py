@@ -40,8 +40,8 @@ def draw(found: Found, settings: dict[str, Any], gammas: Any) -> Iterator[tuple[
             title=name,
             ylim=(0, 100),
         )
+        ax.legend(frameon=False, loc="lower right")
     axes[0].set_ylabel("right labels, %")
-    axes[0].legend(frameon=False, loc="upper left")
     yield "noise", figure
     figure, axes = _panels(data, sharey=True)
     for ax, name in zip(axes, data, strict=True):

@@ -101,7 +101,7 @@ def student(data: str) -> Student:
         return Student("label-spreading")
     from sklearn.ensemble import RandomForestClassifier
 
-    return Student("self-training", RandomForestClassifier(50, min_samples_leaf=3))
+    return Student("self-training", RandomForestClassifier(20, min_samples_leaf=3))
 
 
 def measured(data: str, what: str, budget: float, seed: int) -> dict[str, Any]:

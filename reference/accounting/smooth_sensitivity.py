@@ -6,6 +6,7 @@ by distance and order by order before `smooth_sensitivity` is taken.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -145,6 +146,12 @@ def _bound(log_q: Matrix, noise: Gaussian, order: Matrix) -> Matrix:
 
 def _log_q0(noise: Gaussian, orders: Matrix) -> Matrix:
     """Least ln q, (n_orders,), from which on the data-independent bound stands."""
+    return np.array(_searched_log_q0(noise, tuple(orders.tolist())))
+
+
+@lru_cache(maxsize=64)  # the same for every histogram of a ledger
+def _searched_log_q0(noise: Gaussian, at: tuple[float, ...]) -> tuple[float, ...]:
+    orders = np.array(at)
     independent = gnmax_data_independent(noise.scale, orders)
     high = np.zeros_like(orders)
     low = -np.square((orders + 1.0) / noise.scale + 1.0)
@@ -154,7 +161,7 @@ def _log_q0(noise: Gaussian, orders: Matrix) -> Matrix:
         middle = 0.5 * (low + high)
         helps = _paired(middle, noise, orders) < independent
         low, high = np.where(helps, middle, low), np.where(helps, high, middle)
-    return high
+    return tuple(high.tolist())
 
 
 def _moved(log_q: Matrix, classes: int, noise: Gaussian, sign: int) -> Matrix:
