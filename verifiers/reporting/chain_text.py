@@ -40,7 +40,7 @@ def lines(found: Chain) -> list[str]:
     said.append("by who sees answers alone, and reads the votes from them:")
     for end in found.through:
         said.append(
-            f"  {end.cell.queries:,} answers about each: {_percent(end.misplaced)} of the votes "
+            f"  {_number(end.cell.queries, 'answer')} about each: {_percent(end.misplaced)} of the votes "
             f"misplaced, area {_area(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
     said += _of_members(found) + _of_mitigations(found)
@@ -52,7 +52,9 @@ def _of_members(found: Chain) -> list[str]:
         return []
     said = ["", "who was a training record, found at 1 % false alarms:"]
     for member in found.members:
-        seen = "from the votes" if member.labels is None else f"from {member.labels:,} labels"
+        seen = (
+            "from the votes" if member.labels is None else f"from {_number(member.labels, 'label')}"
+        )
         most = "votes are not private" if member.bound is None else f"at most {member.bound:.3f}"
         said.append(f"  {seen}: {_percent(member.tpr.value)} of members ({most})")
     return said
@@ -70,6 +72,10 @@ def _of_mitigations(found: Chain) -> list[str]:
             f"{helped.spent.person:.2f}"
         )
     return said
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _percent(share: float) -> str:
