@@ -40,8 +40,8 @@ def lines(found: Chain) -> list[str]:
     said.append("by who sees answers alone, and reads the votes from them:")
     for end in found.through:
         said.append(
-            f"  {_number(end.cell.queries, 'answer')} about each: {_percent(end.misplaced)} of the votes "
-            f"misplaced, area {_area(end.through.auc)}, epsilon {end.cost.person:.2f}"
+            f"  {_number(end.cell.queries, 'answer')} about each: {_percent(end.misplaced)} of the "
+            f"votes misplaced, area {_area(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
     said += _of_members(found) + _of_mitigations(found)
     return said
