@@ -24,9 +24,17 @@ Releases = NDArray[np.float64]
 class Aggregation(Protocol):
     """What every aggregation offers."""
 
-    noise: NumberNoise
-    adjacency: Adjacency
-    contributions: int
+    @property
+    def noise(self) -> NumberNoise:
+        """What is added to each number."""
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which inputs are neighbours."""
+
+    @property
+    def contributions(self) -> int:
+        """Records at most in which they differ."""
 
     @property
     def dimensions(self) -> int:

@@ -72,54 +72,71 @@ class NumberNoise:
         digits: of the significand of the float that carries it, 53 or 24. A release stands for all
         sums that are rounded to it: correct noise, rounded once, is accused by a transform that
         takes the release for the sum itself, after 152 draws where an ulp is 3 % of the scale.
-        Generators have atoms of their own: no width is below 2^-24 of the scale.
+        Generators have atoms of their own: no width is below 2^-24 of the scale. Whole noise is
+        told by the whole number nearest to a release.
         """
-        values = np.abs(np.asarray(released, dtype=np.float64))
-        _, exponent = np.frexp(values)
-        tiny = -1074 if digits == 53 else -149
-        ulp = np.ldexp(1.0, np.maximum(exponent - digits, tiny))
-        return np.asarray(0.5 * np.maximum(ulp, max(self.grid, _ATOM * self.family.scale)))
+        ulp = _ulp(np.asarray(released, dtype=np.float64), digits)
+        if self.family.whole:
+            return np.maximum(ulp, 2.0**-20)
+        return 0.5 * np.maximum(ulp, max(self.grid, _ATOM * self.family.scale))
 
-    def log_mass(self, released: ArrayLike, exact: ArrayLike, digits: int = 53) -> Vector:
-        """Log-probabilities (...) of released numbers, given the exact ones; shapes broadcast."""
+    def log_mass(
+        self, released: ArrayLike, exact: ArrayLike, half: ArrayLike | None = None
+    ) -> Vector:
+        """Log-probabilities (...) of released numbers, given the exact ones; shapes broadcast.
+
+        half: half the width (...) of what a release stands for, `half_width` by default. Laws that
+        are compared need the same one, unless they round to different grids.
+        """
         y, x = np.broadcast_arrays(
             np.asarray(released, dtype=np.float64), np.asarray(exact, dtype=np.float64)
         )
-        half = self._half(y, digits)
-        found = self.family.log_mass(y - x, half)
+        width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
+        found = self.family.log_mass(y - x, width)
         low, high = y <= self.low, y >= self.high
         with np.errstate(invalid="ignore"):
-            found = np.where(low, self.family.log_cdf(self.low + half - x), found)
-            found = np.where(high, self.family.log_survival(self.high - half - x), found)
-        return np.where((y < self.low) | (y > self.high), -np.inf, found)
+            found = np.where(low, self.family.log_cdf(self.low + width - x), found)
+            found = np.where(high, self.family.log_survival(self.high - width - x), found)
+        return np.where(self._forbids(y, width), -np.inf, found)
+
+    def _forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
+        """Outside the range, or off the grid by more than the rounding of a float explains."""
+        outside = (released < self.low) | (released > self.high)
+        if not self.grid:
+            return outside
+        slack = np.maximum(4.0 * np.spacing(np.abs(released)), 2.0 * half - self.grid)
+        nearest = np.rint(released / self.grid) * self.grid
+        held = (released == self.low) | (released == self.high)
+        return np.asarray(outside | (~held & (np.abs(released - nearest) > slack)))
 
     def transform(
         self,
         released: ArrayLike,
         exact: ArrayLike,
         uniform: ArrayLike,
-        digits: int = 53,
+        half: ArrayLike | None = None,
     ) -> Vector:
         """Probability transforms (...): uniform on (0, 1) where the releases follow this law.
 
         uniform: the verifier's own draws (...), by which a release stands for one of the sums that
-        are rounded to it.
+        are rounded to it; half: as for `log_mass`.
         """
         y, x = np.broadcast_arrays(
             np.asarray(released, dtype=np.float64), np.asarray(exact, dtype=np.float64)
         )
-        half = self._half(y, digits)
+        width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
         with np.errstate(invalid="ignore"):
-            below = np.where(y <= self.low, -np.inf, self.family.log_cdf(y - half - x))
-            to = np.where(y >= self.high, 0.0, self.family.log_cdf(y + half - x))
+            below = np.where(y <= self.low, -np.inf, self.family.log_cdf(y - width - x))
+            to = np.where(y >= self.high, 0.0, self.family.log_cdf(y + width - x))
         low, high = np.exp(below), np.exp(to)
         return np.asarray(low + np.asarray(uniform) * (high - low))
 
-    def _half(self, released: Vector, digits: int) -> Vector:
-        """As `half_width`; whole noise is told by the whole number nearest to a release."""
-        if not self.family.whole:
-            return self.half_width(released, digits)
-        return np.maximum(2.0 * self.half_width(released, digits), 2.0**-20)
+
+def _ulp(numbers: Vector, digits: int) -> Vector:
+    """The distance (...) from a float of so many digits to the next."""
+    _, exponent = np.frexp(numbers)
+    tiny = -1074 if digits == 53 else -149
+    return np.asarray(np.ldexp(1.0, np.maximum(exponent - digits, tiny)))
 
 
 def parse_number_noise(text: str) -> NumberNoise:

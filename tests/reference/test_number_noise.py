@@ -130,10 +130,11 @@ def test_rounding_of_floats_is_part_of_the_law() -> None:
     rng = np.random.default_rng(3)
     exact = 1e6
     drawn = np.float32(exact + rng.laplace(scale=2.0, size=40_000)).astype(np.float64)
-    uniform = noise.transform(drawn, exact, rng.random(drawn.size), digits=24)
+    half = noise.half_width(drawn, digits=24)
+    uniform = noise.transform(drawn, exact, rng.random(drawn.size), half)
     fine = np.histogram(uniform, 256, (0.0, 1.0))[0]
     assert stats.chisquare(fine).pvalue > 1e-7
-    taken_for_real = noise.transform(drawn, exact, rng.random(drawn.size), digits=53)
+    taken_for_real = noise.transform(drawn, exact, rng.random(drawn.size))
     assert stats.chisquare(np.histogram(taken_for_real, 256, (0.0, 1.0))[0]).pvalue < 1e-7
 
 

@@ -129,6 +129,8 @@ class InProcessTarget:
 
 def _alike(one: Any, other: Any) -> bool:
     """Whether two inputs hold the same, arrays or anything else."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return all(_alike(*each) for each in zip(one, other, strict=True))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)

@@ -1,0 +1,64 @@
+"""From what the checks of numbers found to the results that a report lists."""
+
+from collections.abc import Sequence
+
+from ..checks.base import Finding
+from ..findings.report import CheckResult, Verdict
+from ..gate.ending import Ending
+from .checks.base import NumberCheck, refuted, verdict_of
+from .checks.input_contract import InputContract
+from .shares import SHARES
+
+
+def results(
+    contract: InputContract, checks: Sequence[NumberCheck], ending: Ending
+) -> list[CheckResult]:
+    """One result for each check id, in the order of the report."""
+    cut = _cut(checks, ending)
+    found = {contract.id: _of_contract(contract, ending), **ending.proofs}
+    found |= {check.id: _result(check, ending, cut) for check in checks}
+    return [found[name] for name in SHARES if name in found]
+
+
+def _of_contract(contract: InputContract, ending: Ending) -> CheckResult:
+    verdict, message = Verdict.PASS, "every reply had the right shape, type and range"
+    if ending.error is not None:
+        verdict, message = Verdict.ERROR, ending.error
+    elif not contract.served:
+        verdict, message = Verdict.INCONCLUSIVE, ending.stopped or "nothing was answered"
+    again = ending.again(verdict)
+    return CheckResult(contract.id, verdict, message, contract.queries, reproduce=again)
+
+
+def _cut(checks: Sequence[NumberCheck], ending: Ending) -> str | None:
+    """Which failure cut the other checks short, if one did."""
+    if ending.error is not None:
+        return "the run ended when the target failed"
+    failed = [check.id for check in checks if refuted(check)]
+    if not failed or ending.finished:
+        return None
+    return f"the run ended when {' and '.join(failed)} failed"
+
+
+def _result(check: NumberCheck, ending: Ending, cut: str | None) -> CheckResult:
+    verdict = verdict_of(check)
+    if verdict is Verdict.FAIL:
+        finding = check.violation()
+    elif verdict is Verdict.PASS:
+        finding = check.silence()
+    else:
+        why = ending.stopped or "the run ended"
+        more = f"{why}; about {check.shortfall():,} more draws would have been needed"
+        finding = Finding(cut or more)
+    return CheckResult(
+        check.id,
+        verdict,
+        finding.message,
+        check.draws,
+        check.log_e_value,
+        check.log_threshold,
+        None,
+        finding.diagnosis,
+        ending.again(verdict),
+        verdict is Verdict.INCONCLUSIVE and cut is not None,
+    )
