@@ -11,6 +11,7 @@ from .aggregations import (
     NoisyGradient,
     NoisyHistogram,
     NoisySum,
+    Releases,
     sample,
     sensitivity,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "NoisyHistogram",
     "NoisySum",
     "NumberNoise",
+    "Releases",
     "ThresholdedHistogram",
     "parse_number_noise",
     "sample",

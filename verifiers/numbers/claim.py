@@ -223,6 +223,12 @@ class NumbersClaim(Table):
         return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
 
 
+def is_of_numbers(table: dict[str, Any]) -> bool:
+    """Whether a claim, as parsed TOML, names a mechanism that releases numbers."""
+    mechanism = table.get("mechanism")
+    return isinstance(mechanism, dict) and mechanism.get("name") in NAMES
+
+
 def parse_numbers_claim(table: dict[str, Any], source: str = "claim") -> NumbersClaim:
     """The claim in `table` (parsed TOML). Raises ClaimError."""
     try:

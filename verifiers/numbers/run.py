@@ -91,8 +91,9 @@ class _Run:
 
     def _gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
+        self._show(self.contract.seen)
         pending: list[Batch] = []
-        seen = waiting = 0
+        seen, waiting = self.contract.queries, 0
         for asked, wanted in self.plan.calls(self.seed):
             size = min(wanted, self.standing.left)
             if size < 1:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...targets import Refused, Target, TargetError
-from ..asked import Asked
+from ..asked import Asked, Batch
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 
@@ -13,7 +13,8 @@ _SIZES = (2, 1, 7)
 class InputContract:
     """Asks the typical input, then every other one once, before any evidence is gathered.
 
-    served: the inputs that are answered; refusals: what is said of the others.
+    served: the inputs that are answered; refusals: what is said of the others; seen: what was
+    released, which is evidence like all that comes later.
     """
 
     id = "input-contract"
@@ -22,6 +23,7 @@ class InputContract:
         self.claim, self.plan = claim, plan
         self.queries = 0
         self.served: list[Asked] = []
+        self.seen: list[Batch] = []
         self.refusals: list[str] = []
 
     def run(self, target: Target) -> None:
@@ -55,3 +57,4 @@ class InputContract:
                 f"{release.text(asked.values, size)} released {found[row, column]} at place "
                 f"{row}, coordinate {column}: expected finite numbers"
             )
+        self.seen.append(Batch(asked, found, (size,)))
