@@ -7,6 +7,7 @@ from ..findings.report import CheckResult, Verdict
 from ..gate.ending import Ending
 from .checks.base import NumberCheck, refuted, verdict_of
 from .checks.input_contract import InputContract
+from .registered import ASKING
 from .shares import SHARES
 
 
@@ -17,6 +18,14 @@ def results(
     cut = _cut(checks, ending)
     found = {contract.id: _of_contract(contract, ending), **ending.proofs}
     found |= {check.id: _result(check, ending, cut) for check in checks}
+    again = ending.again(Verdict.INCONCLUSIVE)
+    for name in (make.id for make in ASKING):
+        if name not in found:
+            why = cut or ending.stopped or "the run ended before it could be asked"
+            short = cut is not None
+            found[name] = CheckResult(
+                name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=short
+            )
     return [found[name] for name in SHARES if name in found]
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from ...reference.clock import run_clock, untimed
 from ..findings.report import Report
 from ..gate.ending import Ending
-from ..gate.events import Listener
+from ..gate.events import Concluded, Listener
 from ..targets import PacedTarget, Target
 from .asked import Batch, Draws
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .plan import NumbersPlan, make_numbers_plan
-from .registered import OBSERVING
+from .registered import ASKING, OBSERVING
 from .results import results
 from .standing import NumbersStanding
 
@@ -65,6 +65,7 @@ class _Run:
         with self.standing.kept_to_here():
             self._open()
             self._gather()
+            self._ask_more()
         with untimed():
             standing = self.standing
             return Report(
@@ -129,6 +130,18 @@ class _Run:
         if failed and not self.keep_going:
             return True
         return all(refuted(check) or check.shortfall() == 0 for check in self.checks)
+
+    def _ask_more(self) -> None:
+        """The checks that ask for releases of their own, where no other has failed."""
+        ending = self.standing.ending
+        for make in ASKING:
+            if ending.found_after is not None and not self.keep_going:
+                return
+            check = make(self.claim, self.plan, self.seed)
+            self.standing.tell(check.id, self.standing.queries)
+            outcome = check.conclude(self.standing)
+            if outcome is not None:
+                ending.hear(Concluded(self.standing.queries, check.id, outcome))
 
     def _left(self) -> int:
         """Releases that the checks still need."""

@@ -2,13 +2,14 @@
 
 from typing import Protocol
 
-from ...checks.base import Finding
+from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 from ..shares import SHARES
+from ..standing import NumbersStanding
 
 
 class NumberCheck(Protocol):
@@ -37,6 +38,18 @@ class NumberCheck(Protocol):
 
     def silence(self) -> Finding:
         """What to say when it has not: what a fault of the smallest effect would have done."""
+
+
+class AskingCheck(Protocol):
+    """A check that asks for releases of its own, once the others have seen enough."""
+
+    id: str
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        """claim: of the run; plan: its inputs; seed: fixes what is asked."""
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """What it comes to; None where the budget does not hold what it would ask."""
 
 
 def refuted(check: NumberCheck) -> bool:
