@@ -19,6 +19,9 @@ from .noise import NumberNoise
 
 Releases = NDArray[np.float64]
 
+_MOST = 1e300
+"""No bound of a norm is larger: products with numbers up to it do not overflow."""
+
 
 @runtime_checkable
 class Aggregation(Protocol):
@@ -133,8 +136,8 @@ class Clipping:
             raise ValueError("expected lower and upper, or a bound of the norm")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ValueError(f"lower {self.lower:g}, upper {self.upper:g}: expected lower below")
-        if self.norm_bound is not None and not 0 < self.norm_bound < math.inf:
-            raise ValueError(f"norm bound {self.norm_bound:g}: expected a positive number")
+        if self.norm_bound is not None and not 0 < self.norm_bound <= 1e290:
+            raise ValueError(f"norm bound {self.norm_bound:g}: expected a number from 0 to 1e290")
         if self.norm not in (1, 2):
             raise ValueError(f"norm {self.norm}: expected 1 or 2")
 
@@ -142,10 +145,12 @@ class Clipping:
         """Records (n, d), each bounded; a record within the bound keeps its bits."""
         if self.norm_bound is None:
             return np.clip(records, self.lower, self.upper)
-        norms = _norms(records, self.norm)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(norms > self.norm_bound, self.norm_bound / norms, 1.0)
-        return records * factor[:, None]
+        largest = np.abs(records).max(-1, initial=0.0, keepdims=True)
+        unit = records / np.where(largest > 0, largest, 1.0)  # whose squares do not overflow
+        length = np.linalg.norm(unit, self.norm, axis=-1, keepdims=True)
+        beyond = length * np.minimum(largest, _MOST) > self.norm_bound
+        bounded = unit * (self.norm_bound / np.where(length > 0, length, 1.0))
+        return np.where(beyond, bounded, records)
 
     def largest(self, dimensions: int, norm: float) -> Move:
         """The bounded record (dimensions,) whose norm is largest, by the size of its numbers."""
@@ -166,14 +171,6 @@ class Clipping:
         if (self.norm, norm) == (2, 1):
             return Move(self.norm_bound / math.sqrt(dimensions), dimensions)
         return Move(self.norm_bound)
-
-
-def _norms(records: Matrix, norm: int) -> Vector:
-    """Norms (n,) of records whose squares may overflow."""
-    largest = np.abs(records).max(-1, initial=0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unit = np.where(largest[:, None] > 0, records / largest[:, None], 0.0)
-    return np.asarray(largest * np.linalg.norm(unit, norm, axis=-1))
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ _RECORDS = 9
 class Neighbour:
     """An input beside the exact value (d,) of its neighbour.
 
-    allowed: how far a coordinate may move; name: what the altered record is; expected: whether a deployment must serve it: a record within
-    the bounds, or one that clipping is for. What is not may be refused.
+    allowed: how far a coordinate may move; name: what the altered record is; expected: whether
+    clipping is for it: what it is not for may be refused. direction: of the altered record (d,), of
+    length 1, in which it pulls; None where it has none.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Neighbour:
     exact: Vector
     allowed: float
     expected: bool
+    direction: Vector | None = None
 
 
 def neighbours(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
@@ -68,7 +70,15 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neigh
     for name, record, expected in _extremes(mechanism.width, rng):
         times = aggregation.contributions
         altered = np.vstack([base[: len(base) - (times - 1 if replaces else 0)], *[record] * times])
-        yield Neighbour(name, as_values(claim, altered), exact, allowed, expected)
+        pulls = _direction(record)
+        yield Neighbour(name, as_values(claim, altered), exact, allowed, expected, pulls)
+
+
+def _direction(record: Vector) -> Vector | None:
+    if not np.isfinite(record).all():
+        return None
+    unit = record / np.abs(record).max()  # whose squares do not overflow
+    return np.asarray(unit / np.linalg.norm(unit))
 
 
 def _extremes(width: int, rng: np.random.Generator) -> Iterator[tuple[str, Vector, bool]]:

@@ -9,6 +9,7 @@ from .checks.independence import Independence
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
+from .checks.sensitivity import Sensitivity
 from .claim import NumbersClaim
 from .plan import NumbersPlan
 
@@ -21,5 +22,5 @@ OBSERVING: tuple[Callable[[NumbersClaim, NumbersPlan, int], NumberCheck], ...] =
 )
 """Each is made of the claim, the plan and the run's seed."""
 
-ASKING: tuple[type[AskingCheck], ...] = (Clipping,)
+ASKING: tuple[type[AskingCheck], ...] = (Clipping, Sensitivity)
 """The same, of those that ask."""
