@@ -5,7 +5,6 @@ itself: each wager gains the inverse of the probability that the claim gives to 
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from ...evidence.mixture import log_mixture_of
 
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Shares of draws that are copies, each a wager of its own."""
-
-Width = Callable[[Vector], Vector]
-"""From released numbers to half the width of what each stands for."""
 
 
 class CopyEvidence:
@@ -43,14 +39,21 @@ class CopyEvidence:
 
 
 def matches(
-    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix, width: Width
+    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix
 ) -> tuple[NDArray[np.bool_], Vector]:
     """Whether releases are exact values plus noise seen before, and the log-chance of it, flat.
 
-    released, exact, copied: (...), copied the earlier noise. How far from it counts as a match is
-    fixed by the copy and the exact value, before the release is looked at.
+    released, exact, copied: (...), copied the earlier noise. What counts as a match is fixed by the
+    copy and the exact value, before the release is looked at: the value that the copy would make,
+    rounded and clamped as claimed, and where nothing is rounded what floats lose around it.
     """
-    near = 2.0 * (width(exact + copied) + width(copied))
-    found = np.abs(released - exact - copied) <= near
-    chance = noise.family.log_mass(copied, 2.0 * near)
-    return found.ravel(), np.minimum(chance, 0.0).ravel()
+    expected = noise.rounded(exact + copied)
+    step = noise.grid or float(noise.family.whole)
+    if step:
+        near = np.full(expected.shape, 0.25 * step)
+        chance = noise.log_mass(expected, exact)
+    else:
+        near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+        chance = noise.log_mass(expected, exact, 2.0 * near)
+    found = (np.abs(released - expected) <= near) & np.isfinite(chance)
+    return found.ravel(), np.minimum(np.where(np.isfinite(chance), chance, 0.0), 0.0).ravel()

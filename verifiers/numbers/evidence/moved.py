@@ -29,17 +29,20 @@ class MovedTooFar:
 
         allowed: how far its own exact value may lie from that, in each coordinate.
         """
-        family = self.noise.family
+        noise, scale = self.noise, self.noise.family.scale
         for side, sign in enumerate((1.0, -1.0)):
-            with np.errstate(over="ignore", invalid="ignore"):
-                beyond = sign * (released - exact) - allowed
-            null = family.log_mass(beyond, half)
+            center = exact + sign * allowed
+            null = noise.log_mass(released, center, half)
             for place, further in enumerate(_FURTHER):
-                other = family.log_mass(beyond - further * family.scale, half)
+                other = noise.log_mass(released, center + sign * further * scale, half)
                 with np.errstate(invalid="ignore"):
-                    ratio = np.where(np.isfinite(null), other - null, 0.0)
+                    ratio = np.where(np.isfinite(null), np.maximum(other, -1e6) - null, 0.0)
                 self.gains[side, :, place] += ratio.sum(0)
-            tail = np.maximum(family.log_survival(beyond - half), -1e6)
+            # where the noise is clamped, the end towards which nothing has moved is sure
+            sure = released <= noise.low if sign > 0 else released >= noise.high
+            with np.errstate(over="ignore", invalid="ignore"):
+                beyond = sign * (released - center) - half
+            tail = np.where(sure, 0.0, np.maximum(noise.family.log_survival(beyond), -1e6))
             far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * tail
             self.gains[side, :, -1] += far.sum(0)
         self.draws += released.size
