@@ -40,7 +40,8 @@ def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vecto
         values, half = np.append(values, noise.low), np.append(half, 0.5 * step)
         log_p = np.append(log_p, atom)
     assert math.fsum(np.exp(log_p)) == pytest.approx(1.0, abs=1e-9)
-    return noise, values, noise.half_width(values) if half is None else half, log_p
+    found = noise.half_width(values) if half is None else half
+    return noise, values, np.asarray(found, dtype=np.float64), log_p
 
 
 @pytest.mark.parametrize("text", NOISES)
