@@ -62,7 +62,7 @@ def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
     noise = parse_number_noise("laplace:2")
     exact = 1e12
     ulp = float(np.spacing(exact))
-    values = exact + ulp * np.arange(-400_000, 400_001)
+    values = np.asarray(exact + ulp * np.arange(-400_000.0, 400_001.0))
     half = noise.half_width(values)
     log_p = noise.log_mass(values, exact, half)
     faults = tuple(fault for fault in known_faults(noise) if fault.kind == "missing")
