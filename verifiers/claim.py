@@ -81,13 +81,15 @@ SpecText = Annotated[str, PlainSerializer(shown_spec)]
 """A target's spec; reports show it without credentials."""
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
+    """A table of a claim: unknown keys and wrong types are mistakes."""
+
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
     )
 
 
-class MechanismClaim(_Table):
+class MechanismClaim(Table):
     """`[mechanism]`: what is drawn."""
 
     name: Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
@@ -131,7 +133,7 @@ ANY_QUERIES = "any-queries"
 """The scope of a claim that holds whatever is asked."""
 
 
-class PrivacyClaim(_Table):
+class PrivacyClaim(Table):
     """`[privacy]`: what is spent."""
 
     epsilon: float = Field(gt=0, le=MOST_EPSILON)
@@ -140,7 +142,7 @@ class PrivacyClaim(_Table):
     scope: str = ANY_QUERIES
 
 
-class Gate(_Table):
+class Gate(Table):
     """`[gate]`: how the run decides."""
 
     false_alarm: float = Field(default=1e-6, gt=0, le=0.5)
@@ -163,7 +165,7 @@ class Gate(_Table):
         return restart
 
 
-class HttpClaim(_Table):
+class HttpClaim(Table):
     """`[http]`: how a server is spoken to."""
 
     headers: dict[HeaderName, str] = Field(default_factory=dict)
@@ -176,13 +178,13 @@ class HttpClaim(_Table):
         return hash((headers, tuple(self.refusal_status), self.retry_503))
 
 
-class LogClaim(_Table):
+class LogClaim(Table):
     """`[log]`: what a recorded log of the deployment holds."""
 
     refusals: Literal["logged", "left-out"] = "logged"
 
 
-class InputsClaim(_Table):
+class InputsClaim(Table):
     """`[inputs]`: what alone is asked, and the form in which it is."""
 
     file: str | None = None
@@ -236,7 +238,7 @@ class InputsClaim(_Table):
         return FormRelease(self.form, given)
 
 
-class Claim(_Table):
+class Claim(Table):
     """A deployment's claim; the defaults of `[gate]` are those of the public contract."""
 
     mechanism: MechanismClaim
@@ -254,6 +256,17 @@ class Claim(_Table):
                 "the log of it, dpassay verify --log FILE"
             )
         return self
+
+    @property
+    def said(self) -> str:
+        """The mechanism in a few words, as reports head themselves."""
+        it = self.mechanism
+        return f"{it.name} with {it.noise}, {it.classes} classes, {it.teachers} teachers"
+
+    @property
+    def releases(self) -> str:
+        """What the deployment releases, in a word."""
+        return "labels"
 
     @property
     def given(self) -> tuple[Input, ...]:
@@ -309,17 +322,21 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
 
 def read_claim(path: str | Path) -> Claim:
     """The claim in the TOML file at `path`. Raises ClaimError."""
+    return parse_claim(read_table(path), str(path))
+
+
+def read_table(path: str | Path) -> dict[str, Any]:
+    """The TOML file at `path`, parsed and no more. Raises ClaimError."""
     try:
         text = read_bytes(str(Path(path)), CLAIM_BYTES)
     except ReadingError as error:
         raise ClaimError(f"{path}: {error}") from None
     try:
-        table = tomllib.loads(text.decode())
+        return tomllib.loads(text.decode())
     except RecursionError:
         raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
     except ValueError as error:  # numbers of thousands of digits among them
         raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None
-    return parse_claim(table, str(path))
 
 
 def _check_scope(file: str, mechanism: MechanismClaim) -> None:

@@ -24,6 +24,7 @@ FLOORS = (
     {"checks"},
     {"logs"},
     {"gate", "commands"},
+    {"numbers"},
     {"reporting", "testing", "github"},
     {"__init__", "cli", "pytest_plugin"},
 )

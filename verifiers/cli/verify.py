@@ -8,6 +8,7 @@ from click.core import ParameterSource
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
 from .ending import end, told
+from .of_numbers import judge_numbers
 from .opened import opened
 from .recorded_log import judge_log
 from .workers import over_workers
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..claim import Claim
     from ..commands.interrupts import Interrupts
     from ..findings.report import Report
+    from ..numbers.claim import NumbersClaim
     from ..targets import Target
 
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option("--histograms", "file", metavar="FILE", help="Your own, CSV, one per row.")
 @click.option("--log", metavar="FILE", help="A recorded log, judged in place of a TARGET.")
+@click.option("--demo", metavar="NAME", help="An embedded example: noisy-histogram.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @over_workers
 @click.pass_context
@@ -62,6 +65,7 @@ def verify(
     skipped: tuple[str, ...],
     typed: tuple[str, ...],
     file: str | None,
+    demo: str | None,
     as_json: bool,
     workers: int | None,
     dask: str | None,
@@ -105,6 +109,9 @@ def verify(
         )
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
+    numbers = _claim_of_numbers(target, claim_file, demo)
+    if numbers is not None:
+        judge_numbers(context, numbers, **context.params)
     spec = None if target is None else shown_spec(target)
     try:
         check_target_options(target, claim_file, queries, max_queries)
@@ -157,6 +164,29 @@ def verify(
             trouble = told(report, files, name, as_json)
         interrupts.until_exit()
     end(report, trouble)
+
+
+def _claim_of_numbers(
+    target: str | None, claim_file: str | None, demo: str | None
+) -> "NumbersClaim | None":
+    """The claim, where it is one of numbers; ends the command for one that is wrong."""
+    from ..claim import ClaimError, read_table
+    from ..numbers.claim import is_of_numbers, parse_numbers_claim
+    from ..numbers.embedded import DEMO, embedded_numbers_claim
+
+    if demo is not None:
+        if demo != DEMO:
+            fail(f"--demo {demo[:60]!r}: expected {DEMO}")
+        if target is not None or claim_file is not None:
+            fail("--demo: an embedded example goes without TARGET and --claim")
+        return embedded_numbers_claim()
+    if claim_file is None:
+        return None
+    try:
+        table = read_table(claim_file)
+        return parse_numbers_claim(table, claim_file) if is_of_numbers(table) else None
+    except ClaimError as error:
+        fail(*lines_of(error))
 
 
 def _beside_a_log(context: click.Context) -> bool:

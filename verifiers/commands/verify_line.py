@@ -8,6 +8,7 @@ def verify_line(
     spec: str | None,
     *,
     claim: str | Path | None = None,
+    demo: str | None = None,
     max_queries: int | None = None,
     queries: int | None = None,
     compare: str | None = None,
@@ -26,6 +27,7 @@ def verify_line(
     flags = {"--keep-going": keep_going, "--stop-at-once": stop_at_once}
     options: dict[str, tuple[object, ...]] = {
         "--claim": (claim,),
+        "--demo": (demo,),
         "--max-queries": (max_queries,),
         "--queries": (queries,),
         "--compare": (compare,),

@@ -5,9 +5,9 @@ import platform
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
-from ..claim import Claim
+from ..claim import Claim, Gate
 from .figures import Figures
 from .figures_json import figures_of
 from .opening import Opening
@@ -55,6 +55,25 @@ class CheckResult:
         }
 
 
+class Claimed(Protocol):
+    """What a report needs of a claim, whatever is released."""
+
+    @property
+    def gate(self) -> Gate:
+        """How the run decides."""
+
+    @property
+    def said(self) -> str:
+        """The mechanism in a few words."""
+
+    @property
+    def releases(self) -> str:
+        """What the deployment releases, in a word: labels or numbers."""
+
+    def model_dump(self, *, mode: str, exclude_none: bool) -> dict[str, Any]:
+        """The claim as JSON has it."""
+
+
 @dataclass(frozen=True)
 class Report:
     """One run; figures: what its page draws; interrupted: by the user.
@@ -66,7 +85,7 @@ class Report:
     nothing_applied: none of the checks that were chosen could be run.
     """
 
-    claim: Claim
+    claim: Claimed
     queries: int
     seconds: float
     seed: int
@@ -99,7 +118,7 @@ class Report:
             return "none of the checks that were chosen can be run on this target"
         if self.left_out is not None and self.verdict is Verdict.PASS:
             return "nothing was found by the checks that were chosen, to the precision below"
-        return self.verdict.meaning
+        return self.verdict.meaning.replace("labels", self.claim.releases)
 
     def as_json(self) -> dict[str, Any]:
         """The public form, as `verify --json` prints it."""
@@ -121,6 +140,8 @@ class Report:
         }
 
     def _drawn(self, check: CheckResult) -> dict[str, Any]:
+        if not isinstance(self.claim, Claim):
+            return {"figures": None}
         return {"figures": figures_of(check.id, self.figures, self.claim.mechanism)}
 
 

@@ -41,6 +41,8 @@ _MEASURES = {
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
     figures = report.figures or Figures()
+    claim = report.claim
+    assert isinstance(claim, Claim), "a report of labels"
     checks = sorted(report.checks, key=lambda check: check.verdict.rank)
     return (
         environment()
@@ -49,12 +51,12 @@ def page(report: Report, target: str, started: datetime) -> str:
             report=report,
             target=target,
             started=started.strftime("%Y-%m-%d %H:%M"),
-            claim=report.claim.mechanism,
+            claim=claim.mechanism,
             versions=versions(),
             checks=checks,
             absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
             figures=figures,
-            exact="" if figures.privacy is None else _exact(figures.privacy, report.claim),
+            exact="" if figures.privacy is None else _exact(figures.privacy, claim),
         )
     )
 

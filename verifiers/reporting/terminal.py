@@ -99,13 +99,12 @@ def print_report(report: Report, target: str) -> None:
     target: what was verified, in words.
     """
     console = _Console(highlight=False)
-    verdict, claim = report.verdict, report.claim.mechanism
+    verdict = report.verdict
     _say(console, report.meaning, lead=(f"{verdict.value.upper()}: ", _STYLES[verdict]))
     _say(console, f"target: {target}")
     _say(
         console,
-        f"claim: {claim.name} with {claim.noise}, {claim.classes} classes, "
-        f"{claim.teachers} teachers; "
+        f"claim: {report.claim.said}; "
         f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
     )
     if verdict is not Verdict.ERROR:

@@ -129,8 +129,11 @@ class InProcessTarget:
 
 def _alike(one: Any, other: Any) -> bool:
     """Whether two inputs hold the same, arrays or anything else."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return all(_alike(*each) for each in zip(one, other, strict=True))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
+        floats = np.asarray(one).dtype.kind == "f"
+        return np.array_equal(one, other, equal_nan=floats)
     return bool(one == other)
 
 

@@ -69,6 +69,8 @@ class ProcessTarget:
     ) -> "ProcessTarget":
         """A Python target in a fresh interpreter. Raises TargetError when it cannot be loaded."""
         worker = [sys.executable, "-m", "dpassay.verifiers.targets.worker", spec]
+        if getattr(release, "takes", None) == "tensors":
+            worker.append("tensors")
         return cls(worker, timeout, loads=spec, restart=restart, release=release)
 
     def ask(self, histogram: Histogram, size: int) -> Any:

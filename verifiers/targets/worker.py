@@ -1,5 +1,7 @@
 """The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
 
+A second word, `tensors`, says that values are a list of arrays rather than one.
+
 It speaks the protocol of `exec:` targets, one JSON object per line. What the target prints goes to
 stderr: stdout belongs to the protocol.
 """
@@ -16,12 +18,13 @@ from ...reference import BudgetExhausted
 from .in_process import InProcessTarget
 from .input_forms import taken
 from .labels import LABELS, label_array
+from .numbers import taken_values
 from .process import BUDGET_ERROR
 from .replies import CallError, NotOffered, Refused, TargetError
 from .spec import load
 
 
-def main(spec: str) -> None:
+def main(spec: str, takes: str = "") -> None:
     """Loads the target, then answers requests until stdin ends."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # ignored, it would not end what a target starts
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -43,7 +46,7 @@ def main(spec: str) -> None:
         request = json.loads(line)
         if request["call"] == "restart":
             _begin_again(replies.fileno(), folder, environment)
-        reply(_answer(target, request))
+        reply(_answer(target, request, takes))
 
 
 def _begin_again(replies: int, folder: str, environment: dict[str, str]) -> None:
@@ -60,9 +63,9 @@ def _begin_again(replies: int, folder: str, environment: dict[str, str]) -> None
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
 
 
-def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(target: InProcessTarget, request: dict[str, Any], takes: str) -> dict[str, Any]:
     try:
-        return _result(target, request)
+        return _result(target, request, takes)
     except NotOffered as lack:
         return {"error": str(lack), "lacking": True}
     except BudgetExhausted:
@@ -73,19 +76,36 @@ def _answer(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
         return {"error": error.said, "fault": True}  # the call is named where it was made
 
 
-def _result(target: InProcessTarget, request: dict[str, Any]) -> dict[str, Any]:
+def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dict[str, Any]:
     """What the target says to one request; raises as the target does."""
     if request["call"] == "spent":
         return {"spent": _number(target.spent(request["delta"]))}
 
     def given() -> Any:
+        if "values" in request:
+            return taken_values(request["values"], tensors=takes == "tensors")
         return taken(request)
 
     if request["call"] == "rdp":
         return {"rdp": _plain(target.charge(given, request["orders"], "rdp"))}
     size = request["size"]
+    if "values" in request:
+        return {"releases": _plain_releases(target.answer(given, size, "aggregate"))}
     found = label_array(target.answer(given, size, "aggregate"), size, "aggregate")
     return {LABELS.reply: found.tolist()}
+
+
+def _plain_releases(reply: Any) -> Any:
+    """Releases as JSON takes them: keys as they are, else numbers, or text that is refused."""
+    if isinstance(reply, list | tuple) and all(isinstance(r, list | tuple) for r in reply):
+        each = [found for release in reply for found in release]
+        if reply and all(isinstance(found, dict) for found in each):
+            return [[{"key": _key(found.get("key"))} for found in r] for r in reply]
+    return _plain(reply)
+
+
+def _key(key: Any) -> Any:
+    return int(key) if isinstance(key, np.integer) else key if isinstance(key, int) else repr(key)
 
 
 def _number(reply: Any) -> Any:
@@ -105,4 +125,4 @@ def _plain(reply: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

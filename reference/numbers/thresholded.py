@@ -1,0 +1,76 @@
+"""A histogram of which only keys with a large noisy count are released (partition selection)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..accounting.adjacency import Adjacency
+from ..arrays import Vector
+from ..generators import secure_generator
+from .noise import NumberNoise
+
+
+@dataclass(frozen=True)
+class ThresholdedHistogram:
+    """A key is released when its noisy count reaches the threshold; an empty key never is.
+
+    cells: how many keys there may be; threshold: T, in counts. An input is the exact counts
+    (cells,). Korolova, Kenthapadi, Mishra, Ntoulas 2009; Desfontaines, Voss, Gipson, Mandayam 2022.
+    """
+
+    noise: NumberNoise
+    cells: int
+    threshold: float
+    adjacency: Adjacency
+    contributions: int = 1
+
+    def log_released(self, counts: ArrayLike) -> Vector:
+        """Log-probability (cells,) that each key is released, rounding included."""
+        exact = np.asarray(counts, dtype=np.float64)
+        if exact.shape != (self.cells,):
+            raise ValueError(f"counts of shape {exact.shape}: expected ({self.cells},)")
+        found = self._log_reaches(exact)
+        return np.where(exact > 0, found, -np.inf)
+
+    def _log_reaches(self, exact: Vector) -> Vector:
+        """Of the noisy count: rounded sums reach T from half a step of the grid below it."""
+        noise = self.noise
+        if self.threshold > noise.high:
+            return np.full(exact.shape, -np.inf)
+        if self.threshold <= noise.low:
+            return np.zeros(exact.shape)
+        if noise.family.whole:  # P(K >= T - n) for whole K
+            return noise.family.log_survival(np.ceil(self.threshold - exact) - 1.0)
+        least = self.threshold
+        if noise.grid:
+            least = (math.ceil(self.threshold / noise.grid) - 0.5) * noise.grid
+        return noise.family.log_survival(least - exact)
+
+    def sample(
+        self, counts: ArrayLike, size: int, rng: np.random.Generator | None = None
+    ) -> list[NDArray[np.int64]]:
+        """`size` independent releases: the keys (released,) of each, in increasing order."""
+        rng = secure_generator() if rng is None else rng
+        exact = np.asarray(counts, dtype=np.float64)
+        noisy = self.noise.sample(exact, size, rng)
+        released = (noisy >= self.threshold) & (exact > 0)
+        return [np.flatnonzero(row) for row in released]
+
+    @property
+    def delta(self) -> float:
+        """Probability that a key which one user's data alone makes is released, exactly.
+
+        Of all ways to spread a user's records over keys the likeliest counts. Neighbours that
+        replace a user may lose such keys and make others, which are two chances.
+        """
+        most = self.contributions
+        log_one = self._log_reaches(np.arange(1.0, most + 1.0))
+        with np.errstate(divide="ignore"):
+            stays = -np.log1p(-np.exp(np.minimum(log_one, 0.0)))  # minus its log-probability
+        best = np.zeros(most + 1)
+        for records in range(1, most + 1):
+            best[records] = (best[records - 1 :: -1][:records] + stays[:records]).max()
+        ways = 1 if self.adjacency is Adjacency.ADD_REMOVE else 2
+        return -math.expm1(-ways * best[most])

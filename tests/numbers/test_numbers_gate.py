@@ -1,0 +1,31 @@
+"""The gate for numbers on a zoo of aggregators: broken ones fail, correct ones pass."""
+
+import numpy as np
+import pytest
+from numeric_zoo import BROKEN, CORRECT, Entry
+
+from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+
+def judged(entry: Entry, seed: int) -> Report:
+    """A report on an entry, which is made anew."""
+    claim = entry.claim
+    aggregate = entry.make(claim.mechanism.aggregation, np.random.default_rng([seed, 99]))
+    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=seed)
+
+
+@pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
+def test_a_broken_one_fails(entry: Entry) -> None:
+    report = judged(entry, 1)
+    failed = {check.id for check in report.checks if check.verdict is Verdict.FAIL}
+    assert failed & set(entry.caught), (report.verdict, failed)
+
+
+@pytest.mark.parametrize("entry", CORRECT, ids=lambda entry: entry.name)
+def test_a_correct_one_passes(entry: Entry) -> None:
+    """A correct one fails with probability 1e-6 at most."""
+    report = judged(entry, 1)
+    told = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
+    assert report.verdict is Verdict.PASS, told

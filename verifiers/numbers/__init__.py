@@ -1,0 +1,1 @@
+"""The gate for aggregators that release numbers: sums, counts, histograms and gradients."""

@@ -1,0 +1,75 @@
+"""The life of a check of numbers: it sees every draw, and says what it found."""
+
+from typing import Protocol
+
+from ...checks.base import Finding, Outcome
+from ...error_budget import log_threshold
+from ...findings.verdict import Verdict
+from ..asked import Draws
+from ..claim import NumbersClaim
+from ..plan import NumbersPlan
+from ..shares import SHARES
+from ..standing import NumbersStanding
+
+
+class NumberCheck(Protocol):
+    """A check that gathers evidence from releases against its null, under the claim."""
+
+    id: str
+    draws: int
+    """Numbers that it has looked at."""
+
+    @property
+    def log_e_value(self) -> float:
+        """Evidence so far, natural log."""
+
+    @property
+    def log_threshold(self) -> float:
+        """Evidence that refutes, natural log."""
+
+    def observe(self, draws: Draws) -> None:
+        """Takes fresh releases of one input."""
+
+    def shortfall(self) -> int:
+        """About how many more draws a pass needs; 0 when a pass means something."""
+
+    def violation(self) -> Finding:
+        """What to say when the evidence has refuted the claim."""
+
+    def silence(self) -> Finding:
+        """What to say when it has not: what a fault of the smallest effect would have done."""
+
+
+class AskingCheck(Protocol):
+    """A check that asks for releases of its own, once the others have seen enough."""
+
+    id: str
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        """claim: of the run; plan: its inputs; seed: fixes what is asked."""
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """What it comes to; None where the budget does not hold what it would ask."""
+
+
+def refuted(check: NumberCheck) -> bool:
+    """Whether the evidence has reached what refutes."""
+    return check.log_e_value >= check.log_threshold
+
+
+def verdict_of(check: NumberCheck) -> Verdict:
+    """Of a check as it stands."""
+    if refuted(check):
+        return Verdict.FAIL
+    return Verdict.PASS if check.shortfall() == 0 else Verdict.INCONCLUSIVE
+
+
+class Weighed:
+    """For a `NumberCheck`: its threshold follows from its share of the claim's `false_alarm`."""
+
+    id: str
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
+        self.claim, self.plan, self.draws = claim, plan, 0
+        self.noise = claim.mechanism.aggregation.noise
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)

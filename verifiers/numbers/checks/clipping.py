@@ -1,0 +1,23 @@
+"""`clipping`: a record beyond all bounds moves a release by the sensitivity at most."""
+
+from ..claim import NumbersClaim
+from ..neighbours import Neighbour, neighbours
+from .moving import MovingRecords
+
+
+class Clipping(MovingRecords):
+    """Many kinds of records, a few releases of each: what is not clipped moves very far."""
+
+    id = "clipping"
+    releases = 40
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        """See `MovingRecords.inputs`: all that are known."""
+        return list(neighbours(claim, seed))
+
+    def passed(self, served: int, queries: int) -> str:
+        """See `MovingRecords.passed`."""
+        return (
+            f"{served} records at and beyond the bounds move a release by no more than the claim "
+            f"allows, by all that {queries:,} releases show: some scales of the noise would be seen"
+        )

@@ -1,0 +1,89 @@
+"""`fresh-noise`: no noise is that of an earlier release, call, coordinate, or its negative."""
+
+import math
+
+import numpy as np
+
+from ....reference.arrays import Matrix
+from ...checks.base import Finding
+from ..asked import Draws
+from ..claim import NumbersClaim
+from ..evidence.copies import CopyEvidence, matches
+from ..plan import NumbersPlan
+from .base import Weighed
+
+_WAYS = {
+    "the release before": "noise is drawn once and used for several releases",
+    "the first release of the call before": "every call begins with the same noise",
+    "the release before, with the other sign": "releases come in pairs of opposite noise",
+    "the coordinate before": "one draw serves several numbers of a release",
+    "the coordinate before, with the other sign": "numbers of a release have opposite noise",
+}
+"""What noise may be a copy of, and why."""
+
+_WANTED = 2_000
+
+
+class FreshNoise(Weighed):
+    """Wagers on copies of what came just before, at the same place in the call, or beside."""
+
+    id = "fresh-noise"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.ways = {way: CopyEvidence() for way in _WAYS}
+        self._last: Matrix | None = None
+        self._first: Matrix | None = None
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        y, x = draws.released, draws.exact
+        noise = y - x
+        before = noise[:-1] if self._last is None else np.vstack([self._last, noise[:-1]])
+        own = slice(1, None) if self._last is None else slice(0, None)
+        self._compare("the release before", y[own], x[own], before)
+        self._compare("the release before, with the other sign", y[own], x[own], -before)
+        if y.shape[1] > 1:
+            self._compare("the coordinate before", y[:, 1:], x[:, 1:], noise[:, :-1])
+            turned = "the coordinate before, with the other sign"
+            self._compare(turned, y[:, 1:], x[:, 1:], -noise[:, :-1])
+        begins = np.flatnonzero(np.concatenate([_begins(b.calls) for b in draws.batches]))
+        firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
+        later = begins if self._first is not None else begins[1:]
+        self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
+        self._last, self._first = noise[-1:], noise[begins[-1:]]
+        self.draws += y.size
+
+    def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix) -> None:
+        if y.size:
+            found, chance = matches(self.noise, y, x, copied)
+            self.ways[way].observe(found, chance)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        logs = [evidence.log_e_value for evidence in self.ways.values()]
+        return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        return max(0, _WANTED - self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
+        found = self.ways[way]
+        message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
+        odds = float(found.log_ratios.max())
+        return Finding(message, _WAYS[way], cause=_WAYS[way], log_odds=odds)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        return Finding(f"no more of {self.draws:,} draws repeat earlier noise than the claim gives")
+
+
+def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which releases of a batch are the first of their call."""
+    found = np.zeros(sum(calls), dtype=bool)
+    found[np.cumsum([0, *calls[:-1]])] = True
+    return found

@@ -1,0 +1,90 @@
+"""`location`: releases are centred where the exact aggregate is."""
+
+import math
+
+import numpy as np
+
+from ...checks.base import Finding
+from ..asked import Draws
+from ..claim import NumbersClaim
+from ..plan import NumbersPlan
+from .base import Weighed
+
+_OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
+"""In scales of the noise."""
+
+
+class Location(Weighed):
+    """Likelihoods of offsets from the exact value, over all draws and for each input."""
+
+    id = "location"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        step = self.noise.grid or float(self.noise.family.whole)
+        offsets = _OFFSETS * self.noise.family.scale
+        if step:  # what is whole moves by whole steps
+            offsets = np.unique(np.round(offsets / step)) * step
+        self.offsets = offsets
+        self._none = int(np.flatnonzero(offsets == 0.0)[0])
+        self._roles = [asked.role for asked in plan.inputs]
+        self.all = np.zeros(offsets.size)
+        self.inputs = {role: np.zeros(offsets.size) for role in self._roles}
+        self.highest = np.full(offsets.size, -np.inf)
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        y, x, half = draws.released, draws.exact, draws.half
+        each = np.empty((len(y), self.offsets.size))
+        for place, offset in enumerate(self.offsets):
+            each[:, place] = np.maximum(self.noise.log_mass(y, x + offset, half), -700.0).sum(1)
+        self.all += each.sum(0)
+        for role in np.unique(draws.roles):
+            self.inputs[role] += each[draws.roles == role].sum(0)
+        mixture = np.logaddexp.reduce(self.all) - math.log(self.all.size)
+        self.highest = np.maximum(self.highest, mixture - self.all)
+        self.draws += y.size
+
+    def _gain(self, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        return float(np.logaddexp.reduce(logs) - math.log(logs.size) - logs[self._none])
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`: half of the wager is on single inputs."""
+        share = math.log(2.0 * len(self.inputs))
+        parts = [self._gain(self.all) - math.log(2.0)]
+        parts += [self._gain(logs) - share for logs in self.inputs.values()]
+        return float(np.logaddexp.reduce(parts))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Offsets that all draws together do not refute, widened to the next refuted one."""
+        open_ = np.flatnonzero(self.highest < self.log_threshold)
+        if not open_.size:
+            return math.nan, math.nan
+        low, high = int(open_[0]) - 1, int(open_[-1]) + 1
+        return (
+            float(self.offsets[low]) if low >= 0 else -math.inf,
+            float(self.offsets[high]) if high < self.offsets.size else math.inf,
+        )
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`: until an offset of a tenth of the scale is excluded."""
+        low, high = self.interval
+        near = max(0.1 * self.noise.family.scale, float(np.diff(self.offsets).min()))
+        return 0 if math.isnan(low) or (low >= -1.01 * near and high <= 1.01 * near) else 2_000
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        logs = {"": self.all, **{f" for the input {r}": v for r, v in self.inputs.items()}}
+        where = max(logs, key=lambda name: self._gain(logs[name]))
+        best = float(self.offsets[int(np.argmax(logs[where]))])
+        way = "above" if best > 0 else "below"
+        cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
+        odds = float(logs[where].max() - logs[where][self._none])
+        return Finding(cause, cause, cause=cause, log_odds=odds)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        low, high = self.interval
+        return Finding(f"releases lie from {low:.2g} to {high:.2g} off the exact value, all in all")

@@ -1,0 +1,118 @@
+"""What the checks of single records share: an altered record, and how far it moves a release."""
+
+import math
+
+import numpy as np
+
+from ....reference.arrays import Matrix, Vector
+from ....reference.numbers import sensitivity
+from ....reference.numbers.families import Gaussian
+from ...checks.base import Finding, Outcome
+from ...error_budget import log_threshold
+from ...findings.verdict import Verdict
+from ...targets import Refused
+from ..claim import NumbersClaim
+from ..evidence.moved import MovedTooFar
+from ..neighbours import Neighbour
+from ..plan import NumbersPlan
+from ..shares import SHARES
+from ..standing import NumbersStanding
+
+_CAUSE = "records are not clipped as claimed before they are summed"
+
+
+class MovingRecords:
+    """Asks inputs with one altered record each, so many releases of each.
+
+    Every input has wagers of its own, on each coordinate and, where noise is the same in every
+    direction, along the record. A record that no bound is for may be refused.
+    """
+
+    id: str
+    releases: int
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan = claim, plan
+        self.noise = claim.mechanism.aggregation.noise
+        self.asked = self.inputs(claim, seed)
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+        self.log_threshold += math.log(2 * max(len(self.asked), 1))
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        """The altered inputs."""
+        raise NotImplementedError
+
+    def passed(self, served: int, queries: int) -> str:
+        """What to say where nothing has moved too far."""
+        raise NotImplementedError
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`."""
+        queries, refused = 0, []
+        for neighbour in self.asked:
+            if standing.left < self.releases:
+                standing.use_up()
+                return None
+            try:
+                released = self._released(standing, neighbour)
+            except Refused as refusal:
+                refused.append(f"{neighbour.name} is refused: {refusal}")
+                continue
+            queries += self.releases
+            found = self._judged(neighbour, released)
+            if found is not None:
+                return Outcome(Verdict.FAIL, found, queries)
+        message = self.passed(len(self.asked) - len(refused), queries)
+        warning = "; ".join(refused) if refused else None
+        return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
+
+    def _released(self, standing: NumbersStanding, neighbour: Neighbour) -> Matrix:
+        reply = standing.target.ask(neighbour.values, self.releases)
+        standing.spend(self.releases)
+        found = self.claim.release.shaped(reply, neighbour.values, self.releases)
+        return np.asarray(found[:, self.plan.coordinates])
+
+    def _judged(self, neighbour: Neighbour, released: Matrix) -> Finding | None:
+        """The violation, if it is one."""
+        finite = np.isfinite(released)
+        if not finite.all():
+            return Finding(
+                f"{neighbour.name} makes the release {released[~finite][0]}: no noise hides it",
+                _CAUSE,
+                cause=_CAUSE,
+            )
+        exact = neighbour.exact[self.plan.coordinates]
+        found = self._moved(neighbour, released, exact, neighbour.allowed)
+        if found is None and self._turns and neighbour.direction is not None:
+            along = neighbour.direction[:, None]
+            allowed = sensitivity(self.claim.mechanism.aggregation, 2)
+            found = self._moved(neighbour, released @ along, exact @ along, allowed)
+        return found
+
+    @property
+    def _turns(self) -> bool:
+        """Whether noise is the same in every direction, and all of a release is looked at."""
+        whole = self.plan.coordinates.size == self.claim.mechanism.width
+        plain = not self.noise.grid and math.isinf(self.noise.low) and math.isinf(self.noise.high)
+        bounded = self.claim.mechanism.clip_norm is not None
+        return whole and plain and bounded and isinstance(self.noise.family, Gaussian)
+
+    def _moved(
+        self, neighbour: Neighbour, released: Matrix, exact: Vector, allowed: float
+    ) -> Finding | None:
+        """What to say where a coordinate (k,) of the releases (n, k) has moved too far."""
+        evidence = MovedTooFar(self.noise, exact.size)
+        evidence.observe(released, exact, allowed, self.noise.half_width(released))
+        if evidence.log_e_value < self.log_threshold:
+            return None
+        place, sign = evidence.worst
+        moved = sign * float(np.median(released[:, place] - exact[place]))
+        where = "the release along itself"
+        if exact.size == self.plan.coordinates.size and exact.size > 1:
+            where = f"coordinate {self.plan.coordinates[place]}"
+        return Finding(
+            f"{neighbour.name} moves {where} by about {moved:.3g}, and the claim allows "
+            f"{allowed:.4g}",
+            _CAUSE,
+            cause=_CAUSE,
+        )

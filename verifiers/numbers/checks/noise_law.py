@@ -1,0 +1,84 @@
+"""`noise-law`: what was released, less the exact value, follows the claimed law of the noise."""
+
+import numpy as np
+
+from ...checks.base import Finding
+from ..asked import Draws
+from ..claim import NumbersClaim
+from ..evidence.noise_law import NoiseLawEvidence
+from ..plan import NumbersPlan
+from .base import Weighed
+
+_COORDINATES = 16  # coordinates that are a group of their own
+_SURE = 3.0  # nats by which a known fault must be likelier to be named
+
+WANTED = 40_000
+"""Draws of a pass: a law 0.02 away in total variation over 8 to 32 cells shows with probability
+0.99, simulated in the tests."""
+
+
+class NoiseLaw(Weighed):
+    """Any deviation from the law shows, over all draws, and in one coordinate or kind of input."""
+
+    id = "noise-law"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        some = plan.coordinates.size
+        places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
+        self._alone = [] if some == 1 else [int(place) for place in places]
+        groups = len(self._alone) + len(plan.inputs) + 4
+        rng = np.random.default_rng([seed, 2])
+        self.evidence = NoiseLawEvidence(self.noise, groups, rng)
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        y, x = draws.released, draws.exact
+        shape = y.shape
+        groups = {
+            f"coordinate {self.plan.coordinates[k]}": np.arange(shape[1]) == k for k in self._alone
+        }
+        wide = {name: np.broadcast_to(chosen, shape) for name, chosen in groups.items()}
+        of_releases = {f"the input {role}": draws.roles == role for role in np.unique(draws.roles)}
+        of_releases["calls of one release"] = draws.calls == 1
+        for name, chosen in of_releases.items():
+            wide[name] = np.broadcast_to(chosen[:, None], shape)
+        wide["exact values of 0"] = x == 0.0
+        wide["exact values below 0"] = x < 0.0
+        wide["exact values above 1,000"] = x > 1000.0
+        flat = {name: np.asarray(chosen).ravel() for name, chosen in wide.items()}
+        self.evidence.observe(y.ravel(), x.ravel(), draws.half.ravel(), flat)
+        self.draws += y.size
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        return self.evidence.log_e_value
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        return max(0, WANTED - self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        if self.evidence.forbidden is not None:
+            y, x = self.evidence.forbidden
+            return Finding(
+                f"{y!r} was released where the exact value is {x:g}: {self.noise} never gives it",
+                "the release is rounded or bounded otherwise than claimed",
+            )
+        group, fault, nats = self.evidence.worst()
+        where = "" if group is None else f", most of all for {group}"
+        message = f"releases do not follow {self.noise}{where}"
+        if nats < _SURE:
+            return Finding(message)
+        cause = fault.name + ("" if group is None else f" for {group}")
+        return Finding(message, cause, cause=cause, log_odds=nats)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        return Finding(
+            f"{self.draws:,} draws follow {self.noise}; a law "
+            f"{self.claim.gate.smallest_effect:g} away in total variation over 8 to 32 cells of "
+            "equal probability would have been seen with probability 0.99"
+        )

@@ -1,0 +1,80 @@
+"""`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
+
+import numpy as np
+
+from ...checks.base import Finding
+from ...evidence.scale import ScaleEvidence, scale_factors
+from ..asked import Draws
+from ..claim import NumbersClaim
+from ..plan import NumbersPlan
+from .base import Weighed
+
+_AT_ONCE = 1 << 13
+
+
+class NoiseScale(Weighed):
+    """Likelihoods of all scales of the claimed family; the claimed one is the null."""
+
+    id = "noise-scale"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
+        self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        y, x, half = (a.ravel() for a in (draws.released, draws.exact, draws.half))
+        for start in range(0, y.size, _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            logs = [law.log_mass(y[part], x[part], half[part]).sum() for law in self._laws]
+            found = np.array(logs)
+            if np.isfinite(found).any():  # what no scale allows is for the law's own check
+                self.evidence.add(found)
+        self.draws += y.size
+
+    @property
+    def _claimed(self) -> float:
+        """The log-likelihood of the claimed scale."""
+        return float(self.evidence.log_likelihoods[np.abs(self.evidence.factors - 1.0).argmin()])
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        return self.evidence.log_e_value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Scales that are not refuted, as the claim has them; None where none is left."""
+        found = self.evidence.interval(self.log_threshold)
+        if found is None:
+            return None
+        scale = self.noise.family.scale
+        return found[0] * scale, found[1] * scale
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`: until scales beyond the tolerance are refuted."""
+        found, tolerance = self.evidence.interval(self.log_threshold), self.claim.gate.tolerance
+        if found is None or (found[0] >= 1.0 - tolerance and found[1] <= 1.0 + tolerance):
+            return 0
+        return max(1_000, self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        scale, found = self.noise.family.scale, self.interval
+        best = self.evidence.best
+        odds = float(self.evidence.log_likelihoods.max() - self._claimed)
+        if found is None:
+            return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
+        return Finding(
+            f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed",
+            f"noise of {best:.3g} times the claimed scale",
+            cause=f"noise of {best:.3g} times the claimed scale",
+            log_odds=odds,
+        )
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        found = self.interval
+        ends = "nowhere" if found is None else f"from {found[0]:.4g} to {found[1]:.4g}"
+        return Finding(f"the scale lies {ends}; {self.noise.family.scale:g} is claimed")

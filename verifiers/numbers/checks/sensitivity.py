@@ -1,0 +1,27 @@
+"""`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
+
+from ..claim import NumbersClaim
+from ..neighbours import Neighbour, neighbours
+from .moving import MovingRecords
+
+_TELLING = ("one number of 1,000", "all numbers 1,000", "in one cell")
+
+
+class Sensitivity(MovingRecords):
+    """The records that pull hardest along an axis and along the diagonal, many releases of each."""
+
+    id = "sensitivity"
+    releases = 2_000
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        """See `MovingRecords.inputs`."""
+        found = [n for n in neighbours(claim, seed) if n.name.endswith(_TELLING)]
+        return [n for n in found if "-" not in n.name]
+
+    def passed(self, served: int, queries: int) -> str:
+        """See `MovingRecords.passed`."""
+        scale = self.noise.family.scale
+        return (
+            f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
+            f"a fifth of the scale, {0.2 * scale:.3g}, beyond it would have been seen"
+        )

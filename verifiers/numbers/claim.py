@@ -1,0 +1,238 @@
+"""What a deployment that releases numbers says of itself, read from TOML and checked."""
+
+import math
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
+
+from ...reference.accounting.adjacency import Adjacency
+from ...reference.numbers import (
+    Aggregation,
+    Clipping,
+    NoisyGradient,
+    NoisyHistogram,
+    NoisySum,
+    NumberNoise,
+    ThresholdedHistogram,
+    parse_number_noise,
+)
+from ..claim import ClaimError, Gate, HttpClaim, PrivacyClaim, Table
+from ..claim_mistakes import are_missing, mistakes
+from ..targets.http_options import HttpOptions
+from ..targets.numbers import NumberRelease, Values
+
+Name = Literal[
+    "noisy-histogram",
+    "noisy-count",
+    "noisy-sum",
+    "noisy-mean",
+    "noisy-gradient",
+    "thresholded-histogram",
+]
+NAMES: tuple[str, ...] = Name.__args__  # type: ignore[attr-defined]
+"""Mechanisms that release numbers; the others release labels."""
+
+_MOST = 1_000_000
+"""No release has more numbers."""
+
+
+def _noise(value: object) -> NumberNoise:
+    if isinstance(value, NumberNoise):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a text such as 'laplace:2'")
+    return parse_number_noise(value)
+
+
+NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]
+
+_SHAPE = {
+    "noisy-histogram": ("cells",),
+    "noisy-count": (),
+    "noisy-sum": ("dimensions",),
+    "noisy-mean": ("dimensions", "divide_by"),
+    "noisy-gradient": ("shapes", "clip_norm", "divide_by"),
+    "thresholded-histogram": ("cells", "threshold"),
+}
+"""Keys that a mechanism needs beside noise and adjacency."""
+
+_BOUNDS = ("lower", "upper", "clip_norm", "clip_norm1")
+
+
+class NumberMechanism(Table):
+    """`[mechanism]`: what is computed, which noise is added, and between whom it hides."""
+
+    name: Name
+    noise: NoiseText
+    adjacency: Literal["add-remove", "replace-one"]
+    unit: Literal["record", "user"] = "record"
+    max_contributions: int | None = Field(default=None, ge=1, le=10**6)
+    cells: int | None = Field(default=None, ge=1, le=_MOST)
+    dimensions: int | None = Field(default=None, ge=1, le=_MOST)
+    shapes: list[list[int]] | None = None
+    lower: float | None = None
+    upper: float | None = None
+    clip_norm: float | None = Field(default=None, gt=0)
+    clip_norm1: float | None = Field(default=None, gt=0)
+    divide_by: float | None = Field(default=None, gt=0)
+    threshold: float | None = None
+    floating_point: Literal["ideal", "exact"] = "ideal"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        needed = _SHAPE[self.name]
+        lacking = [key for key in needed if getattr(self, key) is None]
+        if self.name in ("noisy-sum", "noisy-mean"):
+            lacking += self._lacking_bounds()
+        if self.unit == "user" and self.max_contributions is None:
+            lacking.append("max_contributions")
+        if lacking:
+            raise ValueError(f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}")
+        allowed = {*needed, *(_BOUNDS if "dimensions" in needed else ())}
+        for key in ("cells", "dimensions", "shapes", "divide_by", "threshold", *_BOUNDS):
+            if key not in allowed and getattr(self, key) is not None:
+                raise ValueError(f"{key} = {getattr(self, key)}: {self.name} does not take it")
+        if self.unit == "record" and self.max_contributions not in (None, 1):
+            raise ValueError(
+                f'max_contributions = {self.max_contributions}: only unit = "user" takes it'
+            )
+        if self.shapes is not None and not self._sizes_fit():
+            raise ValueError(
+                f"shapes: expected lists of positive whole numbers, in all {_MOST:,} at most"
+            )
+        self._clipping()
+        return self
+
+    def _lacking_bounds(self) -> list[str]:
+        box = [key for key in ("lower", "upper") if getattr(self, key) is None]
+        if self.clip_norm is not None or self.clip_norm1 is not None:
+            return []
+        return box if len(box) == 1 else [] if not box else ["lower and upper, or clip_norm"]
+
+    def _sizes_fit(self) -> bool:
+        shapes = self.shapes or []
+        positive = all(size >= 1 for shape in shapes for size in shape)
+        return bool(shapes) and positive and sum(math.prod(s) for s in shapes) <= _MOST
+
+    def _clipping(self) -> Clipping | None:
+        """Raises ValueError for bounds that contradict each other."""
+        if self.name not in ("noisy-sum", "noisy-mean"):
+            return None
+        if self.clip_norm is not None and self.clip_norm1 is not None:
+            raise ValueError(f"clip_norm1 = {self.clip_norm1}: expected it or clip_norm, not both")
+        norm = 1 if self.clip_norm1 is not None else 2
+        bound = self.clip_norm1 if norm == 1 else self.clip_norm
+        return Clipping(self.lower, self.upper, bound, norm)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a release."""
+        if self.shapes is not None:
+            return sum(math.prod(shape) for shape in self.shapes)
+        return self.cells or self.dimensions or 1
+
+    @property
+    def takes(self) -> Values:
+        """What the deployment is given."""
+        if self.name == "thresholded-histogram":
+            return "keys"
+        if self.name in ("noisy-histogram", "noisy-count"):
+            return "counts"
+        return "tensors" if self.name == "noisy-gradient" else "records"
+
+    @property
+    def contributions(self) -> int:
+        """Records of the unit at most."""
+        return self.max_contributions or 1
+
+    @property
+    def _adjacency(self) -> Adjacency:
+        return Adjacency(self.adjacency)
+
+    @cached_property
+    def aggregation(self) -> Aggregation:
+        """The claimed mechanism. Raises ValueError for one that releases keys."""
+        how = (self._adjacency, self.contributions)
+        if self.name in ("noisy-histogram", "noisy-count"):
+            return NoisyHistogram(self.noise, self.width, *how)
+        divide_by = 1.0 if self.divide_by is None else self.divide_by
+        if self.name == "noisy-gradient":
+            shapes = tuple(tuple(shape) for shape in self.shapes or ())
+            clip = self.clip_norm or 1.0
+            scaled = self.noise.times(clip / divide_by)  # the claim has the noise multiplier
+            return NoisyGradient(scaled, shapes, clip, *how, divide_by)
+        clipping = self._clipping()
+        if clipping is None:
+            raise ValueError(f"{self.name} releases keys, no numbers")
+        return NoisySum(self.noise, self.width, clipping, *how, divide_by)
+
+    @cached_property
+    def keys(self) -> ThresholdedHistogram:
+        """The claimed mechanism, of one that releases keys."""
+        return ThresholdedHistogram(
+            self.noise, self.width, self.threshold or 0.0, self._adjacency, self.contributions
+        )
+
+    @property
+    def said(self) -> str:
+        """The claim in a few words, as reports head themselves."""
+        numbers = "number" if self.width == 1 else "numbers"
+        of = f"{self.width:,} {numbers}"
+        unit = self.unit if self.unit == "record" else f"user of {self.contributions} records"
+        return f"{self.name} with {self.noise}, {of}, {self.adjacency} of a {unit}"
+
+
+def _them(keys: list[str]) -> str:
+    return "it" if len(keys) == 1 and " and " not in keys[0] else "them"
+
+
+class NumbersClaim(Table):
+    """A claim of numbers; `[gate]`, `[privacy]` and `[http]` are those of a claim of labels."""
+
+    mechanism: NumberMechanism
+    privacy: PrivacyClaim | None = None
+    gate: Gate = Gate()
+    http: HttpClaim | None = None
+
+    @property
+    def said(self) -> str:
+        """The mechanism in a few words, as reports head themselves."""
+        return self.mechanism.said
+
+    @property
+    def releases(self) -> str:
+        """What the deployment releases, in a word."""
+        return "numbers" if self.mechanism.takes != "keys" else "keys"
+
+    @cached_property
+    def release(self) -> NumberRelease:
+        """How values and releases travel."""
+        return NumberRelease(self.mechanism.takes, self.mechanism.width)
+
+    @property
+    def http_options(self) -> HttpOptions:
+        """How a server is spoken to, `[http]` or its defaults."""
+        http = self.http or HttpClaim()
+        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
+
+    def with_limits(self, max_queries: int | None, run_timeout: float | None) -> "NumbersClaim":
+        """The same claim under other limits of a run, where they are given."""
+        given = {"max_queries": max_queries, "run_timeout": run_timeout}
+        changed = {key: value for key, value in given.items() if value is not None}
+        return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
+
+
+def is_of_numbers(table: dict[str, Any]) -> bool:
+    """Whether a claim, as parsed TOML, names a mechanism that releases numbers."""
+    mechanism = table.get("mechanism")
+    return isinstance(mechanism, dict) and mechanism.get("name") in NAMES
+
+
+def parse_numbers_claim(table: dict[str, Any], source: str = "claim") -> NumbersClaim:
+    """The claim in `table` (parsed TOML). Raises ClaimError."""
+    try:
+        return NumbersClaim.model_validate(table)
+    except ValidationError as error:
+        lines = mistakes(error, NumbersClaim)
+        raise ClaimError(*(f"{source}: {line}" for line in lines)) from None

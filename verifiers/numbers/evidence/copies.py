@@ -1,0 +1,59 @@
+"""Wagers that noise is a copy of earlier noise, priced by the claim.
+
+Noise repeats honestly after about sqrt(pi scale / ulp) draws, so that a repeat proves nothing by
+itself: each wager gains the inverse of the probability that the claim gives to a match.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.arrays import Matrix, Vector
+from ....reference.numbers import NumberNoise
+from ...evidence.mixture import log_mixture_of
+
+SHARES = np.array([0.999, 0.5, 0.1, 0.02])
+"""Shares of draws that are copies, each a wager of its own."""
+
+
+class CopyEvidence:
+    """A mixture over shares of copies, of draws beside the ones that they would copy."""
+
+    def __init__(self) -> None:
+        self.log_ratios = np.zeros(SHARES.size)
+        self.matches = self.draws = 0
+
+    def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
+        """Adds draws (n,): whether each matches, and the log-probability that it would."""
+        missed = np.log1p(-SHARES)[:, None]
+        gain = np.logaddexp(missed, np.log(SHARES)[:, None] - log_chance)
+        self.log_ratios += np.where(matched, gain, missed).sum(1)
+        self.matches += int(matched.sum())
+        self.draws += matched.size
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 where each draw is fresh."""
+        return log_mixture_of(self.log_ratios, np.full(SHARES.size, -math.log(SHARES.size)))
+
+
+def matches(
+    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix
+) -> tuple[NDArray[np.bool_], Vector]:
+    """Whether releases are exact values plus noise seen before, and the log-chance of it, flat.
+
+    released, exact, copied: (...), copied the earlier noise. What counts as a match is fixed by the
+    copy and the exact value, before the release is looked at: the value that the copy would make,
+    rounded and clamped as claimed, and where nothing is rounded what floats lose around it.
+    """
+    expected = noise.rounded(exact + copied)
+    step = noise.grid or float(noise.family.whole)
+    if step:
+        near = np.full(expected.shape, 0.25 * step)
+        chance = noise.log_mass(expected, exact)
+    else:
+        near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+        chance = noise.log_mass(expected, exact, 2.0 * near)
+    found = (np.abs(released - expected) <= near) & np.isfinite(chance)
+    return found.ravel(), np.minimum(np.where(np.isfinite(chance), chance, 0.0), 0.0).ravel()

@@ -1,0 +1,72 @@
+"""Wagers that draws depend on each other: ratios of Gaussian copulas to the independent one.
+
+Under the claim, transforms are independent and uniform, and their normal scores are independent and
+normal; each ratio then has expectation exactly 1, whatever the correlation that is wagered on.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from ....reference.arrays import Matrix, Vector
+from ...evidence.mixture import log_mixture_of
+
+CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.98])
+"""Of two draws; the same number of wagers on each kind of pair."""
+
+_COMMON = np.array([0.02, 0.1, 0.3, 0.7, 0.97])
+_EDGE = 1e-12
+
+
+def scores(uniform: Matrix) -> Matrix:
+    """Normal scores of transforms (...)."""
+    return np.asarray(ndtri(np.clip(uniform, _EDGE, 1.0 - _EDGE)))
+
+
+def folded(uniform: Matrix) -> Matrix:
+    """Normal scores of how far transforms (...) lie from the middle: the size without the sign."""
+    return scores(np.abs(2.0 * uniform - 1.0))
+
+
+def pair_gains(one: Vector, other: Vector) -> Vector:
+    """Summed log-ratios (correlations,) of pairs of scores, each pair apart from the others."""
+    squares, product = float((one * one + other * other).sum()), float((one * other).sum())
+    rho = CORRELATIONS
+    rest = 1.0 - rho * rho
+    gains = (2.0 * rho * product - rho * rho * squares) / (2.0 * rest)
+    return np.asarray(gains - 0.5 * one.size * np.log(rest))
+
+
+def common_gains(rows: Matrix) -> Vector:
+    """Summed log-ratios (shares,) of rows (n, k) of scores that have a common part.
+
+    Each score is sqrt(r) times one draw for its row and sqrt(1 - r) times its own.
+    """
+    n, k = rows.shape
+    total, squares = rows.sum(1), np.square(rows).sum(1)
+    r = _COMMON
+    rest = 1.0 - r
+    inverse = r / (rest * (rest + k * r))
+    quadratic = squares.sum() * (1.0 / rest - 1.0) - np.square(total).sum() * inverse
+    determinant = (k - 1) * np.log(rest) + np.log(rest + k * r)
+    return np.asarray(-0.5 * quadratic - 0.5 * n * determinant)
+
+
+class CopulaEvidence:
+    """Mixture over correlations of one kind of pair, or over common parts."""
+
+    def __init__(self, wagers: int) -> None:
+        self.gains = np.zeros(wagers)
+
+    def observe(self, gains: Vector) -> None:
+        """Adds summed log-ratios (wagers,)."""
+        self.gains += gains
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation 1 under the claim."""
+        return log_mixture_of(self.gains, np.full(self.gains.size, -math.log(self.gains.size)))
+
+
+PAIR_WAGERS, COMMON_WAGERS = CORRELATIONS.size, _COMMON.size

@@ -1,0 +1,157 @@
+"""Known faults of noise that is added to numbers, as laws whose ratio to the claim is exact."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.arrays import Matrix, Vector
+from ....reference.numbers import NumberNoise
+from ....reference.numbers.families import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+)
+
+LEAK = 1e-3
+"""Share of the claimed law in every alternative, so that no single release rules one out."""
+
+_SMALLER = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
+_FACTORS = (*_SMALLER, 1.03, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
+_OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
+_MISSING = (1.0, 0.2, 0.05, 0.01)
+_GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
+
+Law = Callable[[Vector, Vector, Vector], Vector]
+"""Released (n,), exact (n,) and half the width of what each stands for in; log-masses (n,) out."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
+
+    kind: `scale`, `offset`, `family`, `missing`, `rounding` or `range`.
+    """
+
+    name: str
+    kind: str
+    law: Law
+
+
+def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
+    """The faults that a claim of this noise is tested against, all at once."""
+    faults = [_scaled(noise, factor) for factor in _FACTORS]
+    faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
+    faults += [_family(noise, other, why) for other, why in _others(noise.family)]
+    faults += [_missing(noise, share) for share in _MISSING]
+    faults += _rounded(noise)
+    if math.isinf(noise.low):
+        faults.append(
+            _other(replace(noise, low=0.0), "clamped at 0 without being claimed", "range")
+        )
+    else:
+        free = replace(noise, low=-math.inf, high=math.inf)
+        faults.append(_other(free, "not clamped as claimed", "range"))
+    return tuple(faults)
+
+
+def log_ratios(
+    faults: tuple[Fault, ...], noise: NumberNoise, y: Vector, x: Vector, half: Vector
+) -> tuple[Matrix, NDArray[np.bool_]]:
+    """Log-ratios (n, faults) of the faults' laws to the claimed one, and whether it allows y (n,).
+
+    Each fault has `LEAK` of the claimed law in it. A release that the claim forbids counts for
+    nothing here: it is a proof by itself.
+    """
+    claimed = noise.log_mass(y, x, half)
+    allowed = claimed > -np.inf
+    base = np.where(allowed, claimed, 0.0)
+    ratios = np.empty((y.size, len(faults)))
+    for place, fault in enumerate(faults):
+        found = fault.law(y, x, half) - base
+        ratios[:, place] = np.where(
+            allowed, np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + found), 0.0
+        )
+    return ratios, allowed
+
+
+def _other(noise: NumberNoise, name: str, kind: str) -> Fault:
+    return Fault(name, kind, noise.log_mass)
+
+
+def _scaled(noise: NumberNoise, factor: float) -> Fault:
+    told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
+    words = told.get(factor, f"{factor:g} times the claimed scale")
+    return _other(noise.times(factor), f"noise of {words}", "scale")
+
+
+def _moved(noise: NumberNoise, offset: float) -> Fault:
+    by = offset * noise.family.scale
+    if noise.grid or noise.family.whole:
+        step = noise.grid or 1.0
+        by = math.copysign(max(step, round(abs(by) / step) * step), by)
+    way = "above" if by > 0 else "below"
+    name = f"releases lie {abs(by):g} {way} the exact value"
+    return Fault(name, "offset", lambda y, x, half: noise.log_mass(y, x + by, half))
+
+
+def _others(family: Additive) -> list[tuple[Additive, str]]:
+    """The other families, at equal variance and at equal scale."""
+    found: list[tuple[Additive, str]] = []
+    swapped: dict[type[Additive], type[Additive]] = {
+        Laplace: Gaussian,
+        Gaussian: Laplace,
+        DiscreteLaplace: DiscreteGaussian,
+        DiscreteGaussian: DiscreteLaplace,
+    }
+    other = swapped[type(family)]
+    deviation = family.standard_deviation
+    found.append((other(_scale_for(other, deviation)), "of equal variance"))
+    found.append((other(family.scale), "of equal scale"))
+    return found
+
+
+def _scale_for(family: type[Additive], deviation: float) -> float:
+    """The scale at which a family has this standard deviation, nearly so for discrete ones."""
+    return deviation / math.sqrt(2.0) if family in (Laplace, DiscreteLaplace) else deviation
+
+
+def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
+    return _other(replace(noise, family=other), f"{other} noise, {why}", "family")
+
+
+def _missing(noise: NumberNoise, share: float) -> Fault:
+    """The exact value released, always or now and then."""
+    how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the releases"
+
+    def law(y: Vector, x: Vector, half: Vector) -> Vector:
+        bare = noise.rounded(x)
+        # within what the release stands for, so that no more of the claimed law is priced as a hit
+        hit = np.where(np.abs(y - bare) <= half, math.log(share), -np.inf)
+        if share == 1.0:
+            return hit
+        return np.asarray(np.logaddexp(hit, math.log1p(-share) + noise.log_mass(y, x, half)))
+
+    return Fault(how, "missing", law)
+
+
+def _rounded(noise: NumberNoise) -> list[Fault]:
+    """Rounding that the claim does not name."""
+    if noise.grid or noise.family.whole:
+        return []
+    return [
+        _on_a_grid(replace(noise, grid=grid)) for grid in _GRIDS if grid <= 4.0 * noise.family.scale
+    ]
+
+
+def _on_a_grid(noise: NumberNoise) -> Fault:
+    """Its releases stand for all that is rounded to them, so that it has a width of its own."""
+
+    def law(y: Vector, x: Vector, half: Vector) -> Vector:
+        return noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
+
+    return Fault(f"rounded to multiples of {noise.grid:g}", "rounding", law)

@@ -1,0 +1,60 @@
+"""Evidence that one record moves a release further than the claim allows."""
+
+import math
+
+import numpy as np
+
+from ....reference.arrays import Matrix, Vector
+from ....reference.numbers import NumberNoise
+from ...evidence.mixture import log_mixture_of
+
+_FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyond what is allowed
+_CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
+
+
+class MovedTooFar:
+    """Wagers for each coordinate and direction that the centre lies beyond what is allowed.
+
+    The noise is log-concave, so that the ratio of its densities at two centres grows with the
+    release: it is valid for every centre up to the allowed one. far: where the move may be of any
+    size, a wager on the release's tail probability under the farthest centre allowed.
+    """
+
+    def __init__(self, noise: NumberNoise, dimensions: int) -> None:
+        self.noise, self.draws = noise, 0
+        self.gains = np.zeros((2, dimensions, _FURTHER.size + 1))
+
+    def observe(self, released: Matrix, exact: Vector, allowed: float, half: Matrix) -> None:
+        """Adds releases (n, d) of a neighbour of the input whose exact value is `exact` (d,).
+
+        allowed: how far its own exact value may lie from that, in each coordinate.
+        """
+        noise, scale = self.noise, self.noise.family.scale
+        for side, sign in enumerate((1.0, -1.0)):
+            center = exact + sign * allowed
+            null = noise.log_mass(released, center, half)
+            for place, further in enumerate(_FURTHER):
+                other = noise.log_mass(released, center + sign * further * scale, half)
+                with np.errstate(invalid="ignore"):
+                    ratio = np.where(np.isfinite(null), np.maximum(other, -1e6) - null, 0.0)
+                self.gains[side, :, place] += ratio.sum(0)
+            # where the noise is clamped, the end towards which nothing has moved is sure
+            sure = released <= noise.low if sign > 0 else released >= noise.high
+            with np.errstate(over="ignore", invalid="ignore"):
+                beyond = sign * (released - center) - half
+            tail = np.where(sure, 0.0, np.maximum(noise.family.log_survival(beyond), -1e6))
+            far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * tail
+            self.gains[side, :, -1] += far.sum(0)
+        self.draws += released.size
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 while every coordinate stays within what is allowed."""
+        logs = self.gains.ravel()
+        return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+
+    @property
+    def worst(self) -> tuple[int, float]:
+        """The coordinate with the most evidence, and its sign."""
+        side, place, _ = np.unravel_index(int(np.argmax(self.gains)), self.gains.shape)
+        return int(place), 1.0 if side == 0 else -1.0

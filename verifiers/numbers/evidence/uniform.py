@@ -1,0 +1,97 @@
+"""Wagers that probability transforms are not uniform: cells, Legendre polynomials, a dyadic tree.
+
+Each sees another kind of deviation. Cells alone miss a scale that is off by a tenth 2.5 times
+longer than the polynomials do; the tree finds what is narrow. All are functions of counts and sums,
+so that the order of the draws within a batch does not matter.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, gammaln
+
+from ....reference.arrays import Matrix, Vector
+from ...evidence.mixture import log_mixture_of
+
+DEPTH = 10
+"""Levels of the tree: cells of 2^-10 at the bottom."""
+
+LEAVES = 1 << DEPTH
+
+_CELLS = (8, 16, 32)
+_CONCENTRATIONS = (0.5, 5.0)  # of each cell
+_DEGREES = 6
+_BETS = np.array([-0.9, -0.5, -0.25, -0.1, -0.03, 0.03, 0.1, 0.25, 0.5, 0.9])
+"""Shares of the largest bet that keeps 1 + theta phi positive."""
+
+
+def leaves(uniform: Vector) -> NDArray[np.int64]:
+    """The cells (n,) at the bottom of the tree in which transforms (n,) lie."""
+    return np.clip((uniform * LEAVES).astype(np.int64), 0, LEAVES - 1)
+
+
+def legendre_gains(uniform: Vector) -> Matrix:
+    """Log-gains (n, bets) of 1 + theta phi_j(u): phi_j has mean 0 under the uniform law.
+
+    phi_j is the normalised shifted Legendre polynomial of degree j, at most sqrt(2 j + 1) in size.
+    """
+    x = 2.0 * np.clip(uniform, 0.0, 1.0) - 1.0
+    before, now = np.ones_like(x), x
+    gains = []
+    for degree in range(1, _DEGREES + 1):
+        gains.append(np.log1p(_BETS * now[:, None]))  # theta phi is the share times P_j
+        before, now = now, ((2 * degree + 1) * x * now - degree * before) / (degree + 1)
+    return np.concatenate(gains, axis=1)
+
+
+BETS = _DEGREES * _BETS.size
+
+
+class UniformEvidence:
+    """A mean of three wagers that transforms are not uniform, from what was counted of them."""
+
+    def __init__(self) -> None:
+        self.counts = np.zeros(LEAVES)
+        self.gains = np.zeros(BETS)
+
+    def observe(self, counts: Vector, gains: Vector) -> None:
+        """Adds draws: counts (LEAVES,) of `leaves`, gains (BETS,) summed over `legendre_gains`."""
+        self.counts += counts
+        self.gains += gains
+
+    @property
+    def parts(self) -> tuple[float, float, float]:
+        """Log-e-values of the cells, the polynomials and the tree."""
+        bets = log_mixture_of(self.gains, np.full(BETS, -math.log(BETS)))
+        return _cells(self.counts), bets, _tree(self.counts)
+
+
+def _cells(counts: Vector) -> float:
+    """Dirichlet mixtures over laws of 8, 16 and 32 equal cells, against the uniform one."""
+    found = []
+    for cells in _CELLS:
+        seen = counts.reshape(cells, -1).sum(1)
+        total = seen.sum()
+        for concentration in _CONCENTRATIONS:
+            whole = cells * concentration
+            marginal = gammaln(whole) - gammaln(whole + total)
+            marginal += (gammaln(seen + concentration) - gammaln(concentration)).sum()
+            found.append(float(marginal + total * math.log(cells)))
+    return log_mixture_of(np.array(found), np.full(len(found), -math.log(len(found))))
+
+
+def _tree(counts: Vector) -> float:
+    """Each node is uniform below with weight one half, else split by a Beta(1/2, 1/2) share.
+
+    The context tree's mixture (Willems, Shtarkov, Tjalkens 1995) over dyadic cells: its ratio to
+    the uniform law has expectation 1.
+    """
+    below, seen = np.zeros(LEAVES), counts
+    for _ in range(DEPTH):
+        left, right = seen[::2], seen[1::2]
+        total = left + right
+        split = betaln(left + 0.5, right + 0.5) - betaln(0.5, 0.5) + total * math.log(2.0)
+        below = np.logaddexp(0.0, split + below[::2] + below[1::2]) - math.log(2.0)
+        seen = total
+    return float(below[0])

@@ -1,0 +1,96 @@
+"""Neighbours of an input, and records that no claim foresees: what one record may do to a release.
+
+Each is an input with one record more, or another in its place, beside the input without it.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...reference.accounting.adjacency import Adjacency
+from ...reference.arrays import Vector
+from ...reference.numbers import NoisyHistogram, sensitivity
+from .claim import NumbersClaim
+from .plan import as_values
+
+_RECORDS = 9
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An input beside the exact value (d,) of its neighbour.
+
+    allowed: how far a coordinate may move; name: what the altered record is; expected: whether
+    clipping is for it: what it is not for may be refused. direction: of the altered record (d,), of
+    length 1, in which it pulls; None where it has none.
+    """
+
+    name: str
+    values: Any
+    exact: Vector
+    allowed: float
+    expected: bool
+    direction: Vector | None = None
+
+
+def neighbours(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
+    """Inputs with an extreme record that the bounds allow, and with records beyond them."""
+    if isinstance(claim.mechanism.aggregation, NoisyHistogram):
+        yield from _of_counts(claim)
+        return
+    yield from _of_records(claim, np.random.default_rng([seed, 4]))
+
+
+def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
+    """A user's records in one cell: the release is of counts, which no record lies outside of."""
+    aggregation = claim.mechanism.aggregation
+    cells, moved = claim.mechanism.width, aggregation.contributions
+    counts = np.full(cells, 20 + moved, dtype=np.int64)
+    more = counts.copy()
+    more[0] += moved
+    if aggregation.adjacency is Adjacency.REPLACE_ONE and cells > 1:
+        more[1] -= moved
+    allowed = sensitivity(aggregation, math.inf)
+    yield Neighbour("one unit's records in one cell", more, counts.astype(float), allowed, True)
+
+
+def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neighbour]:
+    mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
+    width = mechanism.width
+    records = np.zeros((_RECORDS, width))
+    if mechanism.lower is not None and mechanism.upper is not None:
+        records += 0.5 * (mechanism.lower + mechanism.upper)
+    exact = aggregation.exact(as_values(claim, records))
+    allowed = sensitivity(aggregation, math.inf)
+    replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
+    base = records[:-1] if replaces else records
+    for name, record, expected in _extremes(mechanism.width, rng):
+        times = aggregation.contributions
+        altered = np.vstack([base[: len(base) - (times - 1 if replaces else 0)], *[record] * times])
+        pulls = _direction(record)
+        yield Neighbour(name, as_values(claim, altered), exact, allowed, expected, pulls)
+
+
+def _direction(record: Vector) -> Vector | None:
+    if not np.isfinite(record).all():
+        return None
+    unit = record / np.abs(record).max()  # whose squares do not overflow
+    return np.asarray(unit / np.linalg.norm(unit))
+
+
+def _extremes(width: int, rng: np.random.Generator) -> Iterator[tuple[str, Vector, bool]]:
+    """Records (width,) by name, and whether clipping is for them."""
+    axis = np.zeros(width)
+    axis[0] = 1.0
+    spread = np.ones(width)
+    for size, word in ((1e3, "1,000"), (1e12, "10^12"), (1e308, "10^308")):
+        yield f"a record with one number of {word}", size * axis, True
+        yield f"a record with all numbers {word}", size * spread, True
+        yield f"a record with one number of -{word}", -size * axis, True
+    yield "a record of random numbers of 10^6", 1e6 * rng.standard_normal(width), True
+    yield "a record with a NaN", np.where(axis > 0, math.nan, 0.0), False
+    yield "a record with an infinity", np.where(axis > 0, math.inf, 0.0), False
+    yield "a record with a negative infinity", np.where(axis > 0, -math.inf, 0.0), False

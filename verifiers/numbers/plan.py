@@ -1,0 +1,119 @@
+"""Which inputs a run asks of a deployment that releases numbers, and in calls of which sizes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...reference.arrays import Matrix
+from ...reference.numbers import NoisyGradient
+from .asked import MOST_COORDINATES, Asked
+from .claim import NumbersClaim
+
+_RECORDS = 24  # in a typical input of records
+_CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
+"""Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
+
+
+@dataclass(frozen=True)
+class NumbersPlan:
+    """Inputs, asked over and over; coordinates (k,) of a release that are looked at."""
+
+    inputs: tuple[Asked, ...]
+    coordinates: np.ndarray[Any, np.dtype[np.int64]]
+
+    def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
+        """Inputs and sizes of calls without end, each size with each input."""
+        order = np.random.default_rng([seed, 1])
+        while True:
+            pairs = [(asked, size) for asked in self.inputs for size in _CALLS]
+            for place in order.permutation(len(pairs)):
+                yield pairs[place]
+
+
+def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
+    """The inputs of a run: every kind that a fault has been known to single out."""
+    rng = np.random.default_rng([seed, 0])
+    mechanism = claim.mechanism
+    made = _of_counts(mechanism.width, rng)
+    if mechanism.takes in ("records", "tensors"):
+        made = _of_records(claim, rng)
+    aggregation = mechanism.aggregation
+    inputs = tuple(
+        Asked(values, aggregation.exact(values), role, _named(claim, values, role))
+        for role, values in made
+    )
+    width = mechanism.width
+    coordinates = np.arange(width)
+    if width > MOST_COORDINATES:
+        coordinates = np.sort(rng.choice(width, MOST_COORDINATES, replace=False))
+    return NumbersPlan(inputs, coordinates)
+
+
+def _named(claim: NumbersClaim, values: Any, role: str) -> str:
+    return f"{claim.release.input_text(values)} ({role})"
+
+
+def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
+    """Counts (cells,): typical ones, the same moved and reversed, none, few, and many."""
+    typical = rng.integers(5, 60, cells)
+    typical[rng.random(cells) < 0.2] = 0
+    many = np.zeros(cells, dtype=np.int64)
+    many[0] = 10**6
+    return [
+        ("typical", typical),
+        ("moved by 17", typical + 17),
+        ("reversed", typical[::-1].copy()),
+        ("empty", np.zeros(cells, dtype=np.int64)),
+        ("few", rng.integers(0, 3, cells)),
+        ("one large count", many),
+        ("odd and even", np.arange(cells) % 7 + 1),
+    ]
+
+
+def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
+    """Records within the bounds: typical ones, in another order, few, alike, and at the bounds."""
+    typical = _records(claim, rng, _RECORDS)
+    edge = _records(claim, rng, _RECORDS, edge=True)
+    made: list[tuple[str, Matrix]] = [
+        ("typical", typical),
+        ("in another order", typical[::-1].copy()),
+        ("one record", typical[:1]),
+        ("alike", np.repeat(typical[:1], 7, axis=0)),
+        ("at the bounds", edge),
+        ("many", _records(claim, rng, 8 * _RECORDS)),
+    ]
+    return [(role, as_values(claim, records)) for role, records in made]
+
+
+def _records(
+    claim: NumbersClaim, rng: np.random.Generator, records: int, edge: bool = False
+) -> Matrix:
+    """Records (n, width) that no bound changes; at an edge, on it."""
+    mechanism = claim.mechanism
+    width = mechanism.width
+    if mechanism.lower is not None and mechanism.upper is not None:
+        if edge:
+            return rng.choice([mechanism.lower, mechanism.upper], (records, width))
+        return rng.uniform(mechanism.lower, mechanism.upper, (records, width))
+    bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+    drawn = rng.standard_normal((records, width))
+    order = 1 if mechanism.clip_norm1 is not None else 2
+    unit = drawn / np.linalg.norm(drawn, order, axis=1, keepdims=True)
+    # a hair within the bound, where the rounding of a norm decides nothing
+    size = np.full((records, 1), 1.0 - 1e-9) if edge else rng.uniform(0.1, 0.95, (records, 1))
+    return np.asarray(bound * size * unit)
+
+
+def as_values(claim: NumbersClaim, records: Matrix) -> Any:
+    """Records (n, width) as the deployment takes them: themselves, or a list of tensors."""
+    aggregation = claim.mechanism.aggregation
+    if not isinstance(aggregation, NoisyGradient):
+        return records
+    tensors, start = [], 0
+    for shape in aggregation.shapes:
+        size = int(np.prod(shape))
+        tensors.append(records[:, start : start + size].reshape(len(records), *shape))
+        start += size
+    return tensors

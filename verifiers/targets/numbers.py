@@ -1,0 +1,119 @@
+"""Numbers for counts, records or tensors: how they travel, and what of a reply is believed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .replies import CallError, described, shown
+
+Values = Literal["counts", "records", "tensors", "keys"]
+"""What a deployment takes: counts (c,), records (n, d), per-record tensors, or counts of keys."""
+
+_EXACT = 2**53  # the largest whole number up to which a float64 tells all apart
+
+
+class NumberRelease:
+    """The `Release` of an aggregator that gives numbers (size, dimensions).
+
+    Counts travel as whole numbers, the rest as floats with every bit: Python writes a float so that
+    it reads back, and NaN, Infinity and -Infinity as these words. Where keys are released, a reply
+    is a list of `{"key": x}` for each release, and the numbers are 1 for a key that is among them.
+    """
+
+    call, reply, given = "aggregate", "releases", "array"
+
+    def __init__(self, takes: Values, dimensions: int) -> None:
+        self.takes, self.dimensions = takes, dimensions
+
+    def argument(self, values: Any) -> Any:
+        """See `Release.argument`: a read-only array, or a list of them for tensors."""
+        if self.takes == "tensors":
+            return [_read_only(tensor, np.float64) for tensor in values]
+        return _read_only(values, np.float64 if self.takes == "records" else np.int64)
+
+    def content(self, values: Any) -> dict[str, Any]:
+        """See `Release.content`."""
+        if self.takes == "tensors":
+            return {"values": [np.asarray(tensor).tolist() for tensor in values]}
+        return {"values": np.asarray(values).tolist()}
+
+    def text(self, values: Any, size: int) -> str:
+        """See `Release.text`."""
+        return f"aggregate({self.input_text(values)}, size={size})"
+
+    def charge_text(self, values: Any) -> str:
+        """See `Release.charge_text`."""
+        return f"rdp({self.input_text(values)}, orders)"
+
+    def input_text(self, values: Any) -> str:
+        """The input as calls in messages name it: itself where it is small, else its shape."""
+        if self.takes == "tensors":
+            return f"tensors of shapes {[np.shape(tensor) for tensor in values]}"
+        array = np.asarray(values)
+        if array.size > 12:
+            return f"{self.takes} of shape {array.shape}"
+        return str(array.tolist())
+
+    def shaped(self, reply: Any, values: Any, size: int) -> NDArray[Any]:
+        """See `Release.shaped`: float64 (size, dimensions)."""
+        call = self.text(values, size)
+        if self.takes == "keys":
+            return _released_keys(reply, size, self.dimensions, call)
+        return number_array(reply, (size, self.dimensions), call)
+
+
+def number_array(reply: Any, shape: tuple[int, ...], call: str) -> NDArray[np.float64]:
+    """The numbers in `reply`, float64. Raises CallError that names the call and what is allowed."""
+    wanted = f"expected numbers of shape {shape}"
+    try:
+        array = np.asarray(reply)
+    except Exception:
+        raise CallError(call, f"returned {shown(reply)}: {wanted}") from None
+    if array.dtype.kind not in "iuf":
+        kind = {"U": "text", "S": "bytes", "b": "bool", "O": "no array of numbers"}
+        found = kind.get(array.dtype.kind, str(array.dtype))
+        raise CallError(call, f"returned {shown(reply)}, which is {found}: {wanted}")
+    if array.shape != shape:
+        if len(shape) == 2 and shape[1] == 1 and array.shape == shape[:1]:
+            array = array[:, None]  # one number per release needs no list of its own
+        else:
+            raise CallError(call, f"returned {described(array, reply)}: {wanted}")
+    if array.dtype.kind in "iu" and array.size and np.abs(array.astype(np.float64)).max() > _EXACT:
+        raise CallError(
+            call, "returned a whole number beyond 2^53: expected one that a float holds"
+        )
+    return array.astype(np.float64)
+
+
+def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.float64]:
+    """Ones (size, cells) where a key was released."""
+    allowed = f'expected {size} lists of {{"key": x}} with x from 0 to {cells - 1}'
+    if not isinstance(reply, Sequence) or isinstance(reply, str) or len(reply) != size:
+        raise CallError(call, f"returned {shown(reply)}: {allowed}")
+    found = np.zeros((size, cells))
+    for place, release in enumerate(reply):
+        if not isinstance(release, Sequence) or isinstance(release, str):
+            raise CallError(call, f"returned {shown(release)} at place {place}: {allowed}")
+        for each in release:
+            key = each.get("key") if isinstance(each, Mapping) else None
+            if isinstance(key, bool) or not isinstance(key, int | np.integer):
+                key = -1
+            if not 0 <= key < cells or found[place, key]:
+                raise CallError(call, f"released {shown(each)} at place {place}: {allowed}, once")
+            found[place, key] = 1.0
+    return found
+
+
+def taken_values(values: Any, *, tensors: bool) -> Any:
+    """What a target in Python is given for `values` as JSON carries them; arrays are read-only."""
+    if tensors:
+        return [_read_only(tensor, np.float64) for tensor in values]
+    return _read_only(values, None)
+
+
+def _read_only(numbers: Any, dtype: Any) -> NDArray[Any]:
+    made = np.array(numbers, dtype=dtype)
+    made.flags.writeable = False
+    return made
