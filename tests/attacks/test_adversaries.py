@@ -193,7 +193,7 @@ def test_pate_gives_away_less_than_capc_of_a_party_that_is_known() -> None:
     [
         ("pate", {"teachers": 61}, "61 teachers: expected 1 to 60, the records of clouds"),
         ("pate", {"trainings": 1}, "1 trainings: expected two or more"),
-        ("capc", {"learner": "forest"}, "learner 'forest': expected one of nearest"),
+        ("capc", {"learner": "oracle"}, "learner 'oracle': expected one of nearest"),
         ("prompt-pate", {}, "6 teachers: expected at most"),
         ("private-knn", {"teachers": 31}, "31 neighbours: expected at most 30"),
     ],

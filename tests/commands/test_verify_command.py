@@ -141,6 +141,7 @@ def test_the_json_has_the_shape_of_the_contract(cut_short) -> None:
             "diagnosis",
             "reproduce",
             "cut_short",
+            "advice",
             "figures",
         }
 
