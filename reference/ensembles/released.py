@@ -132,11 +132,11 @@ def _at_votes(
     if isinstance(mechanism, ConfidentGNMax):
         for votes, times in _counted(histograms[answers.asked]):
             cost += times * float(threshold_data_dependent(votes, mechanism, orders)[0])
-            local += times * threshold_local_sensitivity(mechanism, votes, orders)
+            local += times * _within(threshold_local_sensitivity(mechanism, votes, orders))
     for votes, times in _counted(histograms[answers.answered]):
         if isinstance(noise, Gaussian):
             cost += times * float(gnmax_data_dependent(votes, noise.scale, orders)[0])
-            local += times * gnmax_local_sensitivity(votes, noise, orders)
+            local += times * _within(gnmax_local_sensitivity(votes, noise, orders))
         elif isinstance(noise, Laplace):
             gamma = 1.0 / noise.scale
             cost += times * float(lnmax_data_dependent(votes, gamma, orders)[0])
@@ -144,6 +144,15 @@ def _at_votes(
         else:
             raise UnknownMechanismError(mechanism, "a released cost")
     return cost, local
+
+
+def _within(local: Matrix) -> Matrix:
+    """The largest local sensitivity up to each distance, of those at each (N, 1).
+
+    A teacher who votes otherwise need not do so on every query: while one histogram moves another
+    may stay where its sensitivity is largest, so that only these add up.
+    """
+    return np.asarray(np.maximum.accumulate(local, axis=0))
 
 
 def _counted(histograms: Histogram) -> list[tuple[Histogram, int]]:

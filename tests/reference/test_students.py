@@ -16,9 +16,10 @@ from dpassay.reference import (
 )
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.ledger import Ledger
+from dpassay.reference.accounting.smooth_sensitivity import smooth_sensitivity
 from dpassay.reference.ensembles.answers import ROUND, Answers, ask
 from dpassay.reference.ensembles.records import Task
-from dpassay.reference.ensembles.released import released_cost
+from dpassay.reference.ensembles.released import _at_votes, released_cost
 from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.taught import split, teach
 from dpassay.reference.ensembles.votes import Votes
@@ -151,6 +152,25 @@ def test_the_order_of_a_release_does_not_look_at_the_votes() -> None:
         one, other = (released_cost(v, answered(mechanism, v), mechanism, rng()) for v in kinds)
         assert (one.order, one.charge) == (other.order, other.charge)
         assert one.dependent < other.dependent
+
+
+def test_the_noise_of_a_release_moves_by_e_to_the_beta_with_a_vote() -> None:
+    """Catches sensitivities of queries added where each histogram is exactly so far away.
+
+    One teacher votes otherwise on some queries alone: those at 72 votes stay, those at 55 move.
+    """
+    mechanism = ConfidentGNMax(Gaussian(40.0), 50.0, Gaussian(8.0))
+    order, beta = 15.0, 0.3 / 15.0
+    told = np.full(60, -1)  # refused: the test alone is charged
+    given = Answers(told, np.ones(60, bool), np.zeros(60, bool), 1.0, DELTA)
+
+    def smooth(votes: int) -> float:
+        asked = np.repeat([[votes, 100 - votes], [72, 28]], 30, axis=0)
+        _, local = _at_votes(asked, given, mechanism, order)
+        return float(smooth_sensitivity(local, beta)[0])
+
+    values = np.log([smooth(votes) for votes in range(50, 80)])
+    assert np.abs(np.diff(values)).max() <= beta * (1 + 1e-9)
 
 
 def test_a_released_cost_needs_a_known_analysis() -> None:
