@@ -143,7 +143,12 @@ def test_a_released_cost_bounds_the_true_one_as_often_as_it_says(mechanism) -> N
     assert sum(f.upper >= f.dependent for f in found) >= 18
     assert max(f.upper for f in found) < given.epsilon
     assert len({f.epsilon for f in found}) > 5
-    assert {f.independent for f in found} == {given.epsilon}
+    (whatever_the_votes,) = {f.independent for f in found}
+    order, charge = found[0].order, found[0].charge
+    test = order / (2 * 100.0**2) if mechanism is CONFIDENT else 0.0
+    both = 600 * (test + order / 40.0**2) + charge  # at one order; another may tell less
+    one = to_epsilon(np.array([order]), np.array([both]), DELTA).epsilon
+    assert given.epsilon < whatever_the_votes <= one * (1 + 1e-9)
 
 
 def test_the_order_of_a_release_does_not_look_at_the_votes() -> None:
@@ -266,7 +271,7 @@ def test_every_mechanism_teaches_within_its_budget(mechanism, tmp_path) -> None:
     assert 0.4 < taught.majority < 0.6
     assert taught.given == (taught.answers.labels >= 0).sum() > 20
     assert taught.labels_right > 0.8
-    assert taught.cost.independent == taught.answers.epsilon
+    assert taught.cost.independent > taught.answers.epsilon  # the release costs too
 
 
 def test_votes_on_other_queries_are_refused() -> None:
