@@ -101,8 +101,8 @@ def _with_release(
     answers: Answers, mechanism: Aggregator, beta: float, scale: float, spread: float
 ) -> float:
     """Epsilon of the answers, whatever the votes, and of the release: at the best order it has."""
-    most = 0.5 / beta  # from there on a release of this noise costs without bound
-    orders = ORDERS[ORDERS < most]
+    finite = 2.0 * beta * ORDERS < 1.0  # see `release_cost`
+    orders = ORDERS[finite]
     releases = [release_cost(beta, scale, float(a)) + a / (2.0 * spread**2) for a in orders]
     costs = _independent(answers, mechanism, orders) + np.array(releases)
     return to_epsilon(orders, costs, answers.delta).epsilon
