@@ -267,6 +267,8 @@ def _end_to_end(one: EndToEnd) -> str:
 
 
 def _epsilon(value: float) -> str:
+    if np.isinf(value):
+        return "none"
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}" if value < 1 else f"{value:.1f}"
 
 
@@ -386,8 +388,10 @@ def closing() -> Iterator[str]:
 FOUND = (
     "**A cache ends the attack of identical queries, and no other.** Inputs changed imperceptibly "
     "have nearly the same votes, and answers to them give nearly what as many repeats would. A "
-    "cache by histogram, which the server can have as it knows the votes, leaves far less, though "
-    "not nothing; near-duplicates on which more teachers change their minds get around it.",
+    "cache by histogram, which the server can have as it knows the votes, tells this attacker far "
+    "less, who reads its answers as though to one input; but **it has no epsilon**: two inputs "
+    "with one histogram always get one answer, two with different ones need not, so that answers "
+    "that differ prove that a vote did, which no noise hides.",
     "**A limit of queries per input** costs the student nothing, who asks once. It has to be "
     "small: ten answers give about half of what can be had, a hundred most of it. And it holds "
     "as far as inputs that are nearly the same count as one.",

@@ -1,8 +1,9 @@
 """What a claim of differential privacy says of any attack that tells members from others.
 
 Claims are between worlds in which one teacher votes otherwise (`Adjacency.REPLACE_ONE`). They hold
-for one record more, less or otherwise, since a record trains one teacher; and for released labels
-alone, not for votes.
+for one record that is another, since a record trains one teacher; for one more or less only where
+no other record then goes to another teacher, as with `ensembles.partition` they do, and not for
+what is fitted on all records, such as a scaler. They hold for released labels, not for votes.
 """
 
 from collections.abc import Callable

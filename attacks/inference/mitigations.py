@@ -39,7 +39,8 @@ class Setting:
 
     step: counts are rounded to its nearest multiple before the noise; cache: what answers are kept
     by, where the attacker asks `queries` near-duplicates of each input instead of the input itself.
-    Raises ValueError for fewer queries than one or a step below 1.
+    Answers kept by histogram have no epsilon: two that differ prove that two histograms do, which
+    one moved vote decides. Raises ValueError for fewer queries than one or a step below 1.
     """
 
     name: str
@@ -93,7 +94,7 @@ class Spent:
 
     person: of all answers about one person, data-independent; person_most: the most at anybody's
     votes, by exact Rényi costs; release: of one answer to everybody, data-independent, by how many
-    are answered; release_exact: at everybody's votes.
+    are answered; release_exact: at everybody's votes. Infinite where answers are kept by histogram.
     """
 
     person: float
@@ -177,8 +178,14 @@ def utility(setting: Setting, histograms: Whole, truths: Whole | None) -> Utilit
 
 
 def spent(setting: Setting, histograms: Whole, delta: float) -> Spent:
-    """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes."""
+    """Data-independent by `CountedCost`; exact from Rényi divergences of neighbouring votes.
+
+    Answers kept by histogram are equal for sure where two histograms are, and independent where a
+    vote has moved in one: at any epsilon delta is the chance that these differ, up to a half.
+    """
     first, total = _first_votes(histograms)
+    if setting.cache == "histogram":
+        return Spent(np.inf, np.inf, np.inf, np.inf)
     counted, table = CountedCost(setting.charged), _costs(setting.log_laws(total))
     answered = round(utility(setting, histograms, None).answered * len(first))
     present = np.unique(first)

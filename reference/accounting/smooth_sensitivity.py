@@ -1,8 +1,9 @@
 """Smooth sensitivity of the data-dependent costs, and the release of a cost under it.
 
 Papernot et al. 2018 (arXiv 1802.08908v1), appendix B. A data-dependent cost depends on the votes,
-so it may be published only with noise. The local sensitivities of several queries add up distance
-by distance and order by order before `smooth_sensitivity` is taken.
+so it may be published only with noise. The local sensitivities of several queries, each the largest
+up to a distance (a moved vote need not move all histograms), add up distance by distance and order
+by order before `smooth_sensitivity` is taken.
 """
 
 import math

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 def partition(records: int, teachers: int, seed: int = 0) -> tuple[NDArray[np.int64], ...]:
     """The records of each teacher, as row numbers: disjoint, all of them, sizes one apart at most.
 
-    At random by the seed. Raises ValueError for more teachers than records, or none.
+    At random by the seed and the number of records: one record that is another moves one vote, but
+    one more or less shuffles all of them anew. Raises ValueError for more teachers than records, or
+    none.
     Source: Papernot et al. 2017 (arXiv 1610.05755v4), section 2.1.
     """
     if not 1 <= teachers <= records:

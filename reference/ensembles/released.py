@@ -42,9 +42,11 @@ class ReleasedCost:
     """Epsilon at the votes and at `delta`, released at one order that was chosen beforehand.
 
     epsilon: with noise around the truth, as the paper releases it: an estimate, above or below;
-    upper: above the truth in 99 of 100 releases, over their noise; independent: what holds whatever
-    the votes. All three may be published. dependent: the truth, sensitive: to compare on public
-    data alone; order: of the Rényi costs; charge: the Rényi cost of this release, in both.
+    upper: above the truth in 99 of 100 releases, over their noise; independent: what answers and
+    this release cost together whatever the votes, which is above what the ledger has charged, for
+    the answers alone. All three may be published. dependent: the truth of the answers, sensitive:
+    to compare on public data alone; order: of the Rényi costs; charge: the Rényi cost of this
+    release at that order, in all three. What a ledger was charged before these queries is in none.
     """
 
     epsilon: float
@@ -88,11 +90,22 @@ def released_cost(
     return ReleasedCost(
         epsilon=epsilon(max(told, 0.0) + charge),
         upper=epsilon(max(told + far * scale * smooth_told, 0.0) + charge),
-        independent=answers.epsilon,
+        independent=_with_release(answers, mechanism, beta, scale, spread),
         dependent=epsilon(cost),
         order=order,
         charge=charge,
     )
+
+
+def _with_release(
+    answers: Answers, mechanism: Aggregator, beta: float, scale: float, spread: float
+) -> float:
+    """Epsilon of the answers, whatever the votes, and of the release: at the best order it has."""
+    finite = 2.0 * beta * ORDERS < 1.0  # see `release_cost`
+    orders = ORDERS[finite]
+    releases = [release_cost(beta, scale, float(a)) + a / (2.0 * spread**2) for a in orders]
+    costs = _independent(answers, mechanism, orders) + np.array(releases)
+    return to_epsilon(orders, costs, answers.delta).epsilon
 
 
 def _scale(beta: float, order: float, cost: float) -> float:
@@ -132,11 +145,11 @@ def _at_votes(
     if isinstance(mechanism, ConfidentGNMax):
         for votes, times in _counted(histograms[answers.asked]):
             cost += times * float(threshold_data_dependent(votes, mechanism, orders)[0])
-            local += times * threshold_local_sensitivity(mechanism, votes, orders)
+            local += times * _within(threshold_local_sensitivity(mechanism, votes, orders))
     for votes, times in _counted(histograms[answers.answered]):
         if isinstance(noise, Gaussian):
             cost += times * float(gnmax_data_dependent(votes, noise.scale, orders)[0])
-            local += times * gnmax_local_sensitivity(votes, noise, orders)
+            local += times * _within(gnmax_local_sensitivity(votes, noise, orders))
         elif isinstance(noise, Laplace):
             gamma = 1.0 / noise.scale
             cost += times * float(lnmax_data_dependent(votes, gamma, orders)[0])
@@ -144,6 +157,15 @@ def _at_votes(
         else:
             raise UnknownMechanismError(mechanism, "a released cost")
     return cost, local
+
+
+def _within(local: Matrix) -> Matrix:
+    """The largest local sensitivity up to each distance, of those at each (N, 1).
+
+    A teacher who votes otherwise need not do so on every query: while one histogram moves another
+    may stay where its sensitivity is largest, so that only these add up.
+    """
+    return np.asarray(np.maximum.accumulate(local, axis=0))
 
 
 def _counted(histograms: Histogram) -> list[tuple[Histogram, int]]:

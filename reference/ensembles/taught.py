@@ -74,7 +74,8 @@ def teach(
     votes: of the teachers on all queries of the task; budget, delta: of the whole student; tested:
     how many queries are kept away from it; queries: asked at most; seed: of the split, the noise
     and the student; ledger: the file of an account that was begun before, or is to be kept;
-    release: whether to release the cost at the votes; baseline: its accuracy where it is known.
+    release: whether to release the cost at the votes, which itself costs more than the budget holds
+    (`ReleasedCost.independent`); baseline: its accuracy where it is known.
     Noise that a seed gives is for experiments: a deployment calls `ask` without one.
     """
     if len(votes.labels) != len(task.queries):

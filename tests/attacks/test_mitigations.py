@@ -83,6 +83,20 @@ def test_identical_near_duplicates_are_repeats_or_none():
     assert by_histogram.misplaced.value == pytest.approx(once.misplaced.value, rel=0.2)
 
 
+def test_answers_kept_by_histogram_have_no_epsilon():
+    """Two inputs, one answer each: the same while their histograms are, or else as may be.
+
+    One moved vote makes them differ with a chance far above delta e^epsilon, where they never did.
+    """
+    law = np.exp(PLAIN.log_probabilities(np.array([[25.0, 25.0], [26.0, 24.0]])))
+    differ = law[0, 0] * law[1, 1] + law[0, 1] * law[1, 0]
+    assert differ > 0.4  # at any epsilon delta is no less
+    votes = np.array([[25, 25], [26, 24]])
+    by_histogram = spent(Setting("", PLAIN, 2, cache="histogram"), votes, 1e-5)
+    assert np.isinf(list(vars(by_histogram).values())).all()
+    assert spent(Setting("", PLAIN, 2, cache="input"), votes, 1e-5).person < 10
+
+
 def test_intervals_are_students():
     found = over_seeds(np.array([1.0, 2.0, 3.0]))
     assert (found.low, found.high) == pytest.approx((2 - 2.4841, 2 + 2.4841), abs=1e-4)
