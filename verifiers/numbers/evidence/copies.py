@@ -48,9 +48,16 @@ def matches(
     """Whether releases are exact values plus noise seen before, and the log-chance of it, flat.
 
     released, exact, copied: (...), copied the earlier noise. How far from it counts as a match is
-    fixed by the copy and the exact value, before the release is looked at.
+    fixed by the copy and the exact value, before the release is looked at. What is clamped repeats
+    honestly: the chance of a match at an end of the range is that of all that is held there.
     """
-    near = 2.0 * (width(exact + copied) + width(copied))
-    found = np.abs(released - exact - copied) <= near
-    chance = noise.family.log_mass(copied, 2.0 * near)
+    target = np.clip(exact + copied, noise.low, noise.high)
+    near = 2.0 * (width(target) + width(copied))
+    found = np.abs(released - target) <= near
+    shift, room = target - exact, 2.0 * near
+    low, high = target - room <= noise.low, target + room >= noise.high
+    chance = noise.family.log_mass(shift, room)
+    chance = np.where(low, noise.family.log_cdf(shift + room), chance)
+    chance = np.where(high, noise.family.log_survival(shift - room), chance)
+    chance = np.where(low & high, 0.0, chance)
     return found.ravel(), np.minimum(chance, 0.0).ravel()
