@@ -55,5 +55,11 @@ def matches(
     else:
         near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
         chance = noise.log_mass(expected, exact, 2.0 * near)
+        # an end of the range that lies near enough to match has all that is held there
+        ends = (expected - near <= noise.low) | (expected + near >= noise.high)
+        at_end = np.clip(
+            expected + np.where(expected - near <= noise.low, -near, near), -1e300, 1e300
+        )
+        chance = np.where(ends, noise.log_mass(noise.rounded(at_end), exact, 4.0 * near), chance)
     found = (np.abs(released - expected) <= near) & np.isfinite(chance)
     return found.ravel(), np.minimum(np.where(np.isfinite(chance), chance, 0.0), 0.0).ravel()

@@ -1,0 +1,76 @@
+"""Noise that is clamped repeats honestly, and its atoms lie where the claim puts them.
+
+diffprivlib's histogram, `discrete-laplace:1;min=0`, was accused of repeating its noise: a release
+of 0 came again more often than unclamped noise repeats.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.numbers.evidence.copies import SHARES, matches
+from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
+
+LAWS = (
+    "discrete-laplace:1",
+    "discrete-laplace:1;min=0",
+    "discrete-gaussian:2;min=0;max=3",
+    "laplace:1;round;min=-1",
+    "gaussian:3;grid=0.25;min=0",
+    "gaussian:3;grid=0.25;min=-1;max=2",
+    "gaussian:0.5;grid=0.25;min=0;max=0.25",
+)
+
+
+def outcomes(text: str, exact: float) -> tuple[np.ndarray, np.ndarray]:
+    """All that may be released, and with which probability."""
+    noise = parse_number_noise(text)
+    step = noise.grid or 1.0
+    around = np.arange(-60.0, 61.0) * step + (exact if noise.family.whole else 0.0)
+    found = np.unique(np.clip(around, noise.low, noise.high))
+    return found, np.exp(noise.log_mass(found, np.full(found.shape, exact)))
+
+
+@pytest.mark.parametrize("text", LAWS)
+@pytest.mark.parametrize("exact", [0.0, 1.0, 5.0])
+def test_a_wager_on_copies_expects_at_most_1(text: str, exact: float) -> None:
+    """Every earlier noise, of inputs of which some were clamped: by enumeration."""
+    noise = parse_number_noise(text)
+    released, mass = outcomes(text, exact)
+    for copied in np.unique(np.concatenate([outcomes(text, at)[0] - at for at in (0.0, 2.0)])):
+        shape = (released.size, 1)
+        found, chance = matches(
+            noise,
+            released[:, None],
+            np.full(shape, exact),
+            np.full(shape, copied),
+        )
+        for share in SHARES:
+            gain = np.where(found, 1.0 - share + share * np.exp(-chance), 1.0 - share)
+            assert float(mass @ gain) <= 1.0 + 1e-6, (copied, share)
+
+
+def test_a_copy_at_the_end_of_the_range_is_told_by_its_chance() -> None:
+    """Of a count of 0, 0 comes with probability .731, and is worth no more than that."""
+    noise = parse_number_noise("discrete-laplace:1;min=0")
+    zero = np.zeros((1, 1))
+    found, chance = matches(noise, zero, zero, zero)
+    assert found.all()
+    assert chance[0] == pytest.approx(math.log(1.0 / (1.0 + math.exp(-1.0))))
+
+
+@pytest.mark.parametrize("text", LAWS)
+@pytest.mark.parametrize("short", [0.0, 0.5, 2.0])
+def test_a_wager_on_a_move_expects_at_most_1(text: str, short: float) -> None:
+    """Of every centre up to the allowed one, to either side: by enumeration."""
+    noise = parse_number_noise(text)
+    allowed = 1.0
+    for sign in (1.0, -1.0):
+        released, mass = outcomes(text, sign * (allowed - math.ceil(short)))
+        evidence = MovedTooFar(noise, released.size)  # one coordinate for each outcome
+        row = released[None, :]
+        evidence.observe(row, np.zeros(released.size), allowed, noise.half_width(row))
+        expected = np.tensordot(mass, np.exp(evidence.gains), axes=(0, 1))
+        assert expected.max() <= 1.0 + 1e-6, expected
