@@ -19,6 +19,8 @@ Make = Callable[[Aggregation, np.random.Generator], Aggregate]
 
 HISTOGRAM = 'name = "noisy-histogram"\nnoise = "laplace:2"\nadjacency = "add-remove"\ncells = 10'
 GAUSSIAN = HISTOGRAM.replace("laplace:2", "gaussian:3")
+EXACT_HISTOGRAM = HISTOGRAM + '\nfloating_point = "exact"'
+EXACT_GAUSSIAN = GAUSSIAN + '\nfloating_point = "exact"'
 WHOLE = HISTOGRAM.replace("laplace:2", "discrete-laplace:2")
 ROUNDED = HISTOGRAM.replace("laplace:2", "laplace:2;round")
 COUNT = 'name = "noisy-count"\nnoise = "discrete-laplace:1"\nadjacency = "add-remove"'
@@ -110,6 +112,17 @@ def summed_one_by_one(of: Aggregation, rng: np.random.Generator) -> Aggregate:
         for record in np.clip(np.nan_to_num(np.array(values)), -1.0, 1.0):
             total = total + record
         return total + rng.laplace(scale=2.0, size=(size, 3))
+
+    return aggregate
+
+
+@correct(EXACT_HISTOGRAM, EXACT_GAUSSIAN)
+def noise_on_a_fine_grid(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    """Rounded to multiples of 2^-40 before it is added to whole counts: the sums are exact."""
+
+    def aggregate(values: Any, size: int) -> Any:
+        noise = of.noise.family.sample(rng, (size, of.dimensions))
+        return of.exact(values) + np.rint(noise * 2.0**40) * 2.0**-40
 
     return aggregate
 
@@ -477,5 +490,39 @@ def counts_weighted_by_themselves(of: Aggregation, rng: np.random.Generator) -> 
     def aggregate(values: Any, size: int) -> Any:
         weighted = np.asarray(values) * 2
         return noisy(of, rng, weighted, size)
+
+    return aggregate
+
+
+# -- low bits --------------------------------------------------------------------------------------
+
+
+@broken(EXACT_HISTOGRAM, "floating-point", source="diffprivlib 0.6.6 #94; Mironov 2012")
+def laplace_noise_in_floats(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return lambda values, size: of.exact(values) + rng.laplace(scale=2.0, size=(size, 10))
+
+
+@broken(EXACT_GAUSSIAN, "floating-point", source="jax-privacy #616: float noise, secure mode")
+def gaussian_noise_in_floats(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return lambda values, size: of.exact(values) + rng.normal(scale=3.0, size=(size, 10))
+
+
+@broken(EXACT_GAUSSIAN, "floating-point", source="optax, flwr: noise in single precision")
+def gaussian_noise_in_single_precision(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        noise = np.float32(3.0) * rng.standard_normal((size, 10), dtype=np.float32)
+        return of.exact(values).astype(np.float32) + noise
+
+    return aggregate
+
+
+@broken(EXACT_GAUSSIAN, "floating-point", source="python-dp 1.1.5 (seen): more than 53 bits")
+def whole_noise_beyond_the_mantissa(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    """A 64-bit integer times a granularity, rounded to a float before it is added."""
+
+    def aggregate(values: Any, size: int) -> Any:
+        steps = rng.normal(scale=3.0 * 2.0**30, size=(size, 10)).astype(np.int64) << 27
+        steps += rng.integers(0, 2**27, (size, 10))
+        return of.exact(values) + steps.astype(np.float64) * 2.0**-57
 
     return aggregate

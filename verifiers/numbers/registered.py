@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from .checks.base import AskingCheck, NumberCheck
 from .checks.clipping import Clipping
+from .checks.floating_point import FloatingPoint
 from .checks.fresh_noise import FreshNoise
 from .checks.independence import Independence
 from .checks.location import Location
@@ -22,5 +23,11 @@ OBSERVING: tuple[Callable[[NumbersClaim, NumbersPlan, int], NumberCheck], ...] =
 )
 """Each is made of the claim, the plan and the run's seed."""
 
-ASKING: tuple[type[AskingCheck], ...] = (Clipping, Sensitivity)
-"""The same, of those that ask."""
+ASKING: tuple[type[AskingCheck], ...] = (Clipping, Sensitivity, FloatingPoint)
+"""The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
+
+
+def lacking(check: type[AskingCheck], claim: NumbersClaim) -> str | None:
+    """Why a check has nothing to test under a claim, by its own `lacks(claim) -> str | None`."""
+    lacks: Callable[[NumbersClaim], str | None] | None = getattr(check, "lacks", None)
+    return None if lacks is None else lacks(claim)

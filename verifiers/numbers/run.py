@@ -14,7 +14,7 @@ from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .plan import NumbersPlan, make_numbers_plan
-from .registered import ASKING, OBSERVING
+from .registered import ASKING, OBSERVING, lacking
 from .results import results
 from .standing import NumbersStanding
 
@@ -73,7 +73,7 @@ class _Run:
                 standing.queries,
                 standing.seconds,
                 self.seed,
-                tuple(results(self.contract, self.checks, standing.ending)),
+                tuple(results(self.claim, self.contract, self.checks, standing.ending)),
                 tuple(standing.ending.warnings),
                 interrupted=standing.ending.interrupted,
                 started=standing.began,
@@ -137,6 +137,8 @@ class _Run:
         for make in ASKING:
             if ending.found_after is not None and not self.keep_going:
                 return
+            if lacking(make, self.claim) is not None:
+                continue
             check = make(self.claim, self.plan, self.seed)
             self.standing.tell(check.id, self.standing.queries)
             outcome = check.conclude(self.standing)

@@ -1,0 +1,33 @@
+"""A check of numbers that asks, run alone on an aggregator."""
+
+import tomllib
+from typing import Any
+
+import numpy as np
+from numeric_zoo import Aggregate, Make
+
+from dpassay.verifiers.checks.base import Outcome
+from dpassay.verifiers.gate.ending import Ending
+from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.numbers.plan import make_numbers_plan
+from dpassay.verifiers.numbers.standing import NumbersStanding
+from dpassay.verifiers.targets import InProcessTarget
+
+
+def claimed(mechanism: str, rest: str = "") -> NumbersClaim:
+    """A claim from the lines under `[mechanism]`, and other tables."""
+    return parse_numbers_claim(tomllib.loads(f"[mechanism]\n{mechanism}\n{rest}"))
+
+
+def outcome(check: Any, claim: NumbersClaim, aggregate: Aggregate, seed: int = 1) -> Outcome | None:
+    """What the check comes to on a function (values, size) -> releases."""
+    target = InProcessTarget(aggregate, release=claim.release)
+    standing = NumbersStanding(target, claim, Ending(None), None)
+    found: Outcome | None = check(claim, make_numbers_plan(claim, seed), seed).conclude(standing)
+    assert found is None or found.verdict.value == "not-applicable" or standing.queries > 0
+    return found
+
+
+def made(make: Make, claim: NumbersClaim, seed: int = 1) -> Aggregate:
+    """The aggregator of a zoo entry's maker."""
+    return make(claim.mechanism.aggregation, np.random.default_rng([seed, 99]))

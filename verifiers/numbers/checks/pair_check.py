@@ -1,0 +1,137 @@
+"""What the checks of pairs share: releases of two neighbours, side by side, until they tell."""
+
+import math
+from typing import Any, Protocol
+
+from ....reference.arrays import Matrix
+from ....reference.numbers.families import DiscreteLaplace, Laplace
+from ....reference.numbers.moves import move_epsilon
+from ...checks.base import Finding, Outcome
+from ...error_budget import log_threshold
+from ...findings.verdict import Verdict
+from ...targets import Refused
+from ..claim import NumbersClaim
+from ..evidence.two_events import Level
+from ..pairs import Pair
+from ..plan import NumbersPlan
+from ..shares import SHARES
+from ..standing import NumbersStanding
+
+_FIRST, _LARGEST = 25, 1_000  # releases of each input in a call, which grow
+_MOST_NUMBERS = 20_000_000  # of all releases of an input together
+_AT_ONCE = 2_000_000  # numbers in a call
+_DELTAS = (1e-5, 1e-3, 0.02)
+"""At which Gaussian noise has its epsilon: for rare events a small one, for others a large one."""
+
+OF_KEYS = "the claim releases keys, no numbers"
+
+
+class PairEvidence(Protocol):
+    """Evidence from releases of two inputs, taken in pairs."""
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log; expectation at most 1 under its null."""
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """Adds as many releases (n, d) of the one input as of the other."""
+
+
+class PairCheck:
+    """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
+
+    A pair that the target refuses is left out; without any the check does not apply. Every pair has
+    its own evidence, and an equal part of the check's share of `false_alarm`.
+    """
+
+    id: str
+    draws: int
+    """Of each input that a pass has looked at."""
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan, self.seed = claim, plan, seed
+        self.noise = claim.mechanism.aggregation.noise
+        self.pairs = self.made()
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+        self.log_threshold += math.log(max(len(self.pairs), 1))
+
+    def made(self) -> list[Pair]:
+        """The pairs that are asked."""
+        raise NotImplementedError
+
+    def evidence(self, pair: Pair) -> PairEvidence:
+        """What gathers the evidence of a pair."""
+        raise NotImplementedError
+
+    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """What a pair that is told apart comes to."""
+        raise NotImplementedError
+
+    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """What it comes to where no pair has been told apart."""
+        raise NotImplementedError
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`."""
+        self.queries = 0
+        found, refused = [], []
+        for pair in self.pairs:
+            evidence = self.evidence(pair)
+            try:
+                whole = self._gather(standing, pair, evidence)
+            except Refused as refusal:
+                refused.append(f"the target refuses {pair.name}: {refusal}")
+                continue
+            if evidence.log_e_value >= self.log_threshold:
+                return self.violation(pair, evidence)
+            if not whole:
+                standing.use_up()
+                return None
+            found.append((pair, evidence))
+        if not found:
+            return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(refused)), self.queries)
+        return self.silence(found)
+
+    def releases(self, pair: Pair) -> int:
+        """Releases of each input of a pair: enough draws, as far as memory and time go."""
+        wanted = math.ceil(self.draws / pair.coordinates.size)
+        return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
+
+    def _gather(self, standing: NumbersStanding, pair: Pair, evidence: PairEvidence) -> bool:
+        """Whether the budget has held all that the pair needs, or has it told apart."""
+        left, size = self.releases(pair), _FIRST
+        largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
+        while left:
+            size = min(size, left, largest)
+            if standing.left < 2 * size:
+                return False
+            here = self._released(standing, pair.here, size)
+            there = self._released(standing, pair.there, size)
+            evidence.observe(here[:, pair.coordinates], there[:, pair.coordinates])
+            if evidence.log_e_value >= self.log_threshold:
+                return True
+            left, size = left - size, 2 * size
+        return True
+
+    def _released(self, standing: NumbersStanding, values: Any, size: int) -> Matrix:
+        reply = standing.target.ask(values, size)
+        standing.spend(size)
+        self.queries += size
+        standing.tell(self.id, standing.queries)
+        found: Matrix = self.claim.release.shaped(reply, values, size)
+        return found
+
+
+def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
+    """What the claimed noise gives a number that moves as the pair's does.
+
+    Raises ValueError for whole noise on a number that moves by a fraction.
+    """
+    family = claim.mechanism.aggregation.noise.family
+    deltas = (0.0,) if isinstance(family, Laplace | DiscreteLaplace) else _DELTAS
+    move = round(pair.move) if family.whole and _is_whole(pair) else pair.move
+    return tuple(Level(move_epsilon(family, move, delta), delta) for delta in deltas)
+
+
+def _is_whole(pair: Pair) -> bool:
+    return float(pair.exact[1] - pair.exact[0]).is_integer()
