@@ -34,19 +34,39 @@ class ThresholdedHistogram:
         found = self._log_reaches(exact)
         return np.where(exact > 0, found, -np.inf)
 
-    def _log_reaches(self, exact: Vector) -> Vector:
-        """Of the noisy count: rounded sums reach T from half a step of the grid below it."""
+    def log_withheld(self, counts: ArrayLike) -> Vector:
+        """Log-probability (cells,) that each key is not released: accurate where that is rare."""
+        exact = np.asarray(counts, dtype=np.float64)
+        if exact.shape != (self.cells,):
+            raise ValueError(f"counts of shape {exact.shape}: expected ({self.cells},)")
         noise = self.noise
         if self.threshold > noise.high:
-            return np.full(exact.shape, -np.inf)
-        if self.threshold <= noise.low:
             return np.zeros(exact.shape)
-        if noise.family.whole:  # P(K >= T - n) for whole K
-            return noise.family.log_survival(np.ceil(self.threshold - exact) - 1.0)
+        if self.threshold <= noise.low:
+            return np.where(exact > 0, -np.inf, 0.0)
+        found = noise.family.log_cdf(self._short_of(exact))
+        return np.where(exact > 0, found, 0.0)
+
+    def _log_reaches(self, exact: Vector) -> Vector:
+        """Of the noisy count."""
+        if self.threshold > self.noise.high:
+            return np.full(exact.shape, -np.inf)
+        if self.threshold <= self.noise.low:
+            return np.zeros(exact.shape)
+        return self.noise.family.log_survival(self._short_of(exact))
+
+    def _short_of(self, exact: Vector) -> Vector:
+        """The largest noise that leaves each count short of T.
+
+        Rounded sums reach T from half a step of the grid below it.
+        """
+        noise = self.noise
+        if noise.family.whole:  # K < T - n for whole K
+            return np.asarray(np.ceil(self.threshold - exact) - 1.0)
         least = self.threshold
         if noise.grid:
             least = (math.ceil(self.threshold / noise.grid) - 0.5) * noise.grid
-        return noise.family.log_survival(least - exact)
+        return np.asarray(least - exact)
 
     def sample(
         self, counts: ArrayLike, size: int, rng: np.random.Generator | None = None

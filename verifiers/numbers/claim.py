@@ -76,7 +76,7 @@ class NumberMechanism(Table):
     clip_norm: float | None = Field(default=None, gt=0)
     clip_norm1: float | None = Field(default=None, gt=0)
     divide_by: float | None = Field(default=None, gt=0)
-    threshold: float | None = None
+    threshold: float | None = Field(default=None, ge=-1e12, le=1e12)
     floating_point: Literal["ideal", "exact"] = "ideal"
 
     @model_validator(mode="after")
@@ -175,10 +175,17 @@ class NumberMechanism(Table):
         )
 
     @property
+    def added(self) -> NumberNoise:
+        """The noise as it is added to each number, or to the count of each key."""
+        return self.noise if self.takes == "keys" else self.aggregation.noise
+
+    @property
     def said(self) -> str:
         """The claim in a few words, as reports head themselves."""
-        numbers = "number" if self.width == 1 else "numbers"
-        of = f"{self.width:,} {numbers}"
+        what = "key" if self.takes == "keys" else "number"
+        of = f"{self.width:,} {what}{'s' * (self.width > 1)}"
+        if self.threshold is not None:
+            of += f" from a noisy count of {self.threshold:g}"
         unit = self.unit if self.unit == "record" else f"user of {self.contributions} records"
         return f"{self.name} with {self.noise}, {of}, {self.adjacency} of a {unit}"
 

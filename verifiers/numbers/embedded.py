@@ -36,9 +36,14 @@ def embedded_numbers_claim() -> NumbersClaim:
 
 def reference_target(claim: NumbersClaim) -> InProcessTarget:
     """The reference implementation of the claimed mechanism, with secure noise."""
-    aggregation = claim.mechanism.aggregation
+    mechanism = claim.mechanism
 
     def aggregate(values: NDArray[np.generic], size: int) -> Releases:
-        return sample(aggregation, values, size)
+        return sample(mechanism.aggregation, values, size)
 
-    return InProcessTarget(aggregate, again=lambda: aggregate, release=claim.release)
+    def release(counts: NDArray[np.generic], size: int) -> list[list[dict[str, int]]]:
+        found = mechanism.keys.sample(counts, size)
+        return [[{"key": int(key)} for key in keys] for keys in found]
+
+    made = release if mechanism.takes == "keys" else aggregate
+    return InProcessTarget(made, again=lambda: made, release=claim.release)

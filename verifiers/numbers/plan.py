@@ -12,7 +12,7 @@ from .asked import MOST_COORDINATES, Asked
 from .claim import NumbersClaim
 
 _RECORDS = 24  # in a typical input of records
-_CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
+CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 """Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
 
 
@@ -27,7 +27,7 @@ class NumbersPlan:
         """Inputs and sizes of calls without end, each size with each input."""
         order = np.random.default_rng([seed, 1])
         while True:
-            pairs = [(asked, size) for asked in self.inputs for size in _CALLS]
+            pairs = [(asked, size) for asked in self.inputs for size in CALLS]
             for place in order.permutation(len(pairs)):
                 yield pairs[place]
 

@@ -1,20 +1,23 @@
-"""The checks of numbers: those that see every release, and those that ask for their own."""
+"""The checks of a claim: those that see every release, and those that ask for their own."""
 
 from collections.abc import Callable
 
-from .checks.base import AskingCheck, NumberCheck
+from .checks.base import AskingCheck, ObservingCheck
 from .checks.clipping import Clipping
 from .checks.floating_point import FloatingPoint
 from .checks.fresh_noise import FreshNoise
 from .checks.independence import Independence
+from .checks.keys_together import KeysFreshNoise, KeysIndependence
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
+from .checks.partition_release import PartitionRelease
+from .checks.privacy_claim_of_keys import KeysPrivacyClaim
 from .checks.sensitivity import Sensitivity
 from .claim import NumbersClaim
-from .plan import NumbersPlan
+from .shares import SHARES
 
-OBSERVING: tuple[Callable[[NumbersClaim, NumbersPlan, int], NumberCheck], ...] = (
+OBSERVING: tuple[type[ObservingCheck], ...] = (
     NoiseLaw,
     NoiseScale,
     Location,
@@ -26,8 +29,47 @@ OBSERVING: tuple[Callable[[NumbersClaim, NumbersPlan, int], NumberCheck], ...] =
 ASKING: tuple[type[AskingCheck], ...] = (Clipping, Sensitivity, FloatingPoint)
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 
+_OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (
+    PartitionRelease,
+    KeysIndependence,
+    KeysFreshNoise,
+)
+_ASKING_KEYS: tuple[type[AskingCheck], ...] = (KeysPrivacyClaim,)
 
-def lacking(check: type[AskingCheck], claim: NumbersClaim) -> str | None:
-    """Why a check has nothing to test under a claim, by its own `lacks(claim) -> str | None`."""
-    lacks: Callable[[NumbersClaim], str | None] | None = getattr(check, "lacks", None)
+
+def observing(claim: NumbersClaim) -> tuple[type[ObservingCheck], ...]:
+    """Those that see every release of what the claim releases."""
+    if claim.mechanism.takes != "keys":
+        return OBSERVING
+    return tuple(make for make in _OBSERVING_KEYS if why_not(make.id, claim) is None)
+
+
+def asking(claim: NumbersClaim) -> tuple[type[AskingCheck], ...]:
+    """Those that ask for their own."""
+    made = ASKING if claim.mechanism.takes != "keys" else _ASKING_KEYS
+    return tuple(make for make in made if why_not(make.id, claim) is None)
+
+
+def why_not(check: str, claim: NumbersClaim) -> str | None:
+    """Why a check, by its id, does not apply to a claim; None where it may."""
+    keys = claim.mechanism.takes == "keys"
+    if check == "partition-release" and not keys:
+        return "the deployment releases numbers, no keys"
+    if check in _OF_NUMBERS and keys:
+        return "the deployment releases keys, no numbers"
+    if check == "independence" and keys and claim.mechanism.width == 1:
+        return "the deployment has a single key"
+    if check == "privacy-claim" and claim.privacy is None:
+        return "the claim has no [privacy]"
+    own = next((make for make in ASKING if make.id == check and not keys), None)
+    lacks: Callable[[NumbersClaim], str | None] | None = getattr(own, "lacks", None)
     return None if lacks is None else lacks(claim)
+
+
+_OF_NUMBERS = frozenset(SHARES) - {
+    "input-contract",
+    "independence",
+    "fresh-noise",
+    "partition-release",
+    "privacy-claim",
+}

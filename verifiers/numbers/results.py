@@ -9,28 +9,32 @@ from ..gate.ending import Ending
 from .checks.base import NumberCheck, refuted, verdict_of
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
-from .registered import ASKING, lacking
+from .registered import asking, why_not
 from .shares import SHARES
 
 
 def results(
-    claim: NumbersClaim, contract: InputContract, checks: Sequence[NumberCheck], ending: Ending
+    claim: NumbersClaim,
+    contract: InputContract,
+    checks: Sequence[NumberCheck],
+    ending: Ending,
 ) -> list[CheckResult]:
-    """One result for each check id, in the order of the report."""
+    """One result for each check id, in the order of the report, with those that do not apply."""
     cut, cause = _cut(checks, ending), _cause(checks)
     found = {contract.id: _of_contract(contract, ending), **ending.proofs}
     found |= {check.id: _result(check, ending, cut, cause) for check in checks}
     again = ending.again(Verdict.INCONCLUSIVE)
-    for make in ASKING:
-        name, reason = make.id, lacking(make, claim)
-        if reason is not None:
-            found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
-        elif name not in found:
+    for name in (make.id for make in asking(claim)):
+        if name not in found:
             why = cut or ending.stopped or "the run ended before it could be asked"
             short = cut is not None
             found[name] = CheckResult(
                 name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=short
             )
+    for name in SHARES:
+        reason = why_not(name, claim)
+        if reason is not None:
+            found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
     return [found[name] for name in SHARES if name in found]
 
 

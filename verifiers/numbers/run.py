@@ -13,8 +13,9 @@ from .asked import Batch, Draws
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
+from .keys import make_keys_plan
 from .plan import NumbersPlan, make_numbers_plan
-from .registered import ASKING, OBSERVING, lacking
+from .registered import asking, observing
 from .results import results
 from .standing import NumbersStanding
 
@@ -48,16 +49,22 @@ def verify_numbers(
         return replace(run.report(), target=name)
 
 
+def make_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
+    """The inputs of a run, as what is released asks for."""
+    keys = claim.mechanism.takes == "keys"
+    return make_keys_plan(claim, seed) if keys else make_numbers_plan(claim, seed)
+
+
 class _Run:
     """The phases of a run, in their order."""
 
     def __init__(self, standing: NumbersStanding, seed: int, keep_going: bool) -> None:
         self.standing, self.seed, self.keep_going = standing, seed, keep_going
         self.claim = standing.claim
-        self.plan = make_numbers_plan(self.claim, seed)
+        self.plan = make_plan(self.claim, seed)
         self.contract = InputContract(self.claim, self.plan)
         self.checks: Sequence[NumberCheck] = [
-            make(self.claim, self.plan, seed) for make in OBSERVING
+            make(self.claim, self.plan, seed) for make in observing(self.claim)
         ]
 
     def report(self) -> Report:
@@ -88,7 +95,7 @@ class _Run:
             self.standing.spend(self.contract.queries)
         for refusal in self.contract.refusals:
             self.standing.ending.warn(refusal)
-        self.plan = NumbersPlan(tuple(self.contract.served), self.plan.coordinates)
+        self.plan = replace(self.plan, inputs=tuple(self.contract.served))
 
     def _gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
@@ -116,7 +123,7 @@ class _Run:
 
     def _show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
-        noise = self.claim.mechanism.aggregation.noise
+        noise = self.claim.mechanism.added
         draws = Draws(tuple(batches), noise, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
@@ -134,11 +141,9 @@ class _Run:
     def _ask_more(self) -> None:
         """The checks that ask for releases of their own, where no other has failed."""
         ending = self.standing.ending
-        for make in ASKING:
+        for make in asking(self.claim):
             if ending.found_after is not None and not self.keep_going:
                 return
-            if lacking(make, self.claim) is not None:
-                continue
             check = make(self.claim, self.plan, self.seed)
             self.standing.tell(check.id, self.standing.queries)
             outcome = check.conclude(self.standing)

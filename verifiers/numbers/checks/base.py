@@ -40,6 +40,13 @@ class NumberCheck(Protocol):
         """What to say when it has not: what a fault of the smallest effect would have done."""
 
 
+class ObservingCheck(NumberCheck, Protocol):
+    """A check that is made of a claim, and sees what all others see."""
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        """claim: of the run; plan: its inputs; seed: fixes the verifier's own draws."""
+
+
 class AskingCheck(Protocol):
     """A check that asks for releases of its own, once the others have seen enough."""
 
@@ -71,5 +78,5 @@ class Weighed:
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
-        self.noise = claim.mechanism.aggregation.noise
+        self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)

@@ -46,7 +46,7 @@ def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
     """The faults that a claim of this noise is tested against, all at once."""
     faults = [_scaled(noise, factor) for factor in _FACTORS]
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
-    faults += [_family(noise, other, why) for other, why in _others(noise.family)]
+    faults += [_family(noise, other, why) for other, why in other_families(noise.family)]
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     if math.isinf(noise.low):
@@ -99,7 +99,7 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
     return Fault(name, "offset", lambda y, x, half: noise.log_mass(y, x + by, half))
 
 
-def _others(family: Additive) -> list[tuple[Additive, str]]:
+def other_families(family: Additive) -> list[tuple[Additive, str]]:
     """The other families, at equal variance and at equal scale."""
     found: list[tuple[Additive, str]] = []
     swapped: dict[type[Additive], type[Additive]] = {

@@ -1,0 +1,104 @@
+"""`partition-release`: keys are released as often as noise and threshold give, empty ones never."""
+
+import numpy as np
+
+from ...checks.base import Finding
+from ..asked import Draws
+from ..claim import NumbersClaim
+from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
+from ..keys import ALONE, NEAR
+from ..plan import NumbersPlan
+from .base import Weighed
+
+_PLACES = 16  # keys that are a group of their own
+_SURE = 3.0  # nats by which a known fault must be likelier to be named
+_MORE = 1.25  # times delta, that a pass would have seen where the budget allows
+_BUDGET = 0.4  # of the queries, that may go to keys of one unit
+
+
+class PartitionRelease(Weighed):
+    """Any key's rate, over all draws, and for one key, one kind of input, or calls of one."""
+
+    id = "partition-release"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.keys = claim.mechanism.keys
+        width = self.keys.cells
+        places = np.unique(np.linspace(0, width - 1, min(width, _PLACES)).astype(int))
+        self._places = {f"key {place}": int(place) for place in places} if width > 1 else {}
+        self.evidence = KeyEvidence(self.keys, len(plan.inputs) + len(self._places) + 1)
+        self.rate = float(np.exp(claimed_law(self.keys)(np.ones(1))[0][0]))
+        self.alone = self.released = self.near = 0
+        nats = self.log_threshold + self.evidence.handicap
+        self._nats, effect = nats, claim.gate.smallest_effect
+        self._wanted_near = draws_to_see(0.5, 0.5 + min(effect, 0.49), nats)
+        ones = -(-width // self.keys.contributions)
+        self._wanted_alone = _BUDGET * claim.gate.max_queries * ones
+        if self.rate < 0.5:
+            more = draws_to_see(self.rate, min(_MORE * self.rate, 0.9), nats) if self.rate else 0.0
+            self._wanted_alone = min(self._wanted_alone, more)
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        for batch in draws.batches:
+            counts, n = batch.asked.exact, len(batch.releases)
+            came = batch.releases.sum(0)
+            names = [f"the input {batch.asked.role}"]
+            if batch.calls == (1,):
+                names.append("calls of one release")
+            self.evidence.observe(counts, (came, n - came), names, self._places)
+            self.draws += n * counts.size
+            ones = counts == 1.0
+            if batch.asked.role == ALONE:
+                self.alone += n * int(ones.sum())
+                self.released += int(came[ones].sum())
+            self.near += n * counts.size * (batch.asked.role == NEAR)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        return self.evidence.log_e_value
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        lacking = max(self._wanted_near - self.near, self._wanted_alone - self.alone)
+        return max(0, int(np.ceil(lacking)))
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        if self.evidence.forbidden is not None:
+            return Finding(self.evidence.forbidden, "keys are released that nobody has")
+        group, fault, nats = self.evidence.worst()
+        where = "" if group is None else f", most of all for {group}"
+        message = f"keys are not released as {self._law} gives{where}; {self._counted}"
+        if nats < _SURE:
+            return Finding(message)
+        return Finding(message, f"{fault.name}{where and f' for {group}'}", cause=fault.name)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        effect = self.claim.gate.smallest_effect
+        seen = None if not self.rate else seen_rate(self.rate, self.alone, self._nats)
+        least = "no other rate of theirs would have been seen"
+        if seen is not None:
+            least = (
+                f"a rate from {seen:.2g}, {seen / self.rate:.3g} times delta, would have been "
+                "seen with probability 0.99"
+            )
+        return Finding(
+            f"{self.draws:,} keys were released as {self._law} gives, empty ones never; "
+            f"{self._counted}: {least}; near the threshold a rate off by {effect:g} would have been"
+        )
+
+    @property
+    def _law(self) -> str:
+        return f"{self.noise} at a threshold of {self.keys.threshold:g}"
+
+    @property
+    def _counted(self) -> str:
+        expected = self.rate * self.alone
+        return (
+            f"{self.released:,} of {self.alone:,} keys of one record were released, "
+            f"{expected:.4g} expected"
+        )

@@ -1,0 +1,242 @@
+"""Wagers on how often keys are released: exact ratios of Bernoulli laws.
+
+Under the claim each key of each release is there with a probability that its count alone decides.
+An alternative names another probability for every key beforehand, so that its ratio has expectation
+exactly 1 for every input, whichever inputs are chosen for whatever came before.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from ....reference.arrays import Matrix, Vector
+from ....reference.numbers import ThresholdedHistogram
+from ...evidence.mixture import log_mixture_of
+from .faults import other_families
+
+LEAK = 1e-3
+"""Share of the claimed law in every alternative, so that no single release rules one out."""
+
+_SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
+_MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
+_RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
+_ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
+
+Law = Callable[[Vector], tuple[Vector, Vector]]
+"""Counts (k,) in; log-probabilities (k,) that a key is released, and that it is not, out."""
+
+
+@dataclass(frozen=True)
+class KeyFault:
+    """A law by which a wrong deployment releases keys; name: for a diagnosis."""
+
+    name: str
+    law: Law
+
+
+def claimed_law(claimed: ThresholdedHistogram) -> Law:
+    """The law of the claim itself, for counts of any length."""
+
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        of = replace(claimed, cells=counts.size)
+        return of.log_released(counts), of.log_withheld(counts)
+
+    return law
+
+
+def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
+    """What a claim is tested against, all at once."""
+    noise, faults = claimed.noise, []
+    for factor in _SCALES:
+        other = replace(claimed, noise=noise.times(factor))
+        faults.append(_as_if(f"noise of {factor:g} times the claimed scale", other))
+    for move in sorted({*_moves(claimed)}):
+        other = replace(claimed, threshold=claimed.threshold + move)
+        faults.append(_as_if(f"keys are released from a noisy count of {other.threshold:g}", other))
+    for family, why in other_families(noise.family):
+        other = replace(claimed, noise=replace(noise, family=family))
+        faults.append(_as_if(f"{family} noise, {why}", other))
+    faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
+    law, most = claimed_law(claimed), claimed.contributions
+    for rate in (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0):
+        name = f"keys of one {'record' if most == 1 else 'user'} at {rate:g} times the exact rate"
+        faults.append(KeyFault(name, _at_rate(law, rate, most)))
+    for odds in (*_ODDS, *(1.0 / odds for odds in _ODDS)):
+        way = "more" if odds > 1 else "less"
+        name = f"keys are released {way} often than claimed, at {odds:.3g} times the odds"
+        faults.append(KeyFault(name, _at_odds(law, odds)))
+    return tuple(faults)
+
+
+def _moves(claimed: ThresholdedHistogram) -> set[float]:
+    """Of the threshold: parts of the scale, and one count, as a strict comparison would be."""
+    step = 1.0 if claimed.noise.family.whole else 0.0
+    parts = {m * claimed.noise.family.scale for m in _MOVES} | {1.0}
+    near = {max(step, round(part) if step else part) for part in parts}
+    return near | {-part for part in near}
+
+
+def _as_if(name: str, other: ThresholdedHistogram) -> KeyFault:
+    return KeyFault(name, claimed_law(other))
+
+
+def _bare(claimed: ThresholdedHistogram) -> Law:
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        there = (counts >= claimed.threshold) & (counts > 0)
+        return np.where(there, 0.0, -np.inf), np.where(there, -np.inf, 0.0)
+
+    return law
+
+
+def _at_rate(claimed: Law, rate: float, most: int) -> Law:
+    """Keys with no more records than one unit has, released so many times as often."""
+
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        released, withheld = claimed(counts)
+        alone = (counts >= 1) & (counts <= most)
+        with np.errstate(divide="ignore"):
+            changed = np.minimum(released + np.log(rate), np.log1p(-1e-6))
+            left = np.log(-np.expm1(changed))
+        return np.where(alone, changed, released), np.where(alone, left, withheld)
+
+    return law
+
+
+def _at_odds(claimed: Law, odds: float) -> Law:
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        released, withheld = claimed(counts)
+        total = np.logaddexp(released + math.log(odds), withheld)
+        return released + math.log(odds) - total, withheld - total
+
+    return law
+
+
+class KeyEvidence:
+    """Average over groups of draws of wagers on known faults; half of it is on all draws.
+
+    groups: how many groups there may be at most beside all draws, which share half of the wager.
+    """
+
+    def __init__(self, claimed: ThresholdedHistogram, groups: int) -> None:
+        self._law, self.faults, self._most = claimed_law(claimed), key_faults(claimed), groups
+        self.all = np.zeros(len(self.faults))
+        self.groups: dict[str, Vector] = {}
+        self.forbidden: str | None = None
+        """What the claim forbids and was seen, in words."""
+
+    def observe(
+        self,
+        counts: Vector,
+        seen: Sequence[Vector],
+        names: Sequence[str] = (),
+        places: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Adds releases of one input.
+
+        counts: exact (k,); seen: how often each key was released (k,), and how often not; names:
+        of the groups to which all these draws belong; places: groups of one key each. Raises
+        ValueError for more groups than were announced.
+        """
+        if self.forbidden is None:
+            self.forbidden = _forbidden(counts, seen, *self._law(counts))
+        different, where = np.unique(counts, return_inverse=True)  # the count alone decides
+        tables, total = self._tables(different), np.zeros(len(self.faults))
+        for table, times in zip(tables, seen, strict=True):
+            total += table @ np.bincount(where.ravel(), times, different.size)
+        self.all += total
+        for name in names:
+            self._add(name, total)
+        for name, key in places.items():
+            one, other = (table[:, where.ravel()[key]] for table in tables)
+            self._add(name, one * seen[0][key] + other * seen[1][key])
+
+    def _add(self, group: str, gains: Vector) -> None:
+        if group not in self.groups and len(self.groups) == self._most:
+            raise ValueError(f"group {group!r}: more than {self._most} groups")
+        self.groups[group] = self.groups.get(group, np.zeros(len(self.faults))) + gains
+
+    def _tables(self, counts: Vector) -> tuple[Matrix, Matrix]:
+        """What each fault gains (faults, k) by a key of this count that is released, or is not.
+
+        Nothing by what the claim rules out, which is a proof by itself.
+        """
+        null = self._law(counts)
+        tables = np.zeros((2, len(self.faults), counts.size))
+        for place, fault in enumerate(self.faults):
+            for table, claimed, other in zip(tables, null, fault.law(counts), strict=True):
+                some = claimed > -np.inf
+                more = other[some] - claimed[some]
+                table[place, some] = np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + more)
+        return tables[0], tables[1]
+
+    @property
+    def log_e_value(self) -> float:
+        """Infinite once something came that the claim forbids."""
+        if self.forbidden is not None:
+            return math.inf
+        logs = [_mixture(self.all) - math.log(2.0)]
+        share = math.log(2.0 * self._most)
+        logs += [_mixture(gains) - share for gains in self.groups.values()]
+        waiting = 0.5 * (1.0 - len(self.groups) / self._most)
+        if waiting > 0:
+            logs.append(math.log(waiting))
+        return float(np.logaddexp.reduce(logs))
+
+    @property
+    def handicap(self) -> float:
+        """Nats that a single fault pays for being one of many, looked for in a single group."""
+        return math.log(2.0 * self._most * len(self.faults))
+
+    def worst(self) -> tuple[str | None, KeyFault, float]:
+        """Where it shows most (None for all draws), the likeliest fault, and its log-ratio."""
+        name, gains = None, self.all
+        for group, found in self.groups.items():
+            if found.max() - math.log(self._most) > gains.max():
+                name, gains = group, found
+        best = int(np.argmax(gains))
+        return name, self.faults[best], float(gains[best])
+
+
+def _mixture(gains: Vector) -> float:
+    return log_mixture_of(gains, np.full(gains.size, -math.log(gains.size)))
+
+
+def _forbidden(
+    counts: Vector, seen: Sequence[Vector], released: Vector, withheld: Vector
+) -> str | None:
+    """A key that is there or not although the claim rules it out."""
+    came = (seen[0] > 0) & (released == -np.inf)
+    missed = (seen[1] > 0) & (withheld == -np.inf)
+    if came.any():
+        key = int(np.argmax(came))
+        empty = "which is empty" if counts[key] == 0 else f"of count {counts[key]:g}"
+        return f"key {key}, {empty}, was released: the claim never gives it"
+    if missed.any():
+        key = int(np.argmax(missed))
+        return f"key {key}, of count {counts[key]:g}, was not released: the claim always gives it"
+    return None
+
+
+def draws_to_see(rate: float, other: float, nats: float) -> float:
+    """Draws after which a key released at rate `other` shows with probability 0.99.
+
+    That is, the log-ratio of the two Bernoulli laws has reached `nats`, by its mean and variance.
+    """
+    if other == rate:
+        return math.inf
+    gain, loss = math.log(other / rate), math.log1p(-other) - math.log1p(-rate)
+    mean = other * gain + (1.0 - other) * loss
+    deviation = abs(gain - loss) * math.sqrt(other * (1.0 - other))
+    root = (2.33 * deviation + math.sqrt((2.33 * deviation) ** 2 + 4 * mean * nats)) / (2 * mean)
+    return root * root
+
+
+def seen_rate(rate: float, draws: float, nats: float) -> float | None:
+    """The smallest rate above `rate` that so many draws show; None where not even 1/2 does."""
+    for factor in np.geomspace(1.02, 0.5 / rate, 400) if rate < 0.49 else ():
+        if draws_to_see(rate, float(factor * rate), nats) <= draws:
+            return float(factor * rate)
+    return None
