@@ -110,6 +110,29 @@ def learned(
     return scores
 
 
+def learned_across(
+    features: ArrayLike,
+    hidden: ArrayLike,
+    folds: int = 5,
+    seed: int = 0,
+    model: Callable[[int], Any] | None = None,
+) -> NDArray[np.bool_]:
+    """Who is flagged (n,) by classifiers, with thresholds calibrated on the other folds too.
+
+    The threshold is that of scores which the other folds get of each other: those of `learned`,
+    calibrated, would come from models that have seen the attributes of the people who are judged.
+    """
+    rows, truth = np.asarray(features, dtype=np.float64), np.asarray(hidden)
+    make = _logistic if model is None else model
+    flagged = np.zeros(truth.shape, dtype=np.bool_)
+    for fitted, judged in _folds(truth, folds, seed):
+        inner = learned(rows[fitted], truth[fitted], folds, seed, make)
+        fit = make(seed).fit(rows[fitted], truth[fitted])
+        scores = fit.predict_proba(rows[judged])[:, 1]
+        flagged[judged] = scores >= calibrated(inner, truth[fitted])
+    return flagged
+
+
 @dataclass(frozen=True)
 class Judged:
     """How well one attack does on n people, a share `prevalence` of whom have the attribute.

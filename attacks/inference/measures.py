@@ -23,6 +23,7 @@ __all__ = [
     "Roc",
     "advantage",
     "auc",
+    "auc_ahead",
     "balanced_advantage",
     "balanced_precision",
     "false_positive_rate",
@@ -109,6 +110,26 @@ def auc(
     return _on_logit_scale(float(shares @ found[:, 0]), float(shares**2 @ found[:, 1]), alpha)
 
 
+def auc_ahead(
+    scores: ArrayLike, others: ArrayLike, positive: ArrayLike, alpha: float = ALPHA
+) -> Estimate:
+    """How far the area of scores (n,) is above that of other scores (n,) of the same records.
+
+    Both see the same records, so that intervals of each say little of the difference: this is the
+    normal one of DeLong et al. 1988, whose variance has the covariance. From -1 to 1 where a kind
+    has one record alone.
+    """
+    values, truth = scored(scores, positive)
+    rivals, _ = scored(others, positive)
+    (won, lost), (also, lose) = _outscored(values, truth), _outscored(rivals, truth)
+    ahead = float(won.mean() - also.mean())
+    if min(won.size, lost.size) == 1:
+        return Estimate(ahead, -1.0, 1.0)
+    variance = (won - also).var(ddof=1) / won.size + (lost - lose).var(ddof=1) / lost.size
+    reach = float(-ndtri(alpha / 2.0) * np.sqrt(variance))
+    return Estimate(ahead, max(ahead - reach, -1.0), min(ahead + reach, 1.0))
+
+
 def tpr_at_fpr(
     scores: ArrayLike, positive: ArrayLike, fpr: float, alpha: float = ALPHA
 ) -> Estimate:
@@ -192,16 +213,23 @@ def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = A
 
 def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:
     """The area and its variance by DeLong; infinite where one record cannot say how they differ."""
-    ranks = rankdata(values)
-    m, n = int(truth.sum()), int((~truth).sum())
-    won = (ranks[truth] - rankdata(values[truth])) / n  # of each positive: the share it outscores
-    lost = 1.0 - (ranks[~truth] - rankdata(values[~truth])) / m
+    won, lost = _outscored(values, truth)
+    m, n = won.size, lost.size
     area = float(won.mean())
     if np.ptp(won) == 0.0 and np.ptp(lost) == 0.0:
         return area, 0.0
     if min(m, n) == 1:
         return area, np.inf
     return area, float(won.var(ddof=1) / m + lost.var(ddof=1) / n)
+
+
+def _outscored(values: Vector, truth: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+    """Of each positive (m,) the share that it outscores, of each other (n,) that outscores it."""
+    ranks = rankdata(values)
+    m, n = int(truth.sum()), int((~truth).sum())
+    won: Vector = (ranks[truth] - rankdata(values[truth])) / n
+    lost: Vector = 1.0 - (ranks[~truth] - rankdata(values[~truth])) / m
+    return won, lost
 
 
 def _on_logit_scale(area: float, variance: float, alpha: float) -> Estimate:

@@ -19,6 +19,7 @@ from dpassay.attacks.inference.attribute import (
     disagreement,
     judged,
     learned,
+    learned_across,
     low_consensus,
 )
 from dpassay.attacks.inference.measures import Estimate, Roc
@@ -53,7 +54,7 @@ class Attacked(NamedTuple):
     """What the attacks on one set of votes found.
 
     beyond: strata by what, each with its strata and the area within them all; alone: the area of
-    the true label by itself, said the better way round.
+    the true label by itself, said the better way round; ahead: of that over low consensus.
     """
 
     told: Told
@@ -61,6 +62,7 @@ class Attacked(NamedTuple):
     beyond: dict[str, tuple[list[Stratum], Estimate]]
     alone: Estimate
     alone_curve: Roc
+    ahead: Estimate
 
 
 def data_is_here() -> bool:
@@ -121,11 +123,12 @@ def alignment() -> tuple[float, float]:
 
 def attacked(told: Told) -> Attacked:
     hidden, scores = told.hidden, disagreement(told.votes)
-    model = learned(described(told.votes), hidden, seed=SEED)
+    features = described(told.votes)
+    model = learned(features, hidden, seed=SEED)
     by_attack = {
         "below 75 %": judged(scores, low_consensus(told.votes), hidden),
         "calibrated": judged(scores, calibrated_across(scores, hidden, seed=SEED), hidden),
-        "learned": judged(model, calibrated_across(model, hidden, seed=SEED), hidden),
+        "learned": judged(model, learned_across(features, hidden, seed=SEED), hidden),
     }
     beyond = {
         what: (by_stratum(scores, hidden, of), measures.auc(scores, hidden, strata=of))
@@ -135,5 +138,10 @@ def attacked(told: Told) -> Attacked:
     if measures.auc(label, hidden).value < 0.5:
         label = -label
     return Attacked(
-        told, by_attack, beyond, measures.auc(label, hidden), measures.roc(label, hidden)
+        told,
+        by_attack,
+        beyond,
+        measures.auc(label, hidden),
+        measures.roc(label, hidden),
+        measures.auc_ahead(label, scores, hidden),
     )

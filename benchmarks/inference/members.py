@@ -76,18 +76,17 @@ def membership(learner: str, teachers: int, noise: float, executor: Executor) ->
         cache=KEPT / "trainings",
         executor=executor,
     )
-    outside = ~shadows.members
-    right = (shadows.right * outside).sum(0) / (teachers * outside.sum(0))
-    hard = right <= np.quantile(right, HARD)
-    by_fit = {fit: seen(by_votes(shadows, fit), shadows) for fit in FITS}
+    right = right_without(shadows)
+    hard = right <= np.quantile(right, HARD, axis=1, keepdims=True)
+    by_fit = {fit: seen(by_votes(shadows, fit), shadows.members) for fit in FITS}
     return Ensembles(
         learner,
         teachers,
-        len(hard),
-        int(hard.sum()),
+        hard.shape[1],
+        round(hard.sum(1).mean()),
         float(right.mean()),
         by_fit,
-        seen(by_votes(shadows)[:, hard], shadows.of(np.flatnonzero(hard))),
+        seen(by_votes(shadows)[hard], shadows.members[hard]),
         resampled(by_votes(shadows), shadows.members),
         noise,
         labels_attacked(shadows, hard, noise, executor),
@@ -108,8 +107,8 @@ def labels_attacked(
             FromLabels(
                 queries,
                 epsilon,
-                seen(scores, shadows),
-                seen(scores[:, hard], shadows.of(np.flatnonzero(hard))),
+                seen(scores, shadows.members),
+                seen(scores[hard], shadows.members[hard]),
                 bound(RATES, epsilon, DELTA),
                 least,
             )
@@ -117,8 +116,19 @@ def labels_attacked(
     return found
 
 
-def seen(scores: Matrix, shadows: Shadows) -> Seen:
-    flat, members = scores.ravel(), shadows.members.ravel()
+def right_without(shadows: Shadows) -> Matrix:
+    """The share (e, r) of right votes by the ensembles without each record, other than each.
+
+    Were a target's own votes among them, records that it labels wrongly would be hard where it has
+    not seen them, and members look better than the others by that choice alone.
+    """
+    outside = ~shadows.members
+    votes = shadows.right * outside
+    return np.asarray((votes.sum(0) - votes) / (shadows.teachers * (outside.sum(0) - outside)))
+
+
+def seen(scores: Matrix, inside: NDArray[np.bool_]) -> Seen:
+    flat, members = scores.ravel(), inside.ravel()
     at = tuple(measures.tpr_at_fpr(flat, members, rate) for rate in RATES)
     return Seen(measures.auc(flat, members), at, measures.roc(flat, members))
 

@@ -34,7 +34,9 @@ def attribute_section(people: list[Attacked]) -> Iterator[str]:
     yield (
         "*Consensus* is the share of the votes that the likeliest label has. Of people whose kind "
         "is rare in the training data, the paper argues, teachers agree less; so its attack flags "
-        "whoever has a consensus below 75 %. The attribute is in no feature that teachers see.\n"
+        "whoever has a consensus below 75 %. In Adult no feature that teachers see says the "
+        "attribute, though others, such as the occupation, may go with it; a digit is there to be "
+        "seen in its image, and stands for one that is not: the attacks look at votes alone.\n"
     )
     yield "| votes | what teachers predict | teachers | attribute | people asked about | with it |"
     yield "|---|---|---|---|---|---|"
@@ -183,8 +185,12 @@ def verdict(found: Attacked) -> str:
             "among people of one true label, consensus tells nothing of the attribute that could "
             "be told from a guess"
         )
-    better = "more" if found.alone.value > consensus.value else "less"
-    return f"- *{found.told.name}*: {said}. The true label by itself tells {better} than consensus."
+    ahead = found.ahead
+    better = "more than" if ahead.low > 0 else "less than" if ahead.high < 0 else "about as much as"
+    return (
+        f"- *{found.told.name}*: {said}. The true label by itself tells {better} consensus: its "
+        f"area is {ahead.value:+.3f} away ({ahead.low:+.3f} to {ahead.high:+.3f})."
+    )
 
 
 def members_section(ensembles: list[Ensembles]) -> Iterator[str]:
@@ -196,8 +202,9 @@ def members_section(ensembles: list[Ensembles]) -> Iterator[str]:
         "tell the attacker how an ensemble votes on a record with and without it (the online "
         "attack of Carlini et al. 2022, at small scale). The attacker asks the record itself, "
         "knows its label, and says whether it was a training record: half of them were. *Hard* "
-        f"records are the {percent(HARD, 0)} that teachers without them label wrongly most often: "
-        "for these, one right vote more is telling.\n"
+        f"records are the {percent(HARD, 0)} that teachers of the shadows without them label "
+        "wrongly most often, for each target by the others: for these, one right vote "
+        "more is telling.\n"
     )
     yield "### From votes, which are not private\n"
     yield (
@@ -226,7 +233,7 @@ def members_section(ensembles: list[Ensembles]) -> Iterator[str]:
         "Epsilon is what the labels of that one record cost by the data-independent analysis of "
         "GNMax, as a ledger charges them; a deployment that answers other queries too claims more, "
         "and so bounds less. Neighbours are worlds in which one teacher votes otherwise: those "
-        "with one record more, less or other are such, as it trains one teacher. The least bound "
+        "where one record is another are such, as it trains one teacher. The least bound "
         "is over all delta, each with its own epsilon.\n"
     )
     for found in ensembles:

@@ -1,4 +1,7 @@
-"""Tasks about people: an attribute of each query that no feature says, for attackers to infer."""
+"""Tasks about people: an attribute of each query that no teacher is told, for attackers to infer.
+
+Other features may go with it; a digit that stands for one is to be seen in its image.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

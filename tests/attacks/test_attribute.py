@@ -50,6 +50,28 @@ def test_nobody_is_judged_by_what_saw_them():
     assert abs(np.mean(gains)) < 0.05
 
 
+def test_thresholds_of_a_learned_score_come_from_models_that_saw_none_of_the_judged():
+    # catches thresholds found on scores of models that were fitted on the people who are judged
+    seen = []
+
+    class Remembers:
+        def fit(self, rows, truth):
+            seen.append(set(rows[:, 0]))
+            return self
+
+        def predict_proba(self, rows):
+            seen[-1] |= set(rows[:, 0])
+            return np.column_stack([-rows[:, 0], rows[:, 0]])
+
+    rows = np.arange(100.0)[:, None]
+    hidden = np.arange(100) % 3 == 0
+    attribute.learned_across(rows, hidden, model=lambda seed: Remembers())
+    everybody = set(rows[:, 0])
+    missed = [frozenset(everybody - one) for one in seen if one != everybody]
+    assert sorted(missed.count(fold) for fold in set(missed)) == [5] * 5
+    assert frozenset.union(*set(missed)) == everybody
+
+
 def test_learned_score_finds_what_no_threshold_of_consensus_does():
     # who is hidden votes for class 2 in place of 1; consensus is the same
     rng = np.random.default_rng(3)

@@ -44,6 +44,24 @@ def test_variance_of_the_area_is_that_of_its_definition():
         assert reach == pytest.approx(sign * norm.isf(0.05) * error / (area * (1 - area)))
 
 
+def test_two_areas_of_the_same_records_differ_by_what_their_placements_do():
+    # catches variances added as though the records were others: two near copies would overlap
+    rng = np.random.default_rng(2)
+    scores, truth = drawn(rng, 60, 140)
+    worse = scores + rng.normal(0.0, 0.6, scores.size)
+    one, other = (s[truth, None] > s[None, ~truth] for s in (scores, worse))
+    gap = one.astype(float) - other
+    error = np.sqrt(gap.mean(1).var(ddof=1) / 60 + gap.mean(0).var(ddof=1) / 140)
+    found = measures.auc_ahead(scores, worse, truth, alpha=0.1)
+    ends = gap.mean() + np.array([-1, 1]) * norm.isf(0.05) * error
+    assert (found.value, found.low, found.high) == pytest.approx((gap.mean(), *ends))
+    alone = [measures.auc(s, truth, alpha=0.1) for s in (scores, worse)]
+    assert found.low > 0.0
+    assert alone[0].low < alone[1].high  # which tells nothing of the difference
+    same = measures.auc_ahead(scores, np.exp(scores), truth)
+    assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
+
+
 def test_area_within_strata_is_that_of_pairs_of_one_stratum():
     # catches one curve over all records, and strata of one kind that count
     strata = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2])

@@ -45,9 +45,9 @@ def chain(
     """From private records to what an attacker says of people, measured at every step.
 
     Teachers are trained on disjoint records and vote; a student learns from noisy labels within a
-    budget; an attacker asks again and again, reads the votes, and infers what no feature says; and
-    what a deployment can do about it. What is trained is kept in DIR, or in .dpassay-chain, so that
-    a run that was stopped goes on where it was.
+    budget; an attacker asks again and again, reads the votes, and infers what no teacher is told;
+    and what a deployment can do about it. What is trained is kept in DIR, or in .dpassay-chain, so
+    that a run that was stopped goes on where it was.
     """
     if sigma is not None and not 0 < sigma < 1e9:
         fail(f"--sigma {sigma:g}: expected a positive number of votes")
