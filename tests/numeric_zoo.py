@@ -217,7 +217,12 @@ def clamped_without_saying(of: Aggregation, rng: np.random.Generator) -> Aggrega
     return lambda values, size: np.maximum(noisy(of, rng, values, size), 0.0)
 
 
-@broken(COUNT, "noise-law", source="diffprivlib 0.6.6 (seen): truncated at the array's length")
+@broken(
+    COUNT,
+    "noise-law",
+    "support",
+    source="diffprivlib 0.6.6 (seen): truncated at the array's length",
+)
 def truncated_at_the_true_count(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     def aggregate(values: Any, size: int) -> Any:
         return np.minimum(noisy(of, rng, values, size), of.exact(values))
@@ -524,5 +529,25 @@ def whole_noise_beyond_the_mantissa(of: Aggregation, rng: np.random.Generator) -
         steps = rng.normal(scale=3.0 * 2.0**30, size=(size, 10)).astype(np.int64) << 27
         steps += rng.integers(0, 2**27, (size, 10))
         return of.exact(values) + steps.astype(np.float64) * 2.0**-57
+
+    return aggregate
+
+
+# -- what one neighbour's releases can be ----------------------------------------------------------
+
+
+@broken(HISTOGRAM, "support", "noise-law")
+def empty_cells_never_negative(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        found = noisy(of, rng, values, size)
+        return np.where(np.asarray(values) == 0, np.abs(found), found)
+
+    return aggregate
+
+
+@broken(SUM, "support", "noise-law")
+def sums_cut_at_the_number_of_records(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        return np.clip(noisy(of, rng, values, size), -len(values), len(values))
 
     return aggregate

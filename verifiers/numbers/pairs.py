@@ -27,14 +27,19 @@ _GRANULE = 2.0**-20
 class Pair:
     """Two inputs, and the exact number that the looked-at coordinates have for either.
 
-    name: the inputs as messages call them; coordinates (k,): of a release, looked at.
+    said: the inputs as messages call them; coordinates (k,): of a release, looked at.
     """
 
-    name: str
+    said: tuple[str, str]
     here: Any
     there: Any
     exact: tuple[float, float]
     coordinates: Coordinates
+
+    @property
+    def name(self) -> str:
+        """Both inputs in words."""
+        return f"{self.said[0]} and {self.said[1]}"
 
     @property
     def move(self) -> float:
@@ -138,9 +143,9 @@ def _of_counts(claim: NumbersClaim, least: int) -> Pair:
     there[0] += 1
     if _adjacency(claim) is Adjacency.REPLACE_ONE and cells > 1:
         here[1], there[1] = least + 1, least
-    name = f"counts of {least} and {least + 1}"
+    said = (f"a count of {least}", f"a count of {least + 1}")
     exact = (float(least), float(least + 1))
-    return Pair(name, here, there, exact, np.zeros(1, dtype=np.int64))
+    return Pair(said, here, there, exact, np.zeros(1, dtype=np.int64))
 
 
 def _of_records(
@@ -153,5 +158,8 @@ def _of_records(
         records = np.repeat(np.array(numbers, dtype=np.float64)[:, None], width, axis=1)
         made.append(as_values(claim, records))
     exact = tuple(float(aggregation.exact(values)[0]) for values in made)
-    name = f"records that give {exact[0]:.6g} and {exact[1]:.6g}"
-    return Pair(name, made[0], made[1], (exact[0], exact[1]), coordinates)
+    one, other = (
+        f"{len(numbers)} record{'' if len(numbers) == 1 else 's'} that give {number:.6g}"
+        for numbers, number in zip((here, there), exact, strict=True)
+    )
+    return Pair((one, other), made[0], made[1], (exact[0], exact[1]), coordinates)

@@ -11,6 +11,7 @@ from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .checks.sensitivity import Sensitivity
+from .checks.support import Support
 from .claim import NumbersClaim
 from .plan import NumbersPlan
 
@@ -23,7 +24,12 @@ OBSERVING: tuple[Callable[[NumbersClaim, NumbersPlan, int], NumberCheck], ...] =
 )
 """Each is made of the claim, the plan and the run's seed."""
 
-ASKING: tuple[type[AskingCheck], ...] = (Clipping, Sensitivity, FloatingPoint)
+ASKING: tuple[type[AskingCheck], ...] = (
+    Clipping,
+    Sensitivity,
+    Support,
+    FloatingPoint,
+)
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 
 
