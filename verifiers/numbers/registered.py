@@ -10,6 +10,7 @@ from .checks.independence import Independence
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
+from .checks.privacy_audit import PrivacyAudit
 from .checks.sensitivity import Sensitivity
 from .checks.support import Support
 from .claim import NumbersClaim
@@ -29,6 +30,7 @@ ASKING: tuple[type[AskingCheck], ...] = (
     Sensitivity,
     Support,
     FloatingPoint,
+    PrivacyAudit,
 )
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 

@@ -94,7 +94,10 @@ class PairCheck:
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: enough draws, as far as memory and time go."""
-        wanted = math.ceil(self.draws / pair.coordinates.size)
+        return self.most(math.ceil(self.draws / pair.coordinates.size))
+
+    def most(self, wanted: int) -> int:
+        """So many releases, or as many as memory and time allow."""
         return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
 
     def _gather(self, standing: NumbersStanding, pair: Pair, evidence: PairEvidence) -> bool:
