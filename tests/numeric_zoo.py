@@ -24,6 +24,7 @@ EXACT_GAUSSIAN = GAUSSIAN + '\nfloating_point = "exact"'
 WHOLE = HISTOGRAM.replace("laplace:2", "discrete-laplace:2")
 ROUNDED = HISTOGRAM.replace("laplace:2", "laplace:2;round")
 COUNT = 'name = "noisy-count"\nnoise = "discrete-laplace:1"\nadjacency = "add-remove"'
+PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
 SUM = (
     'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
     "dimensions = 3\nlower = -1.0\nupper = 1.0"
@@ -114,6 +115,15 @@ def summed_one_by_one(of: Aggregation, rng: np.random.Generator) -> Aggregate:
         return total + rng.laplace(scale=2.0, size=(size, 3))
 
     return aggregate
+
+
+@correct(
+    COUNT + PRIVATE.format(1.0, 1),
+    GAUSSIAN + PRIVATE.format(4.9, 8),
+    GRADIENT + PRIVATE.format(13.5, 5),
+)
+def with_the_privacy_it_has(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return lambda values, size: noisy(of, rng, values, size)
 
 
 @correct(EXACT_HISTOGRAM, EXACT_GAUSSIAN)
@@ -217,7 +227,12 @@ def clamped_without_saying(of: Aggregation, rng: np.random.Generator) -> Aggrega
     return lambda values, size: np.maximum(noisy(of, rng, values, size), 0.0)
 
 
-@broken(COUNT, "noise-law", source="diffprivlib 0.6.6 (seen): truncated at the array's length")
+@broken(
+    COUNT,
+    "noise-law",
+    "support",
+    source="diffprivlib 0.6.6 (seen): truncated at the array's length",
+)
 def truncated_at_the_true_count(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     def aggregate(values: Any, size: int) -> Any:
         return np.minimum(noisy(of, rng, values, size), of.exact(values))
@@ -526,3 +541,31 @@ def whole_noise_beyond_the_mantissa(of: Aggregation, rng: np.random.Generator) -
         return of.exact(values) + steps.astype(np.float64) * 2.0**-57
 
     return aggregate
+
+
+# -- what one neighbour's releases can be ----------------------------------------------------------
+
+
+@broken(HISTOGRAM, "support", "noise-law")
+def empty_cells_never_negative(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        found = noisy(of, rng, values, size)
+        return np.where(np.asarray(values) == 0, np.abs(found), found)
+
+    return aggregate
+
+
+@broken(SUM, "support", "noise-law")
+def sums_cut_at_the_number_of_records(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        return np.clip(noisy(of, rng, values, size), -len(values), len(values))
+
+    return aggregate
+
+
+# -- what is claimed to be spent -------------------------------------------------------------------
+
+
+@broken(COUNT + PRIVATE.format(0.3, 1), "privacy-audit", source="opendp #2945")
+def epsilon_of_half_the_sensitivity(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return lambda values, size: noisy(of, rng, values, size)

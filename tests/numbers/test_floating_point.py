@@ -148,4 +148,4 @@ def test_a_target_that_refuses_the_inputs() -> None:
     found = outcome(FloatingPoint, claimed(EXACT + HISTOGRAM), aggregate)
     assert found is not None
     assert found.verdict is Verdict.NOT_APPLICABLE
-    assert "counts of 0 and 1" in found.finding.message
+    assert "a count of 0 and a count of 1" in found.finding.message

@@ -1,11 +1,12 @@
 """Pairs of neighbours whose releases are compared with each other, number by number.
 
 In each some coordinates have one exact value here and another there; the rest of a release is not
-looked at. Neighbours differ in one record, added or replaced as the claim's adjacency says.
+looked at. Neighbours differ in one record, added or replaced as the claim's adjacency says, or,
+the farthest ones, in all records of one unit.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,21 @@ _GRANULE = 2.0**-20
 class Pair:
     """Two inputs, and the exact number that the looked-at coordinates have for either.
 
-    name: the inputs as messages call them; coordinates (k,): of a release, looked at.
+    said: the inputs as messages call them; coordinates (k,): of a release, looked at;
+    direction (k,): in which they move.
     """
 
-    name: str
+    said: tuple[str, str]
     here: Any
     there: Any
     exact: tuple[float, float]
     coordinates: Coordinates
+    direction: Vector
+
+    @property
+    def name(self) -> str:
+        """Both inputs in words."""
+        return f"{self.said[0]} and {self.said[1]}"
 
     @property
     def move(self) -> float:
@@ -80,20 +88,20 @@ def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     return pairs
 
 
-def farthest_pair(claim: NumbersClaim) -> tuple[Any, Any, Vector]:
-    """Neighbours as far apart as a record can make them, and the direction (d,) of their move."""
+def farthest_pair(claim: NumbersClaim, coordinates: Coordinates) -> Pair:
+    """Neighbours as far apart as a unit's records can make them; all coordinates are looked at."""
+    times = claim.mechanism.contributions
     if claim.mechanism.takes == "counts":
-        pair = _of_counts(claim, 20)
-        moved = np.asarray(pair.there, dtype=np.float64) - pair.here
-        return pair.here, pair.there, moved / np.abs(moved).max()
+        found = _of_counts(claim, 20, times)
+        moved = np.asarray(found.there - found.here, dtype=np.float64)[coordinates]
+        return replace(found, coordinates=coordinates, direction=moved / times)
     low, high = _bounds(claim)
     one, other = (high, low) if high >= -low else (low, high)
     if _adjacency(claim) is Adjacency.ADD_REMOVE:
         other = min(max(0.0, low), high)
-        pair = _of_records(claim, [other], [other, one], np.zeros(1, dtype=np.int64))
-    else:
-        pair = _of_records(claim, [other, other], [other, one], np.zeros(1, dtype=np.int64))
-    return pair.here, pair.there, np.ones(claim.mechanism.width)
+        return _of_records(claim, [other], [other] + [one] * times, coordinates)
+    here, there = [other] + [other] * times, [other] + [one] * times
+    return _of_records(claim, here, there, coordinates)
 
 
 def _adjacency(claim: NumbersClaim) -> Adjacency:
@@ -130,17 +138,17 @@ def _step(claim: NumbersClaim) -> float:
     return sign * most
 
 
-def _of_counts(claim: NumbersClaim, least: int) -> Pair:
-    """Counts of `least` and one more in the first cell."""
+def _of_counts(claim: NumbersClaim, least: int, moved: int = 1) -> Pair:
+    """Counts of `least` and `moved` more in the first cell."""
     cells = claim.mechanism.width
     here = np.full(cells, least, dtype=np.int64)
     there = here.copy()
-    there[0] += 1
+    there[0] += moved
     if _adjacency(claim) is Adjacency.REPLACE_ONE and cells > 1:
-        here[1], there[1] = least + 1, least
-    name = f"counts of {least} and {least + 1}"
-    exact = (float(least), float(least + 1))
-    return Pair(name, here, there, exact, np.zeros(1, dtype=np.int64))
+        here[1], there[1] = least + moved, least
+    said = (f"a count of {least}", f"a count of {least + moved}")
+    exact = (float(least), float(least + moved))
+    return Pair(said, here, there, exact, np.zeros(1, dtype=np.int64), np.ones(1))
 
 
 def _of_records(
@@ -153,5 +161,10 @@ def _of_records(
         records = np.repeat(np.array(numbers, dtype=np.float64)[:, None], width, axis=1)
         made.append(as_values(claim, records))
     exact = tuple(float(aggregation.exact(values)[0]) for values in made)
-    name = f"records that give {exact[0]:.6g} and {exact[1]:.6g}"
-    return Pair(name, made[0], made[1], (exact[0], exact[1]), coordinates)
+    one, other = (
+        f"{len(numbers)} record{'' if len(numbers) == 1 else 's'} that give {number:.6g}"
+        for numbers, number in zip((here, there), exact, strict=True)
+    )
+    return Pair(
+        (one, other), made[0], made[1], (exact[0], exact[1]), coordinates, np.ones(coordinates.size)
+    )

@@ -12,8 +12,10 @@ from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .checks.partition_release import PartitionRelease
+from .checks.privacy_audit import PrivacyAudit
 from .checks.privacy_claim_of_keys import KeysPrivacyClaim
 from .checks.sensitivity import Sensitivity
+from .checks.support import Support
 from .claim import NumbersClaim
 from .shares import SHARES
 
@@ -26,7 +28,13 @@ OBSERVING: tuple[type[ObservingCheck], ...] = (
 )
 """Each is made of the claim, the plan and the run's seed."""
 
-ASKING: tuple[type[AskingCheck], ...] = (Clipping, Sensitivity, FloatingPoint)
+ASKING: tuple[type[AskingCheck], ...] = (
+    Clipping,
+    Sensitivity,
+    Support,
+    FloatingPoint,
+    PrivacyAudit,
+)
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 
 _OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (

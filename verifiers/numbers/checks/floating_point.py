@@ -9,7 +9,7 @@ from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events
 from ..evidence.two_events import TwoEvents
 from ..pairs import Pair, low_pairs
-from .pair_check import OF_KEYS, PairCheck, PairEvidence, levels
+from .pair_check import OF_KEYS, PairCheck, PairEvidence, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
 
@@ -85,11 +85,5 @@ class FloatingPoint(PairCheck):
         assert isinstance(evidence, LowBits)
         share = evidence.wagers.share_needed(self.log_threshold, evidence.wagers.pairs)
         message = f"low bits do not tell {pair.name} apart, by {evidence.wagers.pairs:,} pairs: "
-        if share > 1.0:
-            level = evidence.wagers.levels[0]
-            message += f"{level} of that pair is so large that nothing would have shown"
-        else:
-            message += (
-                f"an event of one alone would have been seen from {share:.1%} of its releases on"
-            )
+        message += power(share)
         return Outcome(Verdict.PASS, Finding(message), self.queries)

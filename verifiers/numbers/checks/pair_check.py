@@ -94,7 +94,10 @@ class PairCheck:
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: enough draws, as far as memory and time go."""
-        wanted = math.ceil(self.draws / pair.coordinates.size)
+        return self.most(math.ceil(self.draws / pair.coordinates.size))
+
+    def most(self, wanted: int) -> int:
+        """So many releases, or as many as memory and time allow."""
         return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
 
     def _gather(self, standing: NumbersStanding, pair: Pair, evidence: PairEvidence) -> bool:
@@ -135,3 +138,18 @@ def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
 
 def _is_whole(pair: Pair) -> bool:
     return float(pair.exact[1] - pair.exact[0]).is_integer()
+
+
+def fractions(claim: NumbersClaim) -> str | None:
+    """Why whole noise hides nothing here: it is added to numbers that need not be whole."""
+    family = claim.mechanism.aggregation.noise.family
+    if not family.whole or claim.mechanism.takes == "counts":
+        return None
+    return f"{family} is added to sums of any numbers: it hides whole ones alone"
+
+
+def power(share: float) -> str:
+    """What would have shown, by how often one input must have an event that the other lacks."""
+    if share > 1.0:
+        return "the claim allows so much that nothing would have shown"
+    return f"an event of one alone would have been seen from {share:.1%} of its releases on"

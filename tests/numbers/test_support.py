@@ -1,0 +1,97 @@
+"""`support`: events that one neighbour's releases have, and the other's lack."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_alone import claimed, made, outcome
+from numeric_zoo import (
+    BALL,
+    COUNT,
+    GAUSSIAN,
+    GRADIENT,
+    HISTOGRAM,
+    MEAN,
+    SUM,
+    Make,
+    as_claimed,
+    empty_cells_never_negative,
+    empty_cells_without_noise,
+    sums_cut_at_the_number_of_records,
+    truncated_at_the_true_count,
+)
+
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.numbers.checks.support import Support, support_events
+
+REPLACED = SUM.replace("add-remove", "replace-one")
+
+
+@pytest.mark.parametrize(
+    ("text", "make", "told"),
+    [
+        (COUNT, truncated_at_the_true_count, "are above 0 in"),
+        (HISTOGRAM, empty_cells_without_noise, "are exactly 0 in 100.00% of those of a count of 0"),
+        (HISTOGRAM, empty_cells_never_negative, "are below 0 in"),
+        (SUM, sums_cut_at_the_number_of_records, "of its neighbour, 8 records that give 8"),
+    ],
+)
+def test_what_one_neighbour_alone_releases_is_found(text: str, make: Make, told: str) -> None:
+    found = outcome(Support, claimed(text), made(make, claimed(text)))
+    assert found is not None
+    assert found.verdict is Verdict.FAIL
+    assert found.queries < 1_000
+    assert told in found.finding.message
+
+
+@pytest.mark.parametrize("text", [HISTOGRAM, GAUSSIAN, COUNT, SUM, REPLACED, BALL, MEAN, GRADIENT])
+def test_a_correct_one_passes(text: str) -> None:
+    """With whole noise half of the mass is one number apart: an event alone is not told so."""
+    claim = claimed(text.replace("discrete-laplace:1", "discrete-gaussian:0.8"))
+    found = outcome(Support, claim, made(as_claimed, claim))
+    assert found is not None
+    assert found.verdict is Verdict.PASS, found.finding.message
+
+
+def test_a_pass_says_what_would_have_been_seen() -> None:
+    """At epsilon 20 of one count nothing would: the message says so."""
+    for noise, said in (("discrete-laplace:1", "seen from"), ("discrete-laplace:0.05", "nothing")):
+        claim = claimed(COUNT.replace("discrete-laplace:1", noise))
+        found = outcome(Support, claim, made(as_claimed, claim))
+        assert found is not None
+        assert said in found.finding.message
+
+
+def test_events_are_those_of_their_names() -> None:
+    events = support_events((1_000_000.0, 1_000_001.0))
+    assert len(events) == 12
+    numbers = np.array([-1.0, 0.5, 1_000_000.0, 1_000_000.5, 1_000_001.0])
+    hits = {name: test(numbers).tolist() for name, test in events.items()}
+    assert hits["above 1000000"] == [False, False, False, True, True]
+    assert hits["below 1000001"] == [True, True, True, True, False]
+    assert hits["exactly 1000001"] == [False, False, False, False, True]
+    assert hits["a whole number"] == [True, False, True, False, True]
+    assert hits["negative"] == [True, False, False, False, False]
+
+
+def test_whole_noise_on_sums_of_any_numbers() -> None:
+    lacking = Support.lacks(claimed(SUM.replace("laplace:2", "discrete-laplace:2")))
+    assert lacking is not None
+    assert "it hides whole ones alone" in lacking
+
+
+def test_a_count_of_diffprivlib_is_never_above_the_truth() -> None:
+    """Version 0.6.6 cuts its noise at the array's length: nothing above n where all are counted."""
+    # its models need an older scikit-learn than ours, and its tools do not need its models
+    sys.modules.setdefault("diffprivlib.models", ModuleType("diffprivlib.models"))
+    tools = pytest.importorskip("diffprivlib.tools")
+
+    def aggregate(values: np.ndarray, size: int) -> Any:
+        records = np.ones(int(values[0]), dtype=bool)
+        return [[float(tools.count_nonzero(records, epsilon=1.0))] for _ in range(size)]
+
+    found = outcome(Support, claimed(COUNT), aggregate)
+    assert found is not None
+    assert found.verdict is Verdict.FAIL, found.finding.message

@@ -1,0 +1,66 @@
+"""`privacy-audit`: what the releases of two neighbours alone say of the claimed epsilon."""
+
+from ...checks.base import Finding, Outcome
+from ...checks.spec import NO_PRIVACY
+from ...findings.verdict import Verdict
+from ..claim import NumbersClaim
+from ..evidence.learned_events import LearnedEvents
+from ..evidence.two_events import Level
+from ..pairs import Pair, farthest_pair
+from .pair_check import OF_KEYS, PairCheck, PairEvidence, power
+
+_CAUSE = "the releases of neighbours differ more than the claim allows: too little noise"
+
+
+class PrivacyAudit(PairCheck):
+    """The farthest neighbours, compared along their move, whatever the mechanism.
+
+    The null is that one release keeps to the claimed epsilon and delta: they are claimed of all
+    queries together, so that they bound each. The claimed noise plays no part.
+    """
+
+    id = "privacy-audit"
+    draws = 5_000
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        if claim.mechanism.takes == "keys":
+            return OF_KEYS
+        return NO_PRIVACY if claim.privacy is None else None
+
+    def made(self) -> list[Pair]:
+        """See `PairCheck.made`."""
+        return [farthest_pair(self.claim, self.plan.coordinates)]
+
+    def releases(self, pair: Pair) -> int:
+        """See `PairCheck.releases`: here a whole release is a draw."""
+        return self.most(self.draws)
+
+    def evidence(self, pair: Pair) -> LearnedEvents:
+        """See `PairCheck.evidence`."""
+        privacy = self.claim.privacy
+        assert privacy is not None
+        return LearnedEvents(Level(privacy.epsilon, privacy.delta), pair.direction)
+
+    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.violation`."""
+        assert isinstance(evidence, LearnedEvents)
+        first, often, rarely = evidence.told()
+        one, other = pair.said if first else pair.said[::-1]
+        message = (
+            f"an event learned from earlier releases came in {often:.2%} of those of {one} and "
+            f"in {rarely:.2%} of those of its neighbour, {other}: the claimed {evidence.level} "
+            f"does not allow that of one release ({evidence.pairs:,} pairs)"
+        )
+        return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+
+    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.silence`."""
+        pair, evidence = found[0]
+        assert isinstance(evidence, LearnedEvents)
+        message = (
+            f"{evidence.pairs:,} releases each of {pair.name} keep to {evidence.level}: "
+            f"{power(evidence.share_needed(self.log_threshold))}"
+        )
+        return Outcome(Verdict.PASS, Finding(message), self.queries)
