@@ -1,4 +1,4 @@
-"""A report as one page: HTML without scripts, fonts or anything else from elsewhere.
+"""A report of labels as one page: HTML without scripts, fonts or anything else from elsewhere.
 
 Every text is escaped by the template engine, and made printable, whoever wrote it; the page's
 content security policy forbids all but its own style sheet.
@@ -33,12 +33,12 @@ _SYMBOLS = {
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
-    figures = report.figures or Figures()
-    claim = report.claim
+    claim, figures = report.claim, report.figures or Figures()
     assert isinstance(claim, Claim), "a report of labels"
+    assert isinstance(figures, Figures), "figures of labels"
     checks = sorted(report.checks, key=lambda check: check.verdict.rank)
     return (
-        _environment()
+        page_environment()
         .get_template("page.html")
         .render(
             report=report,
@@ -55,7 +55,8 @@ def page(report: Report, target: str, started: datetime) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Templates, with the filters that make text of values."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
