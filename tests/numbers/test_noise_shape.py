@@ -42,7 +42,7 @@ def test_draws_of_the_law_fill_cells_as_expected(text: str) -> None:
 
 
 def test_so_many_draws_are_kept() -> None:
-    """Thinned by halves, from all of a run. Catches a memory that grows, and the first ones alone."""
+    """Thinned by halves, from all of a run. Catches memory that grows, and the first alone."""
     noise = parse_number_noise("laplace:2")
     recorder = ShapeRecorder(noise)
     for value in range(6):
