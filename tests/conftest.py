@@ -1,8 +1,10 @@
 """A claim in a file; reports of real runs, one of each kind, made once."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from runs import TOML
 from small import drawing, small_claim
@@ -10,6 +12,10 @@ from small import drawing, small_claim
 from dpassay.verifiers.claim import Claim
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.numbers.embedded import reference_target
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
 
 HOSTILE = "<script>alert(1)</script> ]]> \"quoted\" 'and' &amp; [red]\x1b[31m\u202e\ud800\x00"
 
@@ -41,4 +47,60 @@ def reports() -> dict[str, Report]:
         "interrupted": run(plain, stop_at=20, error=KeyboardInterrupt()),
         "refusing": run(small_claim("confident-gnmax", gate=short)),
         "costly": run(small_claim(privacy=privacy, gate=short)),
+    }
+
+
+NUMBERS = """
+[mechanism]
+name = "noisy-histogram"
+noise = "laplace:2"
+adjacency = "add-remove"
+cells = 4
+
+[gate]
+max_queries = 600
+"""
+
+KEYS = """
+[mechanism]
+name = "thresholded-histogram"
+noise = "discrete-laplace:1"
+adjacency = "add-remove"
+cells = 50
+threshold = 6
+
+[gate]
+max_queries = 1500
+"""
+
+
+@pytest.fixture(scope="session")
+def number_reports() -> dict[str, Report]:
+    """By kind; the message of `raising` is hostile, `bare` has no noise at all."""
+
+    def run(text: str, target: Any = None, more: str = "") -> Report:
+        claim = parse_numbers_claim(tomllib.loads(text + more))
+        made = reference_target(claim)
+        if target is not None:
+            made = InProcessTarget(target, release=claim.release)
+        return verify_numbers(made, claim, seed=0, reproduce="dpassay verify a.py:b", name="a.py:b")
+
+    def raising(values: Any, size: int) -> Any:
+        raise RuntimeError(HOSTILE)
+
+    def half(values: Any, size: int) -> Any:
+        return values + np.random.default_rng().laplace(0.0, 1.0, (size, len(values)))
+
+    def every(values: Any, size: int) -> Any:
+        return [[{"key": key} for key in range(len(values))]] * size
+
+    privacy = "\n[privacy]\nepsilon = 1.0\ndelta = 1e-9\nqueries = 1\n"
+    return {
+        "numbers": run(NUMBERS),
+        "clamped": run(NUMBERS.replace("laplace:2", "laplace:2;round;min=0;max=30")),
+        "half": run(NUMBERS, half),
+        "bare": run(NUMBERS, lambda values, size: np.tile(values, (size, 1))),
+        "raising": run(NUMBERS, raising),
+        "keys": run(KEYS, more=privacy),
+        "every": run(KEYS, every),
     }

@@ -22,6 +22,9 @@ from dpassay.verifiers.claim import (
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.numbers.claim import NumberMechanism, is_of_numbers, parse_numbers_claim
+from dpassay.verifiers.numbers.registered import asking, observing
+from dpassay.verifiers.numbers.shares import SHARES as NUMBER_SHARES
 from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[2]
@@ -96,12 +99,12 @@ def test_claims_parse(page, tmp_path, monkeypatch) -> None:
         if "inputs" in claim:  # of which the pages show a row or two
             votes = [claim["mechanism"]["teachers"], *[0] * (claim["mechanism"]["classes"] - 1)]
             Path("queries.jsonl").write_text(json.dumps({"input": 0, "histogram": votes}))
-        parse_claim(claim)
+        parse_numbers_claim(claim) if is_of_numbers(claim) else parse_claim(claim)
 
 
 def test_there_is_a_section_for_each_check() -> None:
     sections = re.findall(r"^## (.*)$", text("checks.md"), re.MULTILINE)
-    assert sections == ["What all checks share", *SHARES]
+    assert sections == ["What all checks share", *SHARES, "Checks of numbers"]
 
 
 @pytest.mark.parametrize("check", SHARES)
@@ -125,6 +128,32 @@ def test_shares_are_as_stated() -> None:
 def test_every_check_has_its_place_among_the_verdicts() -> None:
     rows = re.findall(r"^\| \[([\w-]+)\]\(checks\.md#\1\) \|", text("how-to.md"), re.MULTILINE)
     assert sorted(rows) == sorted(SHARES)
+
+
+def test_every_check_of_numbers_has_a_row() -> None:
+    """With its share, in the reference; and what a failure means, in the how-to guide."""
+    claims = [
+        parse_numbers_claim(tomllib.loads(block))
+        for block in blocks(text("how-to.md"), "toml")
+        if is_of_numbers(tomllib.loads(block))
+    ]
+    made = {make.id for claim in claims for make in (*observing(claim), *asking(claim))}
+    assert {"noise-law", "sensitivity", "partition-release", "privacy-claim"} <= made
+    reference = text("checks.md").split("\n## Checks of numbers\n")[1]
+    guide = text("how-to.md").split("\n## Numbers instead of labels\n")[1].partition("\n## ")[0]
+    for check in made:
+        share = NUMBER_SHARES[check]
+        shown = "0" if share == 0 else f"1/{round(1 / share)}"
+        assert f"\n| `{check}` | {shown} |" in reference, check
+        assert f"\n| `{check}` |" in guide, check
+
+
+def test_every_key_of_a_claim_of_numbers_is_documented() -> None:
+    guide = text("how-to.md").split("\n## Numbers instead of labels\n")[1].partition("\n## ")[0]
+    table = guide.split("Keys of `[mechanism]`")[1].partition("\n\n`[privacy]`")[0]
+    rows = re.findall(r"^\| (`[^|]+`) \|", table, re.MULTILINE)
+    keys = [key for row in rows for key in re.findall(r"`(\w+)`", row)]
+    assert ["name", *keys] == list(NumberMechanism.model_fields)
 
 
 def documented_keys():

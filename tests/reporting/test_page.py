@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpassay.verifiers.findings.figures import EvidenceTrace
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.reporting.charts import BOTTOM, HEIGHT, TOP, Axis, evidence_chart
-from dpassay.verifiers.reporting.page import page
+from dpassay.verifiers.reporting.files import page_of as page
 from dpassay.verifiers.text import printable
 
 WHEN = datetime(2026, 3, 4, 5, 6)
@@ -50,12 +50,18 @@ class Read(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-KINDS = ["pass", "fail", "error", "inconclusive", "interrupted", "refusing", "costly"]
+NUMBERS = ["numbers", "clamped", "half", "bare", "raising", "keys", "every"]
+KINDS = ["pass", "fail", "error", "inconclusive", "interrupted", "refusing", "costly", *NUMBERS]
+
+
+@pytest.fixture(scope="module")
+def all_reports(reports, number_reports):
+    return reports | number_reports
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_the_report_says_is_on_the_page(reports, kind) -> None:
-    report = reports[kind]
+def test_what_the_report_says_is_on_the_page(all_reports, kind) -> None:
+    report = all_reports[kind]
     read = Read(page(report, "a.py:b", WHEN))
     assert read.text.index(report.verdict.value.upper()) < read.text.index("Checks")
     for check in report.checks:
@@ -70,13 +76,13 @@ def test_what_the_report_says_is_on_the_page(reports, kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_page_is_sound_and_can_be_read_aloud(reports, kind) -> None:
+def test_the_page_is_sound_and_can_be_read_aloud(all_reports, kind) -> None:
     """Names for charts, captions and scopes for tables, headings in order, no broken link."""
-    read = Read(page(reports[kind], "a.py:b", WHEN))
+    read = Read(page(all_reports[kind], "a.py:b", WHEN))
     ids = [attributes["id"] for _, attributes in read.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     links = [attributes["href"] for attributes in read.all("a")]
-    assert len(links) == len(reports[kind].checks) + 1
+    assert len(links) == len(all_reports[kind].checks) + 1
     assert {link.removeprefix("#") for link in links} <= set(ids)
     for svg in read.all("svg"):
         assert svg["role"] == "img"
@@ -93,16 +99,16 @@ def test_the_page_is_sound_and_can_be_read_aloud(reports, kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_on_the_page_comes_from_elsewhere(reports, kind) -> None:
+def test_nothing_on_the_page_comes_from_elsewhere(all_reports, kind) -> None:
     """No script, handler, style attribute or address; and a policy that would stop them."""
-    read = Read(page(reports[kind], "a.py:b", WHEN))
+    read = Read(page(all_reports[kind], "a.py:b", WHEN))
     tags = {tag for tag, _ in read.tags}
     assert not tags & {"script", "link", "img", "iframe", "object", "embed", "form", "image", "use"}
     for _, attributes in read.tags:
         assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
     policy = next(m["content"] for m in read.all("meta") if "http-equiv" in m)
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'")
-    assert "url(" not in page(reports[kind], "a.py:b", WHEN)
+    assert "url(" not in page(all_reports[kind], "a.py:b", WHEN)
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

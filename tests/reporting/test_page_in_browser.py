@@ -11,7 +11,7 @@ from datetime import datetime
 
 import pytest
 
-from dpassay.verifiers.reporting.page import page
+from dpassay.verifiers.reporting.files import page_of as page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -173,7 +173,7 @@ def chromium():
 
 
 @pytest.fixture(scope="module")
-def pages(reports, tmp_path_factory):
+def pages(reports, number_reports, tmp_path_factory):
     """A page for each kind of report, one whose texts are hostile, one of a thousand classes."""
     where, made = tmp_path_factory.mktemp("pages"), {}
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>" + "w" * 500
@@ -183,7 +183,7 @@ def pages(reports, tmp_path_factory):
     labels = tuple(replace(label, label=996 + label.label) for label in few.histograms[0].labels)
     asked = replace(few.histograms[0], outcomes=1000, histogram=(9,) * 1000, labels=labels)
     many = replace(reports["fail"], figures=replace(few, histograms=(asked,)))
-    for kind, report in {**reports, "hostile": wild, "many": many}.items():
+    for kind, report in {**reports, **number_reports, "hostile": wild, "many": many}.items():
         made[kind] = where / f"{kind}.html"
         target = hostile if kind == "hostile" else "a.py:b"
         made[kind].write_text(page(report, target, datetime(2026, 3, 4)), "utf-8")
@@ -191,6 +191,7 @@ def pages(reports, tmp_path_factory):
 
 
 KINDS = ["pass", "fail", "far", "error", "refusing", "costly", "hostile", "many"]
+KINDS += ["numbers", "clamped", "half", "bare", "keys", "every"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,7 +214,7 @@ def test_no_width_needs_scrolling_sideways(chromium, pages, kind, width) -> None
     assert chromium.value(COLLISIONS) == []
 
 
-@pytest.mark.parametrize("kind", ["pass", "fail", "error", "costly"])
+@pytest.mark.parametrize("kind", ["pass", "fail", "error", "costly", "half", "every"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out(chromium, pages, kind, scheme) -> None:
     """WCAG 2.2, 1.4.3 (AA): a contrast of 4.5 to 1, in both colour schemes."""

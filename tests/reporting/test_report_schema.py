@@ -32,6 +32,19 @@ def test_real_reports_are_valid(reports, kind) -> None:
     assert complaints(json.loads(json.dumps(reports[kind].as_json(), allow_nan=False))) == []
 
 
+@pytest.mark.parametrize("kind", ["numbers", "clamped", "half", "bare", "raising", "keys", "every"])
+def test_real_reports_of_numbers_are_valid(number_reports, kind) -> None:
+    """And list every check, those that do not apply with the reason."""
+    public = json.loads(json.dumps(number_reports[kind].as_json(), allow_nan=False))
+    assert complaints(public) == []
+    found = {check["id"]: check for check in public["checks"]}
+    of_keys = kind in ("keys", "every")
+    assert found["noise-law"]["verdict"] != "not-applicable" or of_keys
+    assert (found["partition-release"]["verdict"] == "not-applicable") is not of_keys
+    del public["claim"]["mechanism"]["adjacency"]
+    assert complaints(public)
+
+
 def test_every_key_of_a_report_is_required(failed) -> None:
     """Catches a key that the schema has forgotten, or does not demand."""
     assert set(SCHEMA["required"]) == set(failed)
@@ -52,11 +65,14 @@ def test_every_key_of_a_report_is_required(failed) -> None:
         ("pass", "noise-scale", ("scale",), "scale"),
         ("pass", "histogram-leakage", ("leakage",), "leakage"),
         ("costly", "privacy-claim", ("cost",), "cost"),
+        ("half", "noise-law", ("noise",), "shape"),
+        ("half", "noise-law", ("noise", "quantiles", 0), "quantile"),
+        ("keys", "partition-release", ("rates", 0), "rate"),
     ],
 )
-def test_every_key_of_a_figure_is_required(reports, kind, check, way, name) -> None:
+def test_every_key_of_a_figure_is_required(reports, number_reports, kind, check, way, name) -> None:
     """Catches a figure that the schema has forgotten, or does not demand."""
-    public = json.loads(json.dumps(reports[kind].as_json()))
+    public = json.loads(json.dumps((reports | number_reports)[kind].as_json()))
     held = next(found for found in public["checks"] if found["id"] == check)["figures"]
     for key in way:
         held = held[key]

@@ -27,7 +27,7 @@ def figures_of(check: str, figures: Figures | None, claim: MechanismClaim) -> di
         drawn["confidence"] = LABEL_CONFIDENCE
         drawn["histograms"] = [_asked(asked) for asked in figures.histograms]
     if check == "noise-scale" and figures.scale is not None:
-        drawn["scale"] = _scale(figures.scale)
+        drawn["scale"] = scale_json(figures.scale)
     if check == "histogram-leakage" and figures.leakage is not None:
         own = figures.leakage
         drawn["leakage"] = asdict(own) | {"recovered": own.recovered, "guessed": own.guessed}
@@ -74,7 +74,8 @@ def _label(label: LabelShare, queries: int) -> dict[str, Any]:
     }
 
 
-def _scale(trace: ScaleTrace) -> dict[str, Any]:
+def scale_json(trace: ScaleTrace) -> dict[str, Any]:
+    """The interval of the scale as JSON."""
     points = [[queries, low, _finite(high)] for queries, low, high in trace.points]
     return asdict(trace) | {"points": points}
 

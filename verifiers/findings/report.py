@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ..claim import Claim, Gate
 from .figures import Figures
 from .figures_json import figures_of
+from .number_figures import NumberFigures, number_figures_of
 from .opening import Opening
 from .verdict import Verdict, worst
 
@@ -91,7 +92,7 @@ class Report:
     seed: int
     checks: tuple[CheckResult, ...]
     warnings: tuple[str, ...] = field(default=())
-    figures: Figures | None = None
+    figures: Figures | NumberFigures | None = None
     interrupted: bool = False
     unseen: str | None = None
     opening: Opening | None = None
@@ -140,6 +141,8 @@ class Report:
         }
 
     def _drawn(self, check: CheckResult) -> dict[str, Any]:
+        if isinstance(self.figures, NumberFigures):
+            return {"figures": number_figures_of(check.id, self.figures)}
         if not isinstance(self.claim, Claim):
             return {"figures": None}
         return {"figures": figures_of(check.id, self.figures, self.claim.mechanism)}

@@ -15,6 +15,7 @@ from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .keys import make_keys_plan
 from .plan import NumbersPlan, make_numbers_plan
+from .recorder import NumbersRecorder
 from .registered import asking, observing
 from .results import results
 from .standing import NumbersStanding
@@ -63,6 +64,7 @@ class _Run:
         self.claim = standing.claim
         self.plan = make_plan(self.claim, seed)
         self.contract = InputContract(self.claim, self.plan)
+        self.recorder = NumbersRecorder(self.claim)
         self.checks: Sequence[NumberCheck] = [
             make(self.claim, self.plan, seed) for make in observing(self.claim)
         ]
@@ -82,6 +84,7 @@ class _Run:
                 self.seed,
                 tuple(results(self.claim, self.contract, self.checks, standing.ending)),
                 tuple(standing.ending.warnings),
+                self.recorder.figures(),
                 interrupted=standing.ending.interrupted,
                 started=standing.began,
                 found_after=standing.ending.found_after,
@@ -127,6 +130,7 @@ class _Run:
         draws = Draws(tuple(batches), noise, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
+        self.recorder.observe(draws, self.checks)
 
     def _done(self) -> bool:
         """Whether there is nothing left to ask for."""

@@ -11,7 +11,7 @@ from ..commands.chain import as_json, rows
 from ..findings.report import versions
 from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, line_through
 from .files import ReportFileError
-from .page import environment
+from .page import page_environment
 
 _HEAD = ("part", "of", "measure", "value", "low", "high")
 
@@ -44,7 +44,7 @@ def _csv(found: Chain) -> str:
 def chain_page(found: Chain) -> str:
     """The HTML of a chain: tables, two curves, no scripts."""
     charts = {"students": student_chart(found), "answers": answers_chart(found)}
-    page = environment().get_template("chain.html")
+    page = page_environment().get_template("chain.html")
     return page.render(found=found, versions=versions(), charts=charts, estimate=_estimate)
 
 

@@ -8,8 +8,10 @@ import json
 import os
 import secrets
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
+from ..claim import Claim
 from ..embedded import REFERENCE
 from ..findings.report import Report
 
@@ -49,12 +51,11 @@ class ReportFolder:
         It raises nothing: a verdict is not to be lost to a full disk.
         """
         from .junit import junit
-        from .page import page
 
         made: dict[str, Callable[[], str]] = {
             "report.json": lambda: json.dumps(report.as_json(), indent=1) + "\n",
             "junit.xml": lambda: junit(report, self.target, self.claim_file, report.started),
-            "index.html": lambda: page(report, self.target, report.started),
+            "index.html": lambda: page_of(report, self.target, report.started),
         }
         try:
             for name in FILES:
@@ -79,6 +80,15 @@ class ReportFolder:
             raise ReportFileError(f"{shown}: cannot be written: {_reason(error)}") from None
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def page_of(report: Report, target: str, started: datetime) -> str:
+    """The HTML of a report, of labels or of numbers; target: in words; started: in UTC."""
+    from .numbers_page import numbers_page
+    from .page import page
+
+    show = page if isinstance(report.claim, Claim) else numbers_page
+    return show(report, target, started)
 
 
 def _reason(error: Exception) -> str:

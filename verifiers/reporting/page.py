@@ -1,4 +1,4 @@
-"""A report as one page: HTML without scripts, fonts or anything else from elsewhere.
+"""A report of labels as one page: HTML without scripts, fonts or anything else from elsewhere.
 
 Every text is escaped by the template engine, and made printable, whoever wrote it; the page's
 content security policy forbids all but its own style sheet.
@@ -40,12 +40,12 @@ _MEASURES = {
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
-    figures = report.figures or Figures()
-    claim = report.claim
+    claim, figures = report.claim, report.figures or Figures()
     assert isinstance(claim, Claim), "a report of labels"
+    assert isinstance(figures, Figures), "figures of labels"
     checks = sorted(report.checks, key=lambda check: check.verdict.rank)
     return (
-        environment()
+        page_environment()
         .get_template("page.html")
         .render(
             report=report,
@@ -62,8 +62,8 @@ def page(report: Report, target: str, started: datetime) -> str:
 
 
 @cache
-def environment() -> Environment:
-    """Of all pages: every text is escaped and made printable."""
+def page_environment() -> Environment:
+    """Templates of all pages, with the filters that make text of values; text is escaped."""
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,

@@ -1,6 +1,7 @@
 """A target behind HTTP. Replies stand in the order of the calls, however many are in flight."""
 
 import asyncio
+import json
 import re
 import threading
 import time
@@ -277,7 +278,7 @@ class HttpTarget:
             return await self._once(call)
 
     async def _once(self, call: "_Call") -> "_Answered":
-        async with self._client.stream(call.method, call.path, json=call.content) as response:
+        async with self._client.stream(call.method, call.path, **call.body) as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
@@ -293,6 +294,14 @@ class _Call(NamedTuple):
     method: str
     path: str
     content: Any = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What goes with it: JSON that has NaN and Infinity as words, which httpx's own refuses."""
+        if self.content is None:
+            return {}
+        written = json.dumps(self.content, ensure_ascii=False, separators=(",", ":"))
+        return {"content": written.encode(), "headers": {"Content-Type": "application/json"}}
 
 
 _Answered = tuple[int, str | None, bytes]

@@ -6,7 +6,7 @@ from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
-from ..keys import ALONE, NEAR
+from ..keys import NEAR
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -50,9 +50,8 @@ class PartitionRelease(Weighed):
             self.evidence.observe(counts, (came, n - came), names, self._places)
             self.draws += n * counts.size
             ones = counts == 1.0
-            if batch.asked.role == ALONE:
-                self.alone += n * int(ones.sum())
-                self.released += int(came[ones].sum())
+            self.alone += n * int(ones.sum())
+            self.released += int(came[ones].sum())
             self.near += n * counts.size * (batch.asked.role == NEAR)
 
     @property

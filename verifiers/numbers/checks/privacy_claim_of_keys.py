@@ -32,9 +32,10 @@ class KeysPrivacyClaim:
         one = replace(self.claim.mechanism.keys, adjacency=Adjacency.ADD_REMOVE).delta
         least = 1.0 if one >= 1 else -math.expm1(privacy.queries * math.log1p(-one))
         unit = self.claim.mechanism.unit
+        releases = "one release" if privacy.queries == 1 else f"{privacy.queries:,} releases"
         told = (
             f"keys that one {unit} alone makes are released with probability {least:.4g} in "
-            f"{privacy.queries:,} releases, and delta = {privacy.delta:g} is claimed"
+            f"{releases}, and delta = {privacy.delta:g} is claimed"
         )
         if privacy.delta < least * (1.0 - _ROUNDING):
             cause = "delta leaves out that such keys are released"

@@ -236,7 +236,7 @@ def draws_to_see(rate: float, other: float, nats: float) -> float:
 
 def seen_rate(rate: float, draws: float, nats: float) -> float | None:
     """The smallest rate above `rate` that so many draws show; None where not even 1/2 does."""
-    for factor in np.geomspace(1.02, 0.5 / rate, 400) if rate < 0.49 else ():
+    for factor in np.geomspace(1.01, 0.5 / rate, 2_000) if rate < 0.49 else ():
         if draws_to_see(rate, float(factor * rate), nats) <= draws:
             return float(factor * rate)
     return None
