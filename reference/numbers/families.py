@@ -87,12 +87,13 @@ class Laplace(Additive):
         u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
         h = np.asarray(half, dtype=np.float64) / self.scale
         u, h = np.broadcast_arrays(u, h)
-        beside = u >= h
-        with np.errstate(over="ignore", divide="ignore"):
-            tail = np.where(beside, h - u, 0.0) + np.log(-0.5 * np.expm1(-2.0 * h))
-            inner = np.where(beside, 0.5 * h, u)
-            middle = np.log(-0.5 * (np.expm1(inner - h) + np.expm1(-inner - h)))
-        return np.where(beside, tail, middle)
+        with np.errstate(divide="ignore"):
+            found = np.asarray(np.log(-0.5 * np.expm1(-2.0 * h)) + (h - u))
+        around = u < h
+        if around.any():
+            inner, outer = u[around], h[around]
+            found[around] = np.log(-0.5 * (np.expm1(inner - outer) + np.expm1(-inner - outer)))
+        return found
 
     def log_cdf(self, value: Vector) -> Vector:
         """See `Additive.log_cdf`."""

@@ -93,10 +93,12 @@ class NumberNoise:
         )
         width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
         found = self.family.log_mass(y - x, width)
-        low, high = y <= self.low, y >= self.high
-        with np.errstate(invalid="ignore"):
-            found = np.where(low, self.family.log_cdf(self.low + width - x), found)
-            found = np.where(high, self.family.log_survival(self.high - width - x), found)
+        if math.isfinite(self.low):
+            found = np.where(y <= self.low, self.family.log_cdf(self.low + width - x), found)
+        if math.isfinite(self.high):
+            found = np.where(y >= self.high, self.family.log_survival(self.high - width - x), found)
+        if not self.grid and math.isinf(self.low) and math.isinf(self.high):
+            return found
         return np.where(self._forbids(y, width), -np.inf, found)
 
     def _forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
