@@ -91,10 +91,14 @@ def _near(votes: Votes) -> list[Votes]:
 def _by_counting(
     votes: Votes, there: Votes, mechanism: NoisyArgmax, queries: int, delta: float
 ) -> float:
-    """Both directions, by the label that is likelier here, and by the other one."""
+    """Both directions, by the label that is likelier here, and by the other one.
+
+    0 where the noise is so small that the laws agree to the last digit, as near unanimity.
+    """
     here, other = (
         np.exp(mechanism.log_probabilities(np.array(one, dtype=np.float64)))
         for one in (votes, there)
     )
     pairs = [(p, q) for p, q in zip((*here, *other), (*other, *here), strict=True) if p > q]
-    return max(costliest_count(float(p), float(q), queries, delta)[1] for p, q in pairs)
+    costs = (costliest_count(float(p), float(q), queries, delta)[1] for p, q in pairs)
+    return max(costs, default=0.0)

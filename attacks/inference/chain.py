@@ -201,7 +201,7 @@ def _mitigations(
     noise, less, more = (NoisyArgmax(Gaussian(x * setting.sigma)) for x in (1.0, 0.5, 2.0))
     confident = mechanisms(setting)["Confident-GNMax"]
     listed = [
-        Setting("nothing", noise, many),
+        Setting("nothing done", noise, many),
         Setting("answers kept: one for each input", noise, 1),
         Setting("at most 10 answers per input", noise, 10),
         Setting("low consensus refused (Confident-GNMax)", confident, many),

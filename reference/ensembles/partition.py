@@ -13,7 +13,9 @@ def partition(records: int, teachers: int, seed: int = 0) -> tuple[NDArray[np.in
     Source: Papernot et al. 2017 (arXiv 1610.05755v4), section 2.1.
     """
     if not 1 <= teachers <= records:
-        raise ValueError(f"{teachers} teachers: expected 1 to {records}, the number of records")
+        raise ValueError(
+            f"{teachers} teachers: expected 1 to {records}, the number of records to train on"
+        )
     order = np.random.default_rng([seed, 1]).permutation(records)
     return tuple(np.array_split(order, teachers))
 

@@ -78,10 +78,10 @@ def people_of(path: str | Path, label: str, column: str, value: str, queries: in
     asked, _ = asked_and_kept(len(words), queries)
     hidden = (words[asked] == value).astype(np.int64)
     if not 0 < hidden.sum() < len(hidden):
-        found = ", ".join(sorted(set(words.tolist()))[:12])
+        found = ", ".join(map(repr, sorted(set(words.tolist()))[:12]))
         raise ValueError(
             f"{path}: {int(hidden.sum())} of the {queries} people asked about have {column} "
-            f"{value!r}: expected some and not all; its values are {found}"
+            f"{value!r}: expected some and not all; values of that column: {found}"
         )
     return People(task, hidden, f"{column} {value}")
 

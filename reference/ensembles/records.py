@@ -94,13 +94,14 @@ def table(path: str | Path, label: str, queries: int = 1000, without: tuple[str,
 
     label: the column to predict; without: columns that no teacher sees. Columns of numbers are
     scaled to mean 0 and variance 1, of others each value is a column of zeros and ones. Needs
-    pandas. Raises ValueError for a file that is no such table, for empty cells, and for more
-    classes than half the rows, as of a number.
+    pandas. Raises ValueError for a file that is no such table, for empty cells, for infinite
+    numbers, where no column is left to learn from, and for more classes than half the rows, as of a
+    number.
     """
     import pandas as pd
 
     try:
-        rows = pd.read_csv(path)
+        rows = pd.read_csv(path, low_memory=False)  # else a column's type may differ by part
     except OSError as error:
         raise ValueError(f"{path}: not read: {error.strerror or error}") from error
     except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -110,9 +111,15 @@ def table(path: str | Path, label: str, queries: int = 1000, without: tuple[str,
     if rows.isna().any(axis=None):
         column = rows.columns[rows.isna().any()][0]
         row = int(rows[column].isna().to_numpy().argmax()) + 2  # the first is the header
-        raise ValueError(f"{path}: row {row}: {column!r} is empty: expected a value in every cell")
+        raise ValueError(
+            f"{path}: row {row}: {column!r} is empty, or a word for it such as NA or None: "
+            "expected a value in every cell"
+        )
     if not 1 <= queries < len(rows):
-        raise ValueError(f"{path}: {queries} queries of {len(rows)} rows: expected fewer than rows")
+        raise ValueError(
+            f"{path}: {queries} rows to be asked about, of {len(rows)}: expected fewer, as "
+            "teachers are trained on the others"
+        )
     for column in without:
         if column not in rows.columns:
             raise ValueError(f"{path}: no column {column!r}: there are {', '.join(map(str, rows))}")
@@ -124,7 +131,13 @@ def table(path: str | Path, label: str, queries: int = 1000, without: tuple[str,
             f"{path}: column {label!r} has {len(values)} values in {len(rows)} rows: "
             "expected classes"
         )
-    features = pd.get_dummies(rows.drop(columns=[label, *without]), dtype=float).to_numpy(float)
+    seen = rows.drop(columns=[label, *without])
+    if not len(seen.columns):
+        raise ValueError(f"{path}: no column is left for teachers to see: expected one or more")
+    features = pd.get_dummies(seen, dtype=float).to_numpy(float)
+    if not np.isfinite(features).all():
+        row = int(np.isfinite(features).all(1).argmin()) + 2
+        raise ValueError(f"{path}: row {row}: a number is infinite: expected finite ones")
     numeric = features.std(0) > 0
     features[:, numeric] -= features[:, numeric].mean(0)
     features[:, numeric] /= features[:, numeric].std(0)

@@ -104,6 +104,14 @@ def test_everybody_costs_what_as_many_queries_of_one_cost():
         attack_cost([[1, 1]], gnmax(8.0), 1, 1.0)
 
 
+@pytest.mark.parametrize("votes", [[20, 0], [12, 8], [0, 250]])
+def test_noise_too_small_to_change_a_label_leaves_no_cost_at_those_votes(votes):
+    """Laws alike to the last digit have no pair to compare: to look for one would raise."""
+    found = attack_cost([votes], gnmax(0.05), 1000, 1e-5)
+    assert found.person_exact == found.person_most == 0.0
+    assert found.person > 1000
+
+
 PEOPLE = np.random.default_rng(0).multinomial(50, [0.6, 0.4], 300)
 HIDDEN = np.arange(300) < 40
 

@@ -155,9 +155,12 @@ def test_a_table_has_columns_of_numbers_and_of_names(tmp_path) -> None:
     [
         ("a,b\n1,2\n3,4\n", "c", 1, "no column 'c': there are a, b"),
         ("a,b\n1,2\n3,\n", "b", 1, "row 3: 'b' is empty"),
+        ("a,b\n1,x\n3,None\n", "b", 1, "or a word for it such as NA or None"),
+        ("a,b\n1,2\ninf,3\n1,2\n1,3\n", "b", 1, "row 3: a number is infinite"),
+        ("b\n1\n2\n1\n2\n", "b", 1, "no column is left for teachers to see"),
         ("a,b\n1,2\n3,4\n5,6\n", "b", 1, "column 'b' has 3 values in 3 rows: expected classes"),
         ("a,b\n1,2\n3,2\n", "b", 1, "column 'b' has one value"),
-        ("a,b\n1,2\n3,4\n", "b", 2, "2 queries of 2 rows"),
+        ("a,b\n1,2\n3,4\n", "b", 2, "2 rows to be asked about, of 2: expected fewer"),
         ("a,b\n1,2,3\n3,4,5,6\n", "b", 1, "not read"),
         ("", "b", 1, "not read"),
     ],

@@ -101,7 +101,7 @@ def test_a_second_run_takes_what_is_kept(told, table) -> None:
         (["--label", "income"], "give all three"),
         (["--data", "TABLE"], "--data FILE needs --label COLUMN and --hidden COLUMN=VALUE"),
         (["--data", "TABLE", "--label", "income", "--hidden", "rare"], "expected COLUMN=VALUE"),
-        (["--data", "TABLE", "--label", "income", "--hidden", "rare=9"], "its values are 0, 1"),
+        (["--data", "TABLE", "--label", "income", "--hidden", "rare=9"], "that column: '0', '1'"),
         (["--data", "TABLE", "--label", "income", "--hidden", "none=1"], "no column 'none'"),
         (["--data", "TABLE", "--label", "rare", "--hidden", "rare=1"], "expected another one"),
         (["--data", "/no/such/file", "--label", "a", "--hidden", "b=1"], "not read"),

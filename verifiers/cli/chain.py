@@ -14,7 +14,13 @@ from .workers import over_workers, working
 @click.option("--data", metavar="FILE", help="CSV of records; without it, bundled digits.")
 @click.option("--label", metavar="COLUMN", help="What teachers predict.")
 @click.option("--hidden", metavar="COLUMN=VALUE", help="What no teacher sees, and attackers infer.")
-@click.option("--asked", type=Whole(20, 10**6), default=600, show_default=True, help="People.")
+@click.option(
+    "--asked",
+    type=Whole(20, 10**6),
+    default=600,
+    show_default=True,
+    help="People asked about; teachers train on the others.",
+)
 @click.option("--teachers", type=Whole(2, 10_000), default=50, show_default=True)
 @click.option(
     "--learner",
@@ -22,9 +28,16 @@ from .workers import over_workers, working
     default="forest",
     show_default=True,
 )
-@click.option("--sigma", type=float, help="Of the noise, in votes; 16 % of the teachers.")
+@click.option(
+    "--sigma", type=float, help="Of the noise, in votes; without it, 16 % of the teachers."
+)
 @click.option("--seed", type=Whole(min=0), default=0, show_default=True)
-@click.option("--report", "folder", metavar="DIR", help="For index.html, chain.csv, chain.json.")
+@click.option(
+    "--report",
+    "folder",
+    metavar="DIR",
+    help="For index.html, chain.csv, chain.json and what is kept.",
+)
 @over_workers
 @click.option("--json", "as_json_", is_flag=True, help="Print one JSON object on stdout.")
 def chain(
@@ -47,7 +60,8 @@ def chain(
     Teachers are trained on disjoint records and vote; a student learns from noisy labels within a
     budget; an attacker asks again and again, reads the votes, and infers what no teacher is told;
     and what a deployment can do about it. What is trained is kept in DIR, or in .dpassay-chain, so
-    that a run that was stopped goes on where it was.
+    that a run that was stopped goes on where it was. It takes minutes; with more than two classes,
+    several times as long.
     """
     if sigma is not None and not 0 < sigma < 1e9:
         fail(f"--sigma {sigma:g}: expected a positive number of votes")

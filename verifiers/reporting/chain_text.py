@@ -22,12 +22,15 @@ def lines(found: Chain) -> list[str]:
         f"{setting.sigma:g}",
         f"teachers: {_percent(told.teacher_accuracy)} right one by one, "
         f"{_percent(told.plurality_accuracy)} by plurality; consensus {_percent(told.consensus)}",
+        f"epsilon is at delta {setting.delta:g}, and of the records that teachers are trained on: "
+        "it protects nobody who is asked about",
+        "areas are under the curve, 0.5 is a guess; in brackets, intervals of 95 %",
         "",
         f"student, on people it never saw ({_percent(found.baseline)} without privacy):",
     ]
     for (name, budget), taught in found.students.items():
         said.append(
-            f"  {name}, epsilon at most {budget:g}: {taught.given} labels, "
+            f"  {name}, epsilon at most {budget:g}: {_number(taught.given, 'label')}, "
             f"{_percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
         )
     attribute = found.people.attribute
@@ -55,15 +58,17 @@ def _of_members(found: Chain) -> list[str]:
         seen = (
             "from the votes" if member.labels is None else f"from {_number(member.labels, 'label')}"
         )
-        most = "votes are not private" if member.bound is None else f"at most {member.bound:.3f}"
-        said.append(f"  {seen}: {_percent(member.tpr.value)} of members ({most})")
+        bound = "no bound: votes are not private"
+        if member.bound is not None:
+            bound = f"epsilon allows up to {_percent(member.bound)}"
+        said.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
     return said
 
 
 def _of_mitigations(found: Chain) -> list[str]:
     if not found.settings:
-        return ["", "mitigations are measured between two classes alone"]
-    said = ["", "what helps:"]
+        return ["", "what a deployment can do is measured between two classes alone"]
+    said = ["", "what a deployment can do, against the attack through answers:"]
     for helped in found.settings:
         said.append(
             f"  {helped.setting.name}: {_percent(helped.misplaced.value)} of the votes misplaced, "
