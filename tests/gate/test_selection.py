@@ -11,6 +11,7 @@ from typed import typed
 from dpassay.verifiers.checks import ClassProbabilities
 from dpassay.verifiers.commands.own_histograms import own_histograms
 from dpassay.verifiers.error_budget import SHARES
+from dpassay.verifiers.findings.figures import Figures
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.selection import Selection, select
@@ -114,6 +115,7 @@ def test_what_a_check_finds_needs_no_other() -> None:
 
     report = verify(InProcessTarget(repeating), claim, seed=0, selection=select(["fresh-noise"]))
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
+    assert isinstance(report.figures, Figures)
     assert report.figures.histograms == ()
 
 
