@@ -11,6 +11,7 @@ from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .checks.privacy_audit import PrivacyAudit
+from .checks.privacy_claim import PrivacyClaim
 from .checks.sensitivity import Sensitivity
 from .checks.support import Support
 from .claim import NumbersClaim
@@ -35,7 +36,15 @@ ASKING: tuple[type[AskingCheck], ...] = (
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 
 
-def lacking(check: type[AskingCheck], claim: NumbersClaim) -> str | None:
+JUDGING: tuple[type[PrivacyClaim], ...] = (PrivacyClaim,)
+"""Those of the claim alone, whatever becomes of the target; made of the claim."""
+
+
+CONCLUDING: tuple[type[AskingCheck] | type[PrivacyClaim], ...] = (*ASKING, *JUDGING)
+"""All that come to a verdict by themselves."""
+
+
+def lacking(check: type[AskingCheck] | type[PrivacyClaim], claim: NumbersClaim) -> str | None:
     """Why a check has nothing to test under a claim, by its own `lacks(claim) -> str | None`."""
     lacks: Callable[[NumbersClaim], str | None] | None = getattr(check, "lacks", None)
     return None if lacks is None else lacks(claim)

@@ -8,7 +8,7 @@ from ..gate.ending import Ending
 from .checks.base import NumberCheck, refuted, verdict_of
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
-from .registered import ASKING, lacking
+from .registered import CONCLUDING, lacking
 from .shares import SHARES
 
 
@@ -20,7 +20,7 @@ def results(
     found = {contract.id: _of_contract(contract, ending), **ending.proofs}
     found |= {check.id: _result(check, ending, cut) for check in checks}
     again = ending.again(Verdict.INCONCLUSIVE)
-    for make in ASKING:
+    for make in CONCLUDING:
         name, reason = make.id, lacking(make, claim)
         if reason is not None:
             found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)

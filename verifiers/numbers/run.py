@@ -14,7 +14,7 @@ from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .plan import NumbersPlan, make_numbers_plan
-from .registered import ASKING, OBSERVING, lacking
+from .registered import ASKING, JUDGING, OBSERVING, lacking
 from .results import results
 from .standing import NumbersStanding
 
@@ -66,6 +66,8 @@ class _Run:
             self._open()
             self._gather()
             self._ask_more()
+        with self.standing.kept_to_here():
+            self._judge()
         with untimed():
             standing = self.standing
             return Report(
@@ -144,6 +146,14 @@ class _Run:
             outcome = check.conclude(self.standing)
             if outcome is not None:
                 ending.hear(Concluded(self.standing.queries, check.id, outcome))
+
+    def _judge(self) -> None:
+        """What needs no release."""
+        for make in JUDGING:
+            if lacking(make, self.claim) is None:
+                self.standing.tell(make.id, self.standing.queries)
+                outcome = make(self.claim).conclude()
+                self.standing.ending.hear(Concluded(self.standing.queries, make.id, outcome))
 
     def _left(self) -> int:
         """Releases that the checks still need."""
