@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike
 from ..accounting.composition import Bracket
 from ..accounting.gnmax import as_orders
 from ..arrays import Vector
-from .aggregations import Aggregation, Move, sensitivity
+from .aggregations import Aggregation, sensitivity
 from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from .moves import move_epsilon
 
 _INTERVAL = 1e-4
+_POINTS = 2_000_000  # of a grid of losses: more take minutes
+_ROUNDING = 1e-9  # of floats in a formula
 
 
 def pure_epsilon(aggregation: Aggregation) -> float:
@@ -72,7 +75,7 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
     """Epsilon at `delta` of so many releases, from both sides, by privacy loss distributions.
 
     Of the farthest neighbours, by `dp-accounting`: each coordinate that moves is a mechanism of
-    its own, but Gaussian noise, which is the same in every direction, is one of the L2 distance.
+    its own. Gaussian noise is the same in every direction: its cost is that of one number, exactly.
     For Laplace noise on records clipped by their L2 norm it is that of the diagonal alone. Raises
     ValueError for a delta outside (0, 1), for no release, and for discrete noise on counts that
     move by a fraction.
@@ -84,12 +87,13 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
     family = aggregation.noise.family
     euclidean = isinstance(family, Gaussian | DiscreteGaussian)
     move = aggregation.farthest(2 if euclidean else 1)
-    if isinstance(family, Gaussian):
-        move = Move(move.norm(2))
+    if isinstance(family, Gaussian):  # so many releases are one, sqrt(releases) times as far
+        exact = move_epsilon(family, move.norm(2) * math.sqrt(releases), delta)
+        return Bracket(exact * (1.0 - _ROUNDING), exact * (1.0 + _ROUNDING))
     if family.whole and move.by != math.floor(move.by):
         raise ValueError(f"{family} on numbers that move by {move.by:g}: expected whole numbers")
     times = releases * move.times
-    interval = _INTERVAL / max(1.0, math.sqrt(times))
+    interval = _interval(family, move.by, times)
     ends = []
     for pessimistic in (False, True):
         one = _loss(family, move.by, pessimistic, interval)
@@ -97,10 +101,15 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
     return Bracket(*ends)
 
 
+def _interval(family: Additive, by: float, times: int) -> float:
+    """Of the grid of losses: a fine one, as long as all of them together have a bounded number."""
+    least = 0.0 if isinstance(family, Laplace | DiscreteLaplace) else 1e-12
+    largest = move_epsilon(family, by, least)
+    return max(_INTERVAL / max(1.0, math.sqrt(times)), 2.0 * times * largest / _POINTS)
+
+
 def _loss(family: Additive, shift: float, pessimistic: bool, interval: float) -> Any:
     how = {"pessimistic_estimate": pessimistic, "value_discretization_interval": interval}
-    if isinstance(family, Gaussian):
-        return pld.from_gaussian_mechanism(family.scale, shift, use_connect_dots=pessimistic, **how)
     if isinstance(family, Laplace):
         return pld.from_laplace_mechanism(family.scale, shift, use_connect_dots=pessimistic, **how)
     if isinstance(family, DiscreteGaussian):

@@ -13,6 +13,7 @@ from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .checks.partition_release import PartitionRelease
 from .checks.privacy_audit import PrivacyAudit
+from .checks.privacy_claim import PrivacyClaim
 from .checks.privacy_claim_of_keys import KeysPrivacyClaim
 from .checks.sensitivity import Sensitivity
 from .checks.support import Support
@@ -34,8 +35,12 @@ ASKING: tuple[type[AskingCheck], ...] = (
     Support,
     FloatingPoint,
     PrivacyAudit,
+    PrivacyClaim,
 )
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
+
+JUDGING: frozenset[type[AskingCheck]] = frozenset({PrivacyClaim, KeysPrivacyClaim})
+"""Those of the ones that ask which judge the claim alone, whatever becomes of the target."""
 
 _OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (
     PartitionRelease,

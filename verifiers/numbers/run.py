@@ -10,13 +10,13 @@ from ..gate.ending import Ending
 from ..gate.events import Concluded, Listener
 from ..targets import PacedTarget, Target
 from .asked import Batch, Draws
-from .checks.base import NumberCheck, refuted
+from .checks.base import AskingCheck, NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .keys import make_keys_plan
 from .plan import NumbersPlan, make_numbers_plan
 from .recorder import NumbersRecorder
-from .registered import asking, observing
+from .registered import JUDGING, asking, observing
 from .results import results
 from .standing import NumbersStanding
 
@@ -75,6 +75,9 @@ class _Run:
             self._open()
             self._gather()
             self._ask_more()
+        if not self.standing.ending.interrupted:
+            with self.standing.kept_to_here():
+                self._judge_claim()
         with untimed():
             standing = self.standing
             return Report(
@@ -146,13 +149,25 @@ class _Run:
         """The checks that ask for releases of their own, where no other has failed."""
         ending = self.standing.ending
         for make in asking(self.claim):
+            if make in JUDGING:
+                continue
             if ending.found_after is not None and not self.keep_going:
                 return
-            check = make(self.claim, self.plan, self.seed)
-            self.standing.tell(check.id, self.standing.queries)
-            outcome = check.conclude(self.standing)
-            if outcome is not None:
-                ending.hear(Concluded(self.standing.queries, check.id, outcome))
+            self._conclude(make)
+
+    def _judge_claim(self) -> None:
+        """Those of the claim alone, whatever has become of the target."""
+        for make in asking(self.claim):
+            if make in JUDGING:
+                self._conclude(make)
+
+    def _conclude(self, make: type[AskingCheck]) -> None:
+        check = make(self.claim, self.plan, self.seed)
+        self.standing.tell(check.id, self.standing.queries)
+        outcome = check.conclude(self.standing)
+        if outcome is not None:
+            event = Concluded(self.standing.queries, check.id, outcome)
+            self.standing.ending.hear(event)
 
     def _left(self) -> int:
         """Releases that the checks still need."""

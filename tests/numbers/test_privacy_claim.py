@@ -1,0 +1,107 @@
+"""`privacy-claim` of numbers: what is claimed beside what the claimed noise costs."""
+
+import math
+
+import numpy as np
+import pytest
+from checked_alone import claimed
+from numeric_zoo import COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
+
+from dpassay.reference.accounting.adjacency import Adjacency
+from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
+from dpassay.reference.numbers.costs import epsilon_bracket
+from dpassay.verifiers.checks.base import Outcome
+from dpassay.verifiers.findings.report import CheckResult, Verdict
+from dpassay.verifiers.numbers.checks.privacy_claim import PrivacyClaim
+from dpassay.verifiers.numbers.claim import NumbersClaim
+from dpassay.verifiers.numbers.plan import make_numbers_plan
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+WIDE = (
+    'name = "noisy-sum"\nnoise = "{}"\nadjacency = "add-remove"\ndimensions = 2000\n'
+    "lower = -1.0\nupper = 1.0"
+)
+
+
+def told(claim: NumbersClaim) -> Outcome:
+    """What the check says of a claim; it asks for nothing."""
+    return PrivacyClaim(claim, make_numbers_plan(claim, 0), 0).outcome()
+
+
+@pytest.mark.parametrize(
+    ("text", "queries", "true"),
+    [
+        (COUNT, 1, 1.0),
+        (HISTOGRAM.replace("add-remove", "replace-one"), 3, 3.0),  # two cells, a half each
+        (SUM, 1, 1.5),
+        (GAUSSIAN, 8, 4.5703765),  # as one release sqrt(8) times as far: Balle and Wang's formula
+        (GAUSSIAN, 90_000, 5_474.3),  # 100 sigma apart: 100^2 / 2 + 4.743 x 100
+        (GRADIENT, 5, 11.215629),
+    ],
+)
+def test_a_claim_is_refuted_just_below_its_cost(text: str, queries: int, true: float) -> None:
+    """A thousandth more passes; half the sensitivity, or one query less, would not be told."""
+    for factor, verdict in ((1.001, Verdict.PASS), (0.999, Verdict.FAIL)):
+        found = told(claimed(text + PRIVATE.format(factor * true, queries)))
+        assert found.verdict is verdict, found.finding.message
+
+
+def test_the_message_names_both() -> None:
+    found = told(claimed(GAUSSIAN + PRIVATE.format(3.0, 8)))
+    assert found.finding.message == (
+        "epsilon 3 at delta 1e-06 over 8 releases is claimed, and they cost between 4.57038 and "
+        "4.57038"
+    )
+
+
+def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> None:
+    claim = claimed(COUNT + PRIVATE.format(400.0, 10**12))
+    found = told(claim)
+    assert found.verdict is Verdict.FAIL
+    assert "1,000 of them cost between" in found.finding.message
+
+
+def test_coarse_grids_of_losses_hold_the_truth() -> None:
+    """1,000 counts with discrete Laplace noise: the loss is a walk of known steps, by sampling."""
+    noise = parse_number_noise("discrete-laplace:4")
+    bracket = epsilon_bracket(NoisyHistogram(noise, 1, Adjacency.ADD_REMOVE), 0.01, 1_000)
+    ahead = 1.0 / (1.0 + math.exp(-0.25))  # P(K >= 0), where the loss is 1/4, else -1/4
+    rng = np.random.default_rng(3)
+    steps = rng.binomial(1_000, ahead, 2_000_000)
+    loss = 0.25 * (2 * steps - 1_000)
+    for epsilon, holds in ((bracket.low, False), (1.02 * bracket.high, True)):
+        delta = np.maximum(1.0 - np.exp(np.minimum(epsilon - loss, 0.0)), 0.0).mean()
+        assert (delta < 0.0099) if holds else (delta > 0.0097)
+
+
+def test_what_it_does_not_apply_to() -> None:
+    for text, said in [
+        (COUNT, "the claim has no [privacy]"),
+        (WIDE.format("laplace:2") + PRIVATE.format(1.0, 1), "2,000 numbers move together"),
+        (SUM.replace("laplace", "discrete-laplace") + PRIVATE.format(1.0, 1), "hides whole ones"),
+    ]:
+        assert said in str(PrivacyClaim.lacks(claimed(text)))
+    assert PrivacyClaim.lacks(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1))) is None
+
+
+def results(text: str, aggregate: object) -> dict[str, CheckResult]:
+    claim = claimed(text)
+    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    return {check.id: check for check in report.checks}
+
+
+def test_a_claim_is_judged_whatever_becomes_of_the_target() -> None:
+    found = results(COUNT + PRIVATE.format(0.5, 1), lambda values, size: ["broken"] * size)
+    assert found["input-contract"].verdict is Verdict.ERROR
+    assert found["privacy-claim"].verdict is Verdict.FAIL
+    assert found["floating-point"].verdict is Verdict.NOT_APPLICABLE
+    assert found["floating-point"].reproduce is None
+    assert found["privacy-audit"].verdict is Verdict.INCONCLUSIVE
+
+
+def test_checks_that_lack_something_say_what() -> None:
+    found = results(COUNT, lambda values, size: np.tile(values, (size, 1)))
+    assert found["privacy-claim"].message == "the claim has no [privacy]"
+    assert found["privacy-audit"].message == "the claim has no [privacy]"
+    assert found["floating-point"].message.startswith("discrete-laplace:1 is whole")

@@ -1,0 +1,85 @@
+"""`privacy-claim`: the claimed epsilon, delta and queries against what the claimed noise costs."""
+
+from ....reference.accounting.composition import Bracket
+from ....reference.numbers.costs import epsilon_bracket
+from ....reference.numbers.families import DiscreteGaussian, Gaussian
+from ...checks.base import Finding, Outcome
+from ...checks.spec import NO_PRIVACY
+from ...findings.verdict import Verdict
+from ..claim import NumbersClaim
+from ..plan import NumbersPlan
+from ..standing import NumbersStanding
+from .pair_check import OF_KEYS, fractions
+
+MOST = 1_000
+"""Numbers of a bracket at most, all releases together, unless the noise is Gaussian.
+
+Fewer releases than claimed bound these from below.
+"""
+
+_SURE = 1e-5
+"""Of epsilon: what the floats of a bracket may be off, many times over."""
+
+_CAUSE = "the accountant charges too little, or the claim allows too many queries"
+
+
+class PrivacyClaim:
+    """The exact cost of the farthest neighbours, bracketed; nothing is asked.
+
+    A claim below the low end of the bracket is refuted. One that is not refuted may lie below the
+    truth by less than the bracket is wide, or cost more against other neighbours.
+    """
+
+    id = "privacy-claim"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim = claim
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        if claim.mechanism.takes == "keys":
+            return OF_KEYS
+        if claim.privacy is None:
+            return NO_PRIVACY
+        moving = _moving(claim)
+        if moving > MOST:
+            return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
+        return fractions(claim)
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`: it asks for nothing."""
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What the claim comes to."""
+        privacy = self.claim.privacy
+        assert privacy is not None
+        counted, bracket = self._bracket()
+        cost = f"{bracket.low:.6g} and {bracket.high:.6g}"
+        what = f"epsilon {privacy.epsilon:g} at delta {privacy.delta:g} over {privacy.queries:,} "
+        what += "release" if privacy.queries == 1 else "releases"
+        of = "they cost" if counted == privacy.queries > 1 else f"{counted:,} of them cost"
+        of = "it costs" if privacy.queries == 1 else of
+        if privacy.epsilon < bracket.low * (1.0 - _SURE):
+            message = f"{what} is claimed, and {of} between {cost}"
+            return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE))
+        return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} between {cost}"))
+
+    def _bracket(self) -> tuple[int, Bracket]:
+        """Of how many releases, and what they cost at the claimed delta."""
+        privacy, aggregation = self.claim.privacy, self.claim.mechanism.aggregation
+        assert privacy is not None
+        counted = min(privacy.queries, MOST // _moving(self.claim))
+        if isinstance(aggregation.noise.family, Gaussian):
+            counted = privacy.queries
+        return counted, epsilon_bracket(aggregation, privacy.delta, counted)
+
+
+def _moving(claim: NumbersClaim) -> int:
+    """Numbers that move apart between the farthest neighbours, each with noise of its own."""
+    aggregation = claim.mechanism.aggregation
+    family = aggregation.noise.family
+    if isinstance(family, Gaussian):
+        return 1
+    return aggregation.farthest(2 if isinstance(family, DiscreteGaussian) else 1).times
