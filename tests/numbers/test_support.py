@@ -56,12 +56,22 @@ def test_a_correct_one_passes(text: str) -> None:
 
 
 def test_a_pass_says_what_would_have_been_seen() -> None:
-    """At epsilon 20 of one count nothing would: the message says so."""
-    for noise, said in (("discrete-laplace:1", "seen from"), ("discrete-laplace:0.05", "nothing")):
-        claim = claimed(COUNT.replace("discrete-laplace:1", noise))
-        found = outcome(Support, claim, made(as_claimed, claim))
-        assert found is not None
-        assert said in found.finding.message
+    claim = claimed(COUNT)
+    found = outcome(Support, claim, made(as_claimed, claim))
+    assert found is not None
+    # ln(32e6) + ln 2 of two pairs + ln 120 of the mixture: 22.8 nats from 1,000 pairs, each hit
+    # of which gives ln(1 + 0.98 / e)
+    assert "from 7.4% of its releases on" in found.finding.message
+
+
+def test_it_does_not_apply_where_nothing_would_show() -> None:
+    """At epsilon 20 of one count: nothing is asked, and it is no pass."""
+    claim = claimed(COUNT.replace("discrete-laplace:1", "discrete-laplace:0.05"))
+    found = outcome(Support, claim, made(as_claimed, claim))
+    assert found is not None
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.queries == 0
+    assert "so much that nothing would show" in found.finding.message
 
 
 def test_events_are_those_of_their_names() -> None:

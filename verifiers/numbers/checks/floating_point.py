@@ -35,6 +35,10 @@ class LowBits:
         """See `PairEvidence.log_e_value`."""
         return self.wagers.log_e_value
 
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `PairEvidence.share_needed`."""
+        return self.wagers.share_needed(log_threshold, pairs)
+
 
 class FloatingPoint(PairCheck):
     """Pairs of exact numbers around which floats are spaced otherwise."""

@@ -36,12 +36,19 @@ class PairEvidence(Protocol):
     def observe(self, here: Matrix, there: Matrix) -> None:
         """Adds as many releases (n, d) of the one input as of the other."""
 
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """How often one input must have an event that the other lacks, to show within `pairs`.
+
+        Above 1 none shows, whatever the deployment does: its null allows too much.
+        """
+
 
 class PairCheck:
     """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
 
-    A pair that the target refuses is left out; without any the check does not apply. Every pair has
-    its own evidence, and an equal part of the check's share of `false_alarm`.
+    A pair that the target refuses, or whose null allows too much for anything to show, is left out;
+    without any the check does not apply. Every pair has its own evidence, and an equal part of the
+    check's share of `false_alarm`.
     """
 
     id: str
@@ -74,13 +81,16 @@ class PairCheck:
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """See `AskingCheck.conclude`."""
         self.queries = 0
-        found, refused = [], []
+        found, left_out = [], []
         for pair in self.pairs:
             evidence = self.evidence(pair)
+            if evidence.share_needed(self.log_threshold, self.pairs_of(pair)) > 1.0:
+                left_out.append(f"the claim allows {pair.name} so much that nothing would show")
+                continue
             try:
                 whole = self._gather(standing, pair, evidence)
             except Refused as refusal:
-                refused.append(f"the target refuses {pair.name}: {refusal}")
+                left_out.append(f"the target refuses {pair.name}: {refusal}")
                 continue
             if evidence.log_e_value >= self.log_threshold:
                 return self.violation(pair, evidence)
@@ -89,12 +99,16 @@ class PairCheck:
                 return None
             found.append((pair, evidence))
         if not found:
-            return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(refused)), self.queries)
+            return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(left_out)), self.queries)
         return self.silence(found)
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: enough draws, as far as memory and time go."""
         return self.most(math.ceil(self.draws / pair.coordinates.size))
+
+    def pairs_of(self, pair: Pair) -> int:
+        """Pairs of draws that these make."""
+        return self.releases(pair) * pair.coordinates.size
 
     def most(self, wanted: int) -> int:
         """So many releases, or as many as memory and time allow."""
@@ -150,6 +164,4 @@ def fractions(claim: NumbersClaim) -> str | None:
 
 def power(share: float) -> str:
     """What would have shown, by how often one input must have an event that the other lacks."""
-    if share > 1.0:
-        return "the claim allows so much that nothing would have shown"
     return f"an event of one alone would have been seen from {share:.1%} of its releases on"

@@ -37,6 +37,10 @@ class PrivacyAudit(PairCheck):
         """See `PairCheck.releases`: here a whole release is a draw."""
         return self.most(self.draws)
 
+    def pairs_of(self, pair: Pair) -> int:
+        """See `PairCheck.pairs_of`."""
+        return self.releases(pair)
+
     def evidence(self, pair: Pair) -> LearnedEvents:
         """See `PairCheck.evidence`."""
         privacy = self.claim.privacy
@@ -61,6 +65,6 @@ class PrivacyAudit(PairCheck):
         assert isinstance(evidence, LearnedEvents)
         message = (
             f"{evidence.pairs:,} releases each of {pair.name} keep to {evidence.level}: "
-            f"{power(evidence.share_needed(self.log_threshold))}"
+            f"{power(evidence.share_needed(self.log_threshold, evidence.pairs))}"
         )
         return Outcome(Verdict.PASS, Finding(message), self.queries)

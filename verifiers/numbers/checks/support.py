@@ -60,6 +60,10 @@ class SupportWagers:
         """See `PairEvidence.log_e_value`."""
         return self.wagers.log_e_value
 
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `PairEvidence.share_needed`."""
+        return self.wagers.share_needed(log_threshold, pairs)
+
 
 class Support(PairCheck):
     """Counts next to each other, and sums at the ends of what so many records can give."""

@@ -87,10 +87,10 @@ class LearnedEvents:
         often, rarely = self._hits[:, way] / max(self._bets, 1)
         return way < _WAYS // 2, float(often), float(rarely)
 
-    def share_needed(self, log_threshold: float) -> float:
-        """See `Level.share_needed`, of the pairs that were bet on."""
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `Level.share_needed`; on the pairs of the pilot nothing is bet."""
         evidence = log_threshold + math.log(self._logs.size)
-        return self.level.share_needed(evidence, self._bets)
+        return self.level.share_needed(evidence, pairs - (self.pilot or 0))
 
     @property
     def _bets(self) -> int:
