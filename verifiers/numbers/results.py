@@ -58,6 +58,8 @@ def _cut(checks: Sequence[NumberCheck], ending: Ending) -> str | None:
 
 
 def _result(check: NumberCheck, ending: Ending, cut: str | None) -> CheckResult:
+    if check.lacks is not None and not refuted(check):
+        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)
     verdict = verdict_of(check)
     if verdict is Verdict.FAIL:
         finding = check.violation()
