@@ -7,6 +7,7 @@ from .checks.clipping import Clipping
 from .checks.floating_point import FloatingPoint
 from .checks.fresh_noise import FreshNoise
 from .checks.independence import Independence
+from .checks.invariance import PermutationEquivariance, ShiftInvariance
 from .checks.keys_together import KeysFreshNoise, KeysIndependence
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
@@ -24,6 +25,8 @@ OBSERVING: tuple[type[ObservingCheck], ...] = (
     NoiseLaw,
     NoiseScale,
     Location,
+    ShiftInvariance,
+    PermutationEquivariance,
     Independence,
     FreshNoise,
 )
@@ -52,9 +55,8 @@ _ASKING_KEYS: tuple[type[AskingCheck], ...] = (KeysPrivacyClaim,)
 
 def observing(claim: NumbersClaim) -> tuple[type[ObservingCheck], ...]:
     """Those that see every release of what the claim releases."""
-    if claim.mechanism.takes != "keys":
-        return OBSERVING
-    return tuple(make for make in _OBSERVING_KEYS if why_not(make.id, claim) is None)
+    made = OBSERVING if claim.mechanism.takes != "keys" else _OBSERVING_KEYS
+    return tuple(make for make in made if why_not(make.id, claim) is None)
 
 
 def asking(claim: NumbersClaim) -> tuple[type[AskingCheck], ...]:
@@ -70,6 +72,9 @@ def why_not(check: str, claim: NumbersClaim) -> str | None:
         return "the deployment releases numbers, no keys"
     if check in _OF_NUMBERS and keys:
         return "the deployment releases keys, no numbers"
+    alone = claim.mechanism.takes == "counts" and claim.mechanism.width == 1
+    if check == "permutation-equivariance" and alone:
+        return "the deployment releases a single number"
     if check == "independence" and keys and claim.mechanism.width == 1:
         return "the deployment has a single key"
     if check == "privacy-claim" and claim.privacy is None:

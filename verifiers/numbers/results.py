@@ -79,6 +79,8 @@ def _result(
     cut: str | None,
     cause: tuple[NumberCheck, Finding] | None,
 ) -> CheckResult:
+    if check.lacks is not None and not refuted(check):
+        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)
     verdict = verdict_of(check)
     if verdict is Verdict.FAIL:
         finding = check.violation()

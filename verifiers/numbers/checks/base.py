@@ -18,6 +18,8 @@ class NumberCheck(Protocol):
     id: str
     draws: int
     """Numbers that it has looked at."""
+    lacks: str | None
+    """Why the target does not serve what it needs; None where it does."""
 
     @property
     def log_e_value(self) -> float:
@@ -78,5 +80,6 @@ class Weighed:
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
+        self.lacks: str | None = None
         self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)

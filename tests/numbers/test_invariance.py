@@ -1,0 +1,104 @@
+"""The noise of two inputs has one law: told apart where it has not, whatever the scale."""
+
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+HISTOGRAM = 'name = "noisy-histogram"\nnoise = "laplace:2"\nadjacency = "add-remove"\ncells = 11'
+SUM = (
+    'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
+    "dimensions = 3\nlower = -1.0\nupper = 1.0"
+)
+CHECKS = ("shift-invariance", "permutation-equivariance")
+Scales = Callable[[Any], Any]
+
+
+def judged(text: str, scales: Scales, queries: int = 800) -> dict[str, CheckResult]:
+    """Results by id of Laplace noise whose scales depend on the values."""
+    rng = np.random.default_rng(5)
+    claim = parse_numbers_claim(
+        tomllib.loads(f"[mechanism]\n{text}\n[gate]\nmax_queries = {queries}")
+    )
+
+    def aggregate(values: Any, size: int) -> Any:
+        exact = claim.mechanism.aggregation.exact(values)
+        return exact + scales(values) * rng.laplace(size=(size, exact.size))
+
+    target = InProcessTarget(aggregate, release=claim.release)
+    report: Report = verify_numbers(target, claim, seed=2, keep_going=True)
+    return {check.id: check for check in report.checks}
+
+
+@pytest.mark.parametrize("text", [HISTOGRAM, SUM])
+@pytest.mark.parametrize("scale", [0.5, 2.0, 5.0])
+def test_a_scale_that_is_wrong_alike_is_no_matter_of_theirs(text: str, scale: float) -> None:
+    """Catches a comparison with the claimed law: half the scale refutes that within 30 releases."""
+    found = judged(text, lambda values: scale)
+    for check in CHECKS:
+        assert found[check].verdict is not Verdict.FAIL, found[check].message
+        assert found[check].log_e_value is not None
+        assert found[check].queries > 1000
+    assert (found["noise-law"].verdict is Verdict.FAIL) is (scale != 2.0)
+
+
+def by_total(values: Any) -> float:
+    """Twice the scale for large inputs."""
+    large = len(values) > 30 if values.ndim == 2 else values.min() >= 17
+    return 4.0 if large else 2.0
+
+
+def by_place(values: Any) -> Any:
+    """Less noise in the last cells."""
+    return np.where(np.arange(len(values)) < 6, 2.0, 1.0)
+
+
+def by_first_record(values: Any) -> Any:
+    """Scaled by whichever record comes first."""
+    return 1.0 + 2.0 * (values[0, 0] > values[-1, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "scales", "failing", "other"),
+    [
+        (HISTOGRAM, by_total, *CHECKS),
+        (SUM, by_total, *CHECKS),
+        (HISTOGRAM, by_place, *CHECKS[::-1]),
+        (SUM, by_first_record, CHECKS[1], "clipping"),
+    ],
+)
+def test_noise_that_depends_on_the_input(
+    text: str, scales: Scales, failing: str, other: str
+) -> None:
+    """The check that it is of fails; the other does not, since its inputs have one law."""
+    found = judged(text, scales, queries=3400)
+    assert found[failing].verdict is Verdict.FAIL, found[failing].message
+    assert found[other].verdict is not Verdict.FAIL, found[other].message
+
+
+def test_a_single_count_has_no_order() -> None:
+    text = 'name = "noisy-count"\nnoise = "laplace:2"\nadjacency = "add-remove"'
+    found = judged(text, lambda values: 2.0, queries=300)
+    assert found["permutation-equivariance"].verdict is Verdict.NOT_APPLICABLE
+    assert found["shift-invariance"].verdict is not Verdict.NOT_APPLICABLE
+
+
+def test_an_input_that_is_refused_is_not_waited_for() -> None:
+    """Catches a run that asks until its budget ends for pairs that never come."""
+
+    def scales(values: Any) -> float:
+        if values.min() >= 17:
+            raise ValueError("totals of this survey alone")
+        return 2.0
+
+    found = judged(HISTOGRAM, scales, queries=20_000)
+    assert found["shift-invariance"].verdict is Verdict.NOT_APPLICABLE
+    assert found["shift-invariance"].message == "the target refuses the input moved by 17"
+    assert found["noise-law"].verdict is Verdict.PASS
