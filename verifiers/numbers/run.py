@@ -13,7 +13,7 @@ from .asked import Batch, Draws
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .claim import NumbersClaim
-from .plan import NumbersPlan, make_numbers_plan
+from .plan import make_numbers_plan
 from .registered import ASKING, OBSERVING
 from .results import results
 from .standing import NumbersStanding
@@ -88,7 +88,7 @@ class _Run:
             self.standing.spend(self.contract.queries)
         for refusal in self.contract.refusals:
             self.standing.ending.warn(refusal)
-        self.plan = NumbersPlan(tuple(self.contract.served), self.plan.coordinates)
+        self.plan = replace(self.plan, inputs=tuple(self.contract.served))
 
     def _gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
