@@ -136,6 +136,13 @@ ROWS = (
         "noise multiplier and clipping across tensors as documented",
     ),
     Row(
+        "jax-privacy-2.0.0",
+        "clipped_grad, gaussian_privatizer",
+        "jax_privacy_gradient.py",
+        "jax_privacy_gradient",
+        "sensitivity and noise as documented; nan_safe is its default",
+    ),
+    Row(
         _FLWR,
         "server-side fixed clipping, clients of equal size",
         "flwr_clipping.py equal",
