@@ -14,7 +14,7 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Vector
 from ...reference.numbers import NoisyHistogram, sensitivity
 from .claim import NumbersClaim
-from .plan import as_values
+from .plan import as_values, at_once
 
 _RECORDS = 9
 
@@ -60,7 +60,9 @@ def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
 def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neighbour]:
     mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
     width = mechanism.width
-    records = np.zeros((_RECORDS, width))
+    # one more than a user has: where they are replaced, as many others must go
+    number = max(at_once(width, _RECORDS), aggregation.contributions + 1)
+    records = np.zeros((number, width))
     if mechanism.lower is not None and mechanism.upper is not None:
         records += 0.5 * (mechanism.lower + mechanism.upper)
     exact = aggregation.exact(as_values(claim, records))

@@ -12,16 +12,23 @@ from .asked import MOST_COORDINATES, Asked
 from .claim import NumbersClaim
 
 _RECORDS = 24  # in a typical input of records
+_NUMBERS = 1 << 21
+"""Numbers in a call's reply at most, and in a typical input: as JSON, 54 MB."""
+
 CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 """Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
 
 
 @dataclass(frozen=True)
 class NumbersPlan:
-    """Inputs, asked over and over; coordinates (k,) of a release that are looked at."""
+    """Inputs, asked over and over; coordinates (k,) of a release that are looked at.
+
+    largest_call: releases that a call asks for at most, fewer where a release has many numbers.
+    """
 
     inputs: tuple[Asked, ...]
     coordinates: np.ndarray[Any, np.dtype[np.int64]]
+    largest_call: int = CALLS[-1]
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """Inputs and sizes of calls without end, each size with each input."""
@@ -29,7 +36,8 @@ class NumbersPlan:
         while True:
             pairs = [(asked, size) for asked in self.inputs for size in CALLS]
             for place in order.permutation(len(pairs)):
-                yield pairs[place]
+                asked, size = pairs[place]
+                yield asked, min(size, self.largest_call)
 
 
 def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
@@ -48,7 +56,12 @@ def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
     coordinates = np.arange(width)
     if width > MOST_COORDINATES:
         coordinates = np.sort(rng.choice(width, MOST_COORDINATES, replace=False))
-    return NumbersPlan(inputs, coordinates)
+    return NumbersPlan(inputs, coordinates, at_once(width, CALLS[-1]))
+
+
+def at_once(width: int, most: int) -> int:
+    """Rows of so many numbers that travel or are held together: `most`, or as few as fit."""
+    return min(most, max(2, _NUMBERS // width))
 
 
 def _named(claim: NumbersClaim, values: Any, role: str) -> str:
@@ -74,15 +87,17 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
 
 def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
     """Records within the bounds: typical ones, in another order, few, alike, and at the bounds."""
-    typical = _records(claim, rng, _RECORDS)
-    edge = _records(claim, rng, _RECORDS, edge=True)
+    width = claim.mechanism.width
+    few = at_once(width, _RECORDS)
+    typical = _records(claim, rng, few)
+    edge = _records(claim, rng, few, edge=True)
     made: list[tuple[str, Matrix]] = [
         ("typical", typical),
         ("in another order", typical[::-1].copy()),
         ("one record", typical[:1]),
-        ("alike", np.repeat(typical[:1], 7, axis=0)),
+        ("alike", np.repeat(typical[:1], at_once(width, 7), axis=0)),
         ("at the bounds", edge),
-        ("many", _records(claim, rng, 8 * _RECORDS)),
+        ("many", _records(claim, rng, at_once(width, 8 * _RECORDS))),
     ]
     return [(role, as_values(claim, records)) for role, records in made]
 

@@ -29,7 +29,7 @@ class InputContract:
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         typical, *others = self.plan.inputs
-        for size in _SIZES:
+        for size in (min(size, self.plan.largest_call) for size in _SIZES):
             try:
                 self._ask(target, typical, size)
             except Refused as refusal:

@@ -14,7 +14,7 @@ from ...targets import Refused
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar
 from ..neighbours import Neighbour
-from ..plan import NumbersPlan
+from ..plan import NumbersPlan, at_once
 from ..shares import SHARES
 from ..standing import NumbersStanding
 
@@ -67,10 +67,15 @@ class MovingRecords:
         return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
 
     def _released(self, standing: NumbersStanding, neighbour: Neighbour) -> Matrix:
-        reply = standing.target.ask(neighbour.values, self.releases)
-        standing.spend(self.releases)
-        found = self.claim.release.shaped(reply, neighbour.values, self.releases)
-        return np.asarray(found[:, self.plan.coordinates])
+        most, left, found = at_once(self.claim.mechanism.width, self.releases), self.releases, []
+        while left:
+            size = min(left, most)
+            reply = standing.target.ask(neighbour.values, size)
+            standing.spend(size)
+            shaped = self.claim.release.shaped(reply, neighbour.values, size)
+            found.append(shaped[:, self.plan.coordinates])
+            left -= size
+        return np.concatenate(found)
 
     def _judged(self, neighbour: Neighbour, released: Matrix) -> Finding | None:
         """The violation, if it is one."""

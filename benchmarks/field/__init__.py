@@ -1,0 +1,1 @@
+"""Real libraries through the gate for numbers: `python -m benchmarks.field`."""

@@ -1,0 +1,100 @@
+"""Real libraries through the gate for numbers, each in an environment of its own.
+
+`python -m benchmarks.field [--only WORD] [--large]` from the repository's root makes the
+environments under .benchmarks/field (the first time; pip needs a network then), judges every row
+of `rows.py` and writes docs/field.md. Stopped, it goes on where it was when it is run again.
+"""
+
+import argparse
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..long_runs import ROOT, Part, add_workers, carried_out, workers
+from .environments import ENVIRONMENTS, NotInstalled
+from .page import page
+from .rows import CALLS, ROWS, Row
+
+SEED = 1
+PAGE = ROOT / "docs" / "field.md"
+
+
+def command(row: Row, interpreter: Path) -> list[str]:
+    """The command that judges a row, from the repository's root."""
+    child = shlex.join([str(interpreter.relative_to(ROOT)), *_script(row)])
+    claim = str(row.claim_file.relative_to(ROOT))
+    return ["dpassay", "verify", f"exec:{child}", "--claim", claim, "--seed", str(SEED)]
+
+
+def _script(row: Row) -> list[str]:
+    name, *words = shlex.split(row.script)
+    return [str((CALLS / name).relative_to(ROOT)), *words]
+
+
+def judged(name: str, digest: str) -> dict[str, Any]:
+    """A row's report; digest: of the files that it is made of, so that others begin anew."""
+    row = next(row for row in ROWS if row.name == name)
+    words = command(row, ENVIRONMENTS[row.environment].python)
+    words = [sys.executable, "-m", "dpassay.verifiers.cli", *words[1:], "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    try:
+        return dict(json.loads(done.stdout))
+    except ValueError:
+        said = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        return {"verdict": "error", "checks": [], "queries": 0, "said": said}
+
+
+def part_of(row: Row) -> Part:
+    """The row by name, with what its files say."""
+    sums = hashlib.sha256()
+    for path in (CALLS / shlex.split(row.script)[0], CALLS / "served.py", row.claim_file):
+        sums.update(path.read_bytes())
+    return (row.name, sums.hexdigest()[:16])
+
+
+def made(asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
+    """The rows whose environment is there, and why the others' is not."""
+    missing: dict[str, str] = {}
+    for name, environment in ENVIRONMENTS.items():
+        needed = any(row.environment == name for row in _chosen(asked)) or environment.large
+        if needed and (asked.large or not environment.large):
+            try:
+                environment.make()
+            except NotInstalled as why:
+                missing[name] = str(why)
+    return [row for row in _chosen(asked) if row.environment not in missing], [*missing.values()]
+
+
+def _chosen(asked: argparse.Namespace) -> list[Row]:
+    return [row for row in ROWS if asked.only in row.name]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Real libraries through the gate for numbers.")
+    parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has this word")
+    parser.add_argument("--large", action="store_true", help="environments of a gigabyte too")
+    add_workers(parser, default=1)
+    asked = parser.parse_args()
+    rows, missing = made(asked)
+    with workers(asked) as executor:
+        reports = carried_out(judged, [part_of(row) for row in rows], "field", executor)
+    text = page(
+        [
+            (row, shlex.join(command(row, ENVIRONMENTS[row.environment].python)), report)
+            for row, report in zip(rows, reports, strict=True)
+        ],
+        missing,
+    )
+    if asked.only:
+        print(text)
+        return
+    PAGE.write_text(text)
+    print(f"written: {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

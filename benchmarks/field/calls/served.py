@@ -1,0 +1,34 @@
+"""One call of a library as an `exec:` target: JSON Lines on stdin and stdout, nothing else needed.
+
+A script beside this one says what the library is given and what it releases, and hands that to
+`serve`; it runs in the library's own environment, where dpassay is not installed.
+"""
+
+import json
+import os
+import sys
+
+
+def serve(release):
+    """Answers requests until stdin ends.
+
+    release: `(values, size) -> releases`, a list of `size` lists of numbers; it raises ValueError
+    for values that it does not take. What the library prints goes to stderr.
+    """
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            if request["call"] != "aggregate":
+                raise ValueError(f"no such call: {request['call']}")
+            reply = {"releases": release(request["values"], request["size"])}
+        except ValueError as refusal:
+            reply = {"error": str(refusal) or "refused"}
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+def one_by_one(release_once):
+    """The same of a function `values -> numbers` that releases once."""
+    return lambda values, size: [release_once(values) for _ in range(size)]

@@ -1,0 +1,79 @@
+"""The libraries of the field, each in a virtual environment of its own under .benchmarks/field."""
+
+import shutil
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..long_runs import KEPT
+
+FOLDER = KEPT / "field"
+"""Where the environments are made; git leaves it out."""
+
+_MADE = "made.txt"  # the requirements that an environment was made of, once it is whole
+
+
+class NotInstalled(Exception):  # noqa: N818 - of the place the benchmark runs at, no fault of it
+    """An environment that could not be made, with the installer's last line."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A library at a version, and what else its environment needs.
+
+    name: of its folder; requirements: as pip takes them, pinned; large: made only when asked for,
+    since it takes a gigabyte.
+    """
+
+    name: str
+    requirements: tuple[str, ...]
+    large: bool = False
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return FOLDER / self.name / "bin" / "python"
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it is whole, and made of these requirements."""
+        made = FOLDER / self.name / _MADE
+        return made.is_file() and made.read_text() == self._wanted
+
+    @property
+    def _wanted(self) -> str:
+        return "".join(f"{each}\n" for each in self.requirements)
+
+    def make(self) -> None:
+        """Makes it where it is not yet made. Raises NotInstalled."""
+        if self.is_made:
+            return
+        print(f"{self.name}: installing {', '.join(self.requirements)}", file=sys.stderr)
+        folder = FOLDER / self.name
+        shutil.rmtree(folder, ignore_errors=True)
+        venv.create(folder, with_pip=True)
+        words = [str(self.python), "-m", "pip", "install", "--quiet", *self.requirements]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+            raise NotInstalled(f"{self.name} could not be installed: {last}")
+        (folder / _MADE).write_text(self._wanted)
+
+
+ENVIRONMENTS = {
+    each.name: each
+    for each in (
+        Environment("opendp-0.12.1", ("opendp[polars]==0.12.1",)),
+        Environment("opendp-0.16.0", ("opendp[polars]==0.16.0",)),
+        Environment("diffprivlib-0.6.6", ("diffprivlib==0.6.6", "scikit-learn<1.9")),
+        Environment("python-dp-1.1.5", ("python-dp==1.1.5",)),
+        Environment("optax-0.2.8", ("optax==0.2.8", "jax==0.10.2")),
+        Environment("flwr-1.41.0", ("flwr==1.41.0",)),
+        Environment("jax-privacy-2.0.0", ("jax-privacy==2.0.0",)),
+        Environment("opacus-1.6.0", ("opacus==1.6.0", "torch==2.13.0"), large=True),
+        Environment("tmlt-core-0.20.0", ("tmlt.core==0.20.0",), large=True),
+    )
+}
+"""By name: library, then version."""

@@ -1,0 +1,183 @@
+"""The rows of the field: a library's call, what it documents, and what is publicly known of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+CALLS = Path(__file__).parent / "calls"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A call under a claim.
+
+    environment: by its name; call: as the library names it; script: with its words, in `calls/`;
+    claim: the file beside it, without its ending; known: the public record, or what was read in
+    the library's source; caught: the checks of which one fails by that record, none where the call
+    is as claimed; needs: a check without which the row means nothing.
+    """
+
+    environment: str
+    call: str
+    script: str
+    claim: str
+    known: str
+    caught: tuple[str, ...] = ()
+    needs: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of its own in the field."""
+        return f"{self.environment} {self.script} {self.claim}"
+
+    @property
+    def claim_file(self) -> Path:
+        """Its claim."""
+        return CALLS / f"{self.claim}.toml"
+
+
+_DP, _DIFF, _PY, _OPT = "opendp-0.16.0", "diffprivlib-0.6.6", "python-dp-1.1.5", "optax-0.2.8"
+_FLWR = "flwr-1.41.0"
+_CORRECT = "no fault known"
+
+ROWS = (
+    Row(_DP, "make_laplace, whole", "opendp_laplace.py", "opendp_laplace", _CORRECT),
+    Row("opendp-0.12.1", "make_laplace, whole", "opendp_laplace.py", "opendp_laplace", _CORRECT),
+    Row(_DP, "make_gaussian, whole", "opendp_gaussian.py", "opendp_gaussian", _CORRECT),
+    Row(_DP, "clamp, sum, then_laplace", "opendp_sum.py", "opendp_sum", _CORRECT),
+    Row(
+        "opendp-0.12.1",
+        "dp.len() by public keys",
+        "opendp_grouped.py",
+        "opendp_grouped",
+        "opendp #2344: one draw for all keys without records",
+        ("fresh-noise", "independence", "noise-law"),
+    ),
+    Row(_DP, "dp.len() by public keys", "opendp_grouped.py", "opendp_grouped", "#2344 is fixed"),
+    Row(_DIFF, "tools.histogram", "diffprivlib_histogram.py", "diffprivlib_histogram", _CORRECT),
+    Row(
+        _DIFF,
+        "tools.count_nonzero, of all elements",
+        "diffprivlib_count.py elements",
+        "diffprivlib_count",
+        "a count is truncated at the array's length (read in the source, no thread)",
+        ("noise-law", "noise-scale"),
+    ),
+    Row(
+        _DIFF,
+        "tools.count_nonzero, of a public length",
+        "diffprivlib_count.py public",
+        "diffprivlib_count",
+        "the same truncation, where it tells nothing",
+    ),
+    Row(_DIFF, "mechanisms.Laplace", "diffprivlib_laplace.py", "diffprivlib_laplace", _CORRECT),
+    Row(
+        _DIFF,
+        "mechanisms.Laplace, its low bits",
+        "diffprivlib_laplace.py",
+        "diffprivlib_laplace_exact",
+        "diffprivlib #94: low bits depend on the input",
+        ("floating-point",),
+        needs="floating-point",
+    ),
+    Row(_DIFF, "GaussianAnalytic", "diffprivlib_gaussian.py", "diffprivlib_gaussian", _CORRECT),
+    Row(
+        _DIFF,
+        "GaussianAnalytic, its low bits",
+        "diffprivlib_gaussian.py",
+        "diffprivlib_gaussian_exact",
+        "diffprivlib #94: low bits depend on the input",
+        ("floating-point",),
+        needs="floating-point",
+    ),
+    Row(
+        _DIFF,
+        "tools.sum, of any number of records",
+        "diffprivlib_sum.py",
+        "diffprivlib_sum",
+        "a sum is truncated at n times the bounds (read in the source, no thread)",
+        ("noise-law", "noise-scale"),
+    ),
+    Row(
+        _DIFF,
+        "tools.sum, of a public number",
+        "diffprivlib_sum.py public",
+        "diffprivlib_sum_public",
+        "the same truncation, where it tells nothing",
+    ),
+    Row(
+        _PY,
+        "laplacian.Count",
+        "pydp_count.py",
+        "pydp_count",
+        "a count is rounded Laplace noise",
+    ),
+    Row(
+        _PY,
+        "laplacian.Count, taken for geometric",
+        "pydp_count.py",
+        "pydp_count_discrete",
+        "a count is rounded Laplace noise, not the discrete one",
+        ("noise-law",),
+    ),
+    Row(_PY, "laplacian.BoundedSum", "pydp_sum.py", "pydp_sum", _CORRECT),
+    Row(
+        _OPT,
+        "differentially_private_aggregate",
+        "optax_aggregate.py",
+        "optax_aggregate",
+        "a NaN in a record survives clipping (seen, no thread)",
+        ("clipping",),
+    ),
+    Row(
+        _OPT,
+        "the same, of finite records",
+        "optax_aggregate.py finite",
+        "optax_aggregate",
+        "noise multiplier and clipping across tensors as documented",
+    ),
+    Row(
+        "jax-privacy-2.0.0",
+        "clipped_grad, gaussian_privatizer",
+        "jax_privacy_gradient.py",
+        "jax_privacy_gradient",
+        "sensitivity and noise as documented; nan_safe is its default",
+    ),
+    Row(
+        _FLWR,
+        "server-side fixed clipping, clients of equal size",
+        "flwr_clipping.py equal",
+        "flwr_clipping",
+        "a NaN in an update survives clipping (seen, no thread)",
+        ("clipping",),
+    ),
+    Row(
+        _FLWR,
+        "the same, of finite updates",
+        "flwr_clipping.py equal finite",
+        "flwr_clipping",
+        "noise multiplier and clipping across tensors as documented",
+    ),
+    Row(
+        _FLWR,
+        "the same, one client with 97 examples",
+        "flwr_clipping.py unequal finite",
+        "flwr_clipping",
+        "the noise is for equal weights, FedAvg weights by examples (seen, no thread)",
+        ("noise-law", "location", "sensitivity", "clipping"),
+    ),
+    Row(
+        _FLWR,
+        "its noise on a tensor of whole numbers",
+        "flwr_integers.py",
+        "flwr_integers",
+        "noise is cast to the tensor's type, so cut, not rounded (seen, no thread)",
+        ("noise-law",),
+    ),
+)
+
+LATER = (
+    ("opendp 0.16.0", "threshold release, #2922", "thresholded histograms are not judged yet"),
+    ("opendp 0.16.0", "b-ary tree, #2924", "an L2 sensitivity alone: no aggregation of that form"),
+    ("opacus 1.6.0, tmlt.core 0.20.0", "", "environments of a gigabyte: `--large` makes them"),
+)
+"""What is not in the table, and why: library, call, reason."""

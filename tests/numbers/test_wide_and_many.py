@@ -1,0 +1,58 @@
+"""Wide releases are asked for in calls that a reply can hold; users are replaced as a whole."""
+
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from numeric_zoo import GRADIENT
+
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.numbers import plan
+from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.numbers.neighbours import neighbours
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+REPLACED = """
+[mechanism]
+name = "noisy-sum"
+noise = "laplace:40"
+adjacency = "replace-one"
+unit = "user"
+max_contributions = 20
+dimensions = 2
+lower = 10.0
+upper = 11.0
+"""
+
+
+def claimed(text: str) -> NumbersClaim:
+    return parse_numbers_claim(tomllib.loads(text))
+
+
+def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of 300 releases of 10^6 numbers would be 6 GB of JSON, and was asked for."""
+    monkeypatch.setattr(plan, "_NUMBERS", 60)
+    claim = claimed(f"[mechanism]\n{GRADIENT}\n[gate]\nmax_queries = 600")
+    rng, sizes, records = np.random.default_rng(0), [], []
+
+    def aggregate(values: Any, size: int) -> Any:
+        sizes.append(size)
+        records.append(len(values[0]))
+        return sample(claim.mechanism.aggregation, list(values), size, rng)
+
+    verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    assert max(sizes) * 15 <= 60
+    assert max(records) <= 5  # 4, and the one that is added
+    assert sum(sizes) > 500
+
+
+@pytest.mark.parametrize("adjacency", ["replace-one", "add-remove"])
+def test_neighbours_of_users_lie_within_what_the_claim_allows(adjacency: str) -> None:
+    """Users of 20 records replaced 9 records by 20, so that a correct sum was accused."""
+    claim = claimed(REPLACED.replace("replace-one", adjacency))
+    for neighbour in neighbours(claim, 1):
+        if np.isfinite(neighbour.values).all():
+            moved = claim.mechanism.aggregation.exact(neighbour.values) - neighbour.exact
+            assert np.abs(moved).max() <= neighbour.allowed * (1 + 1e-12), neighbour.name
