@@ -82,8 +82,9 @@ class ThresholdedHistogram:
     def delta(self) -> float:
         """Probability that a key which one user's data alone makes is released, exactly.
 
-        Of all ways to spread a user's records over keys the likeliest counts. Neighbours that
-        replace a user may lose such keys and make others, which are two chances.
+        Of all ways to spread a user's records over keys the likeliest counts. A neighbour in which
+        the user is replaced may make other keys, but lacks these all the same: what it cannot
+        release is as likely as where the user is left out.
         """
         most = self.contributions
         log_one = self._log_reaches(np.arange(1.0, most + 1.0))
@@ -92,5 +93,4 @@ class ThresholdedHistogram:
         best = np.zeros(most + 1)
         for records in range(1, most + 1):
             best[records] = (best[records - 1 :: -1][:records] + stays[:records]).max()
-        ways = 1 if self.adjacency is Adjacency.ADD_REMOVE else 2
-        return -math.expm1(-ways * best[most])
+        return -math.expm1(-best[most])
