@@ -1,6 +1,7 @@
 """From what the checks of numbers found to the results that a report lists."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..checks.base import Finding
 from ..findings.report import CheckResult, Verdict
@@ -15,9 +16,9 @@ def results(
     contract: InputContract, checks: Sequence[NumberCheck], ending: Ending
 ) -> list[CheckResult]:
     """One result for each check id, in the order of the report."""
-    cut = _cut(checks, ending)
+    cut, cause = _cut(checks, ending), _cause(checks)
     found = {contract.id: _of_contract(contract, ending), **ending.proofs}
-    found |= {check.id: _result(check, ending, cut) for check in checks}
+    found |= {check.id: _result(check, ending, cut, cause) for check in checks}
     again = ending.again(Verdict.INCONCLUSIVE)
     for name in (make.id for make in ASKING):
         if name not in found:
@@ -49,10 +50,33 @@ def _cut(checks: Sequence[NumberCheck], ending: Ending) -> str | None:
     return f"the run ended when {' and '.join(failed)} failed"
 
 
-def _result(check: NumberCheck, ending: Ending, cut: str | None) -> CheckResult:
+def _cause(checks: Sequence[NumberCheck]) -> tuple[NumberCheck, Finding] | None:
+    """What explains the failures best: each finding has its log-likelihood ratio to the claim.
+
+    The ratios are of the same draws, so that they compare. Where two are nearly alike, as of a
+    scale told by its own check and as a known fault, the first in the report is named.
+    """
+    found = [(check, check.violation()) for check in checks if refuted(check)]
+    named = [(check, finding) for check, finding in found if finding.log_odds is not None]
+    if not named:
+        return None
+    most = max(finding.log_odds or 0.0 for _, finding in named)
+    near = [each for each in named if (each[1].log_odds or 0.0) >= 0.8 * most]
+    return near[0]
+
+
+def _result(
+    check: NumberCheck,
+    ending: Ending,
+    cut: str | None,
+    cause: tuple[NumberCheck, Finding] | None,
+) -> CheckResult:
     verdict = verdict_of(check)
     if verdict is Verdict.FAIL:
         finding = check.violation()
+        if cause is not None and cause[0] is not check:
+            told = f"{cause[1].cause} (see {cause[0].id})"
+            finding = replace(finding, diagnosis=told)
     elif verdict is Verdict.PASS:
         finding = check.silence()
     else:

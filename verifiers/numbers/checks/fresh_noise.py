@@ -56,7 +56,7 @@ class FreshNoise(Weighed):
 
     def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix) -> None:
         if y.size:
-            found, chance = matches(self.noise, y, x, copied, self.noise.half_width)
+            found, chance = matches(self.noise, y, x, copied)
             self.ways[way].observe(found, chance)
 
     @property
@@ -74,7 +74,8 @@ class FreshNoise(Weighed):
         way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
-        return Finding(message, _WAYS[way], cause=_WAYS[way])
+        odds = float(found.log_ratios.max())
+        return Finding(message, _WAYS[way], cause=_WAYS[way], log_odds=odds)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""

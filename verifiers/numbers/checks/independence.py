@@ -105,7 +105,9 @@ class Independence(Weighed):
         if found.gains.size == PAIR_WAGERS:
             told = f", a correlation of about {CORRELATIONS[int(np.argmax(found.gains))]:g}"
         cause = f"noise depends: {where}{told}"
-        return Finding(f"noise is not independent: {where}{told}", cause, cause=cause)
+        odds = float(found.gains.max())
+        message = f"noise is not independent: {where}{told}"
+        return Finding(message, cause, cause=cause, log_odds=odds)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""

@@ -81,7 +81,8 @@ class Location(Weighed):
         best = float(self.offsets[int(np.argmax(logs[where]))])
         way = "above" if best > 0 else "below"
         cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
-        return Finding(cause, cause, cause=cause)
+        odds = float(logs[where].max() - logs[where][self._none])
+        return Finding(cause, cause, cause=cause, log_odds=odds)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""

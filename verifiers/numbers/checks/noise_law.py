@@ -72,7 +72,8 @@ class NoiseLaw(Weighed):
         message = f"releases do not follow {self.noise}{where}"
         if nats < _SURE:
             return Finding(message)
-        return Finding(message, f"{fault.name}{where and f' for {group}'}", cause=fault.name)
+        cause = fault.name + ("" if group is None else f" for {group}")
+        return Finding(message, cause, cause=cause, log_odds=nats)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""

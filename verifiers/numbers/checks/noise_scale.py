@@ -34,6 +34,11 @@ class NoiseScale(Weighed):
         self.draws += y.size
 
     @property
+    def _claimed(self) -> float:
+        """The log-likelihood of the claimed scale."""
+        return float(self.evidence.log_likelihoods[np.abs(self.evidence.factors - 1.0).argmin()])
+
+    @property
     def log_e_value(self) -> float:
         """See `NumberCheck.log_e_value`."""
         return self.evidence.log_e_value
@@ -58,12 +63,14 @@ class NoiseScale(Weighed):
         """See `NumberCheck.violation`."""
         scale, found = self.noise.family.scale, self.interval
         best = self.evidence.best
+        odds = float(self.evidence.log_likelihoods.max() - self._claimed)
         if found is None:
             return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
         return Finding(
             f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed",
             f"noise of {best:.3g} times the claimed scale",
             cause=f"noise of {best:.3g} times the claimed scale",
+            log_odds=odds,
         )
 
     def silence(self) -> Finding:

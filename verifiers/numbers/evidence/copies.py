@@ -5,7 +5,6 @@ itself: each wager gains the inverse of the probability that the claim gives to 
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from ...evidence.mixture import log_mixture_of
 
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 """Shares of draws that are copies, each a wager of its own."""
-
-Width = Callable[[Vector], Vector]
-"""From released numbers to half the width of what each stands for."""
 
 
 class CopyEvidence:
@@ -43,21 +39,28 @@ class CopyEvidence:
 
 
 def matches(
-    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix, width: Width
+    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix
 ) -> tuple[NDArray[np.bool_], Vector]:
     """Whether releases are exact values plus noise seen before, and the log-chance of it, flat.
 
-    released, exact, copied: (...), copied the earlier noise. How far from it counts as a match is
-    fixed by the copy and the exact value, before the release is looked at. What is clamped repeats
-    honestly: the chance of a match at an end of the range is that of all that is held there.
+    released, exact, copied: (...), copied the earlier noise. What counts as a match is fixed by the
+    copy and the exact value, before the release is looked at: the value that the copy would make,
+    rounded and clamped as claimed, and where nothing is rounded what floats lose around it. What is
+    clamped repeats honestly: the chance at an end of the range is that of all that is held there.
     """
-    target = np.clip(exact + copied, noise.low, noise.high)
-    near = 2.0 * (width(target) + width(copied))
-    found = np.abs(released - target) <= near
-    shift, room = target - exact, 2.0 * near
-    low, high = target - room <= noise.low, target + room >= noise.high
+    expected = noise.rounded(exact + copied)
+    step = noise.grid or float(noise.family.whole)
+    if step:
+        near = np.full(expected.shape, 0.25 * step)
+        room = np.maximum(2.0 * near if noise.grid else near, noise.half_width(expected))
+    else:
+        near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+        room = 2.0 * near
+    shift = expected - exact
+    low, high = expected - near <= noise.low, expected + near >= noise.high
     chance = noise.family.log_mass(shift, room)
     chance = np.where(low, noise.family.log_cdf(shift + room), chance)
     chance = np.where(high, noise.family.log_survival(shift - room), chance)
     chance = np.where(low & high, 0.0, chance)
-    return found.ravel(), np.minimum(chance, 0.0).ravel()
+    found = (np.abs(released - expected) <= near) & np.isfinite(chance)
+    return found.ravel(), np.minimum(np.where(np.isfinite(chance), chance, 0.0), 0.0).ravel()

@@ -130,8 +130,8 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
         bare = noise.rounded(x)
-        near = np.abs(y - bare) <= 2.0 * np.spacing(np.maximum(np.abs(y), np.abs(bare)))
-        hit = np.where(near, math.log(share), -np.inf)
+        # within what the release stands for, so that no more of the claimed law is priced as a hit
+        hit = np.where(np.abs(y - bare) <= half, math.log(share), -np.inf)
         if share == 1.0:
             return hit
         return np.asarray(np.logaddexp(hit, math.log1p(-share) + noise.log_mass(y, x, half)))

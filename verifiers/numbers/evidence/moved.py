@@ -15,10 +15,9 @@ _CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
 class MovedTooFar:
     """Wagers for each coordinate and direction that the centre lies beyond what is allowed.
 
-    The noise is log-concave, so that the ratio of its laws at two centres grows with the release,
-    rounded and clamped as it is: it is valid for every centre up to the allowed one. far: where the
-    move may be of any size, a wager on the release's tail probability under the farthest centre
-    allowed; of what is held at the end that it moves away from, that probability is 1.
+    The noise is log-concave, so that the ratio of its densities at two centres grows with the
+    release: it is valid for every centre up to the allowed one. far: where the move may be of any
+    size, a wager on the release's tail probability under the farthest centre allowed.
     """
 
     def __init__(self, noise: NumberNoise, dimensions: int) -> None:
@@ -30,21 +29,21 @@ class MovedTooFar:
 
         allowed: how far its own exact value may lie from that, in each coordinate.
         """
-        noise, family = self.noise, self.noise.family
+        noise, scale = self.noise, self.noise.family.scale
         for side, sign in enumerate((1.0, -1.0)):
-            centre = exact + sign * allowed
-            null = noise.log_mass(released, centre, half)
+            center = exact + sign * allowed
+            null = noise.log_mass(released, center, half)
             for place, further in enumerate(_FURTHER):
-                moved = centre + sign * further * family.scale
-                other = noise.log_mass(released, moved, half)
+                other = noise.log_mass(released, center + sign * further * scale, half)
                 with np.errstate(invalid="ignore"):
-                    ratio = np.where(np.isfinite(null), other - null, 0.0)
+                    ratio = np.where(np.isfinite(null), np.maximum(other, -1e6) - null, 0.0)
                 self.gains[side, :, place] += ratio.sum(0)
-            with np.errstate(over="ignore"):
-                beyond = sign * (released - exact) - allowed
-            tail = np.maximum(family.log_survival(beyond - half), -1e6)
-            held = released <= noise.low if sign > 0 else released >= noise.high
-            far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * np.where(held, 0.0, tail)
+            # where the noise is clamped, the end towards which nothing has moved is sure
+            sure = released <= noise.low if sign > 0 else released >= noise.high
+            with np.errstate(over="ignore", invalid="ignore"):
+                beyond = sign * (released - center) - half
+            tail = np.where(sure, 0.0, np.maximum(noise.family.log_survival(beyond), -1e6))
+            far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * tail
             self.gains[side, :, -1] += far.sum(0)
         self.draws += released.size
 

@@ -1,0 +1,155 @@
+"""Each wager on numbers has expectation at most 1 where the releases follow the claim.
+
+By enumeration of all cells or values, or by integration on a grid of cells whose probabilities are
+exact. A wager that is too generous by a hundredth fails here.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from dpassay.reference.arrays import Vector
+from dpassay.reference.numbers import NumberNoise, parse_number_noise
+from dpassay.verifiers.numbers.evidence.copies import SHARES, CopyEvidence, matches
+from dpassay.verifiers.numbers.evidence.copula import common_gains, folded, pair_gains, scores
+from dpassay.verifiers.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.numbers.evidence.uniform import (
+    LEAVES,
+    UniformEvidence,
+    legendre_gains,
+)
+
+WHOLE = ["discrete-laplace:2", "discrete-gaussian:1.5;min=0", "laplace:2;round;min=0;max=9"]
+NOISES = [*WHOLE, "laplace:2", "gaussian:3;min=-1"]
+
+
+def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vector]:
+    """Releases, half-widths and log-probabilities that make up the law (all but 1e-13 of it)."""
+    noise = parse_number_noise(text)
+    step = noise.grid or float(noise.family.whole) or 0.02
+    values = np.arange(-4000.0, 4001.0) * step
+    values = np.unique(np.clip(values, noise.low, noise.high))
+    half = None if noise.grid or noise.family.whole else np.full(values.size, 0.5 * step)
+    log_p = noise.log_mass(values, exact, half)
+    if half is not None and math.isfinite(noise.low):  # the clamped end is an atom of its own
+        values, log_p, half = values[1:], log_p[1:], half[1:]
+        atom = float(noise.family.log_cdf(np.array(noise.low + 0.5 * step - exact)))
+        values, half = np.append(values, noise.low), np.append(half, 0.5 * step)
+        log_p = np.append(log_p, atom)
+    assert math.fsum(np.exp(log_p)) == pytest.approx(1.0, abs=1e-9)
+    found = noise.half_width(values) if half is None else half
+    return noise, values, np.asarray(found, dtype=np.float64), log_p
+
+
+@pytest.mark.parametrize("text", NOISES)
+@pytest.mark.parametrize("exact", [0.0, 3.0])
+def test_known_faults(text: str, exact: float) -> None:
+    """Of laws with atoms where the claim has none, the cells are too coarse: they are left out."""
+    noise, values, half, log_p = support(text, exact)
+    faults = known_faults(noise)
+    ratios, allowed = log_ratios(faults, noise, values, np.full(values.size, exact), half)
+    expected = np.exp(log_p[:, None] + ratios)[allowed].sum(0)
+    coarse = [fault.kind in ("rounding", "missing") and text == "laplace:2" for fault in faults]
+    assert (expected[~np.array(coarse)] <= 1.0 + 1e-8).all()
+    assert (expected > 0.9e-3).all()
+
+
+def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
+    """At 10^12 an ulp is 1.2e-4: of floats around the exact value, one is a hit."""
+    noise = parse_number_noise("laplace:2")
+    exact = 1e12
+    ulp = float(np.spacing(exact))
+    values = np.asarray(exact + ulp * np.arange(-400_000.0, 400_001.0))
+    half = noise.half_width(values)
+    log_p = noise.log_mass(values, exact, half)
+    faults = tuple(fault for fault in known_faults(noise) if fault.kind == "missing")
+    ratios, _ = log_ratios(faults, noise, values, np.full(values.size, exact), half)
+    expected = (np.exp(log_p)[:, None] * np.exp(ratios)).sum(0)
+    assert expected == pytest.approx(np.ones(len(faults)), abs=1e-6)
+
+
+def test_cells_and_tree_are_martingales() -> None:
+    """After some draws, the mean over all leaves of the next is what it was."""
+    rng = np.random.default_rng(6)
+    evidence = UniformEvidence()
+    nothing = np.zeros(evidence.gains.size)
+    for leaf in rng.integers(0, LEAVES, 3):
+        evidence.observe(np.bincount([leaf], minlength=LEAVES).astype(float), nothing)
+    before = np.exp(evidence.parts)
+    after = np.zeros(3)
+    for leaf in range(LEAVES):
+        other = UniformEvidence()
+        other.observe(evidence.counts + np.bincount([leaf], minlength=LEAVES), nothing)
+        after += np.exp(other.parts) / LEAVES
+    assert after == pytest.approx(before, rel=1e-10)
+
+
+def test_polynomials_integrate_to_one_and_stay_positive() -> None:
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    gains = legendre_gains(0.5 * (nodes + 1.0))
+    assert (0.5 * weights @ np.exp(gains)) == pytest.approx(np.ones(gains.shape[1]), rel=1e-12)
+    assert np.isfinite(legendre_gains(np.array([0.0, 1.0]))).all()
+
+
+@pytest.mark.parametrize("kind", [scores, folded])
+def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
+    """Over pairs and triples of uniform draws, by midpoints; correlations up to 0.8."""
+    u = (np.arange(150) + 0.5) / 150
+    z = kind(u)
+    each = np.array([[pair_gains(np.array([a]), np.array([b])) for b in z] for a in z])
+    mean = np.exp(each).mean((0, 1))
+    assert mean[1:-1] == pytest.approx(np.ones(8), abs=0.04)
+    coarse = kind((np.arange(24) + 0.5) / 24)
+    triples = np.stack(np.meshgrid(coarse, coarse, coarse), -1).reshape(-1, 3)
+    total = np.array([common_gains(row[None]) for row in triples])
+    assert np.exp(total).mean(0)[:3] == pytest.approx(np.ones(3), abs=0.05)
+
+
+@pytest.mark.parametrize("text", NOISES)
+@pytest.mark.parametrize("copied", [0.0, -1.0, 2.5])
+def test_copies(text: str, copied: float) -> None:
+    """Catches an end of the range priced as one value: under a clamp, it is where most fall."""
+    exact = 1.0
+    noise, values, half, log_p = support(text, exact)
+    shape = values.shape
+    found, chance = matches(noise, values, np.full(shape, exact), np.full(shape, copied))
+    if (half > 0.005).any() and not noise.grid and not noise.family.whole:
+        # cells are wider than what floats lose: what counts as a match lies within one of them
+        expected = noise.rounded(exact + copied)
+        near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+        match = float(noise.log_mass(expected, exact, near))
+        for share in SHARES:
+            chance_of_it = math.exp(match)
+            gain = (1 - share) + share * math.exp(-chance[0])
+            assert chance_of_it * gain + (1 - chance_of_it) * (1 - share) <= 1.0 + 1e-8
+        return
+    for share in SHARES:
+        gains = np.where(found, (1 - share) + share * np.exp(-chance), 1 - share)
+        assert np.exp(log_p) @ gains <= 1.0 + 1e-8
+
+
+def test_a_copy_is_seen() -> None:
+    noise = parse_number_noise("laplace:2")
+    evidence = CopyEvidence()
+    exact = np.array([[3.0], [8.0]])
+    found, chance = matches(noise, exact + 0.7, exact, np.full((2, 1), 0.7))
+    evidence.observe(found, chance)
+    assert found.all()
+    assert evidence.log_e_value > math.log(1e9)
+
+
+@pytest.mark.parametrize("text", NOISES)
+@pytest.mark.parametrize("moved", [0.0, 0.6, -1.0, 1.0])
+def test_moves_within_what_is_allowed(text: str, moved: float) -> None:
+    """At every centre up to the allowed one; catches a clamped end taken for a density."""
+    allowed, exact = 1.0, 3.0
+    if parse_number_noise(text).family.whole and moved != round(moved):
+        moved = 0.0  # what is whole moves by whole steps
+    noise, values, half, log_p = support(text, exact + moved)
+    evidence = MovedTooFar(noise, values.size)  # every value in a coordinate of its own
+    evidence.observe(values[None], np.full(values.shape, exact), allowed, half[None])
+    expected = np.exp(log_p[:, None] + evidence.gains).sum(1)
+    assert (expected <= 1.0 + 1e-6).all()
