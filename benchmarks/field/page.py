@@ -70,8 +70,11 @@ def _diagnosis(report: dict[str, Any], failed: Sequence[dict[str, Any]]) -> str:
         errors = [c["message"] for c in report["checks"] if c["verdict"] == "error"]
         return str((errors or [report.get("said", "")])[0])
     if failed:
-        return "; ".join(str(check["diagnosis"] or check["message"]) for check in failed[:1])
-    return "; ".join(report.get("warnings", [])) or "-"
+        message, diagnosis = (str(failed[0][key] or "") for key in ("message", "diagnosis"))
+        return message if diagnosis in message else f"{message}; {diagnosis}"
+    warnings = [str(each).split("; ")[0] for each in report.get("warnings", [])]
+    more = f" ({len(warnings) - 1} more warnings)" if len(warnings) > 1 else ""
+    return warnings[0] + more if warnings else "-"
 
 
 def agreement(row: Row, report: dict[str, Any]) -> str:

@@ -147,7 +147,7 @@ ROWS = (
         "server-side fixed clipping, clients of equal size",
         "flwr_clipping.py equal",
         "flwr_clipping",
-        "a NaN in an update survives clipping (seen, no thread)",
+        "a NaN in an update survives clipping, zeros raise (seen, no thread)",
         ("clipping",),
     ),
     Row(

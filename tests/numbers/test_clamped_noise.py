@@ -61,6 +61,15 @@ def test_a_copy_at_the_end_of_the_range_is_told_by_its_chance() -> None:
     assert chance[0] == pytest.approx(math.log(1.0 / (1.0 + math.exp(-1.0))))
 
 
+def test_a_copy_a_hair_within_the_range_may_be_held_at_its_end() -> None:
+    """What floats lose reaches the end, which comes with probability .303 and no less."""
+    noise = parse_number_noise("laplace:2;min=0")
+    one, copied = np.ones((1, 1)), np.full((1, 1), -1.0 + 1e-9)
+    found, chance = matches(noise, np.zeros((1, 1)), one, copied)
+    assert found.all()
+    assert chance[0] == pytest.approx(math.log(0.5 * math.exp(-0.5)), abs=1e-6)
+
+
 @pytest.mark.parametrize("text", LAWS)
 @pytest.mark.parametrize("short", [0.0, 0.5, 2.0])
 def test_a_wager_on_a_move_expects_at_most_1(text: str, short: float) -> None:

@@ -8,6 +8,7 @@ import pytest
 from numeric_zoo import GRADIENT
 
 from dpassay.reference.numbers import sample
+from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.numbers import plan
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
 from dpassay.verifiers.numbers.neighbours import neighbours
@@ -56,3 +57,20 @@ def test_neighbours_of_users_lie_within_what_the_claim_allows(adjacency: str) ->
         if np.isfinite(neighbour.values).all():
             moved = claim.mechanism.aggregation.exact(neighbour.values) - neighbour.exact
             assert np.abs(moved).max() <= neighbour.allowed * (1 + 1e-12), neighbour.name
+
+
+def test_where_every_altered_record_is_refused_nothing_is_said_of_clipping() -> None:
+    """It was a pass, by 0 releases of 0 records."""
+    claim = claimed(f"[mechanism]\n{GRADIENT}")
+    rng = np.random.default_rng(0)
+
+    def aggregate(values: Any, size: int) -> Any:
+        if len(values[0]) != 24:
+            raise ValueError("24 records are public")
+        return sample(claim.mechanism.aggregation, list(values), size, rng)
+
+    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    found = {check.id: check.verdict for check in report.checks}
+    assert found["clipping"] is Verdict.NOT_APPLICABLE
+    assert found["sensitivity"] is Verdict.NOT_APPLICABLE
+    assert report.verdict is Verdict.PASS

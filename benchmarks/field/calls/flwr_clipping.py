@@ -2,8 +2,8 @@
 
 The aggregate is a mean over clients; it is multiplied by their number, so that the sum is judged.
 The first word on the command line says how many examples clients have: `equal`, or `unequal`, 97
-for the first of them and 1 for each other one. With the word `finite`, updates that are not finite,
-or that flwr cannot divide by since they are zero, are refused beforehand.
+for the first of them and 1 for each other one. With the word `finite`, updates that are not finite
+are refused beforehand. An update of zeros makes this version divide by zero: it is given as 1e-100.
 """
 
 import logging
@@ -32,7 +32,7 @@ def answers(values):
         if "finite" in sys.argv and not all(np.isfinite(part).all() for part in update):
             raise ValueError("an update is not finite")
         if not any(part.any() for part in update):
-            update[0].flat[0] = 1e-300  # flwr divides by the norm
+            update[0].flat[0] = 1e-100  # flwr divides by the norm, whose square must not vanish
         examples = 97 if "unequal" in sys.argv and client == 0 else 1
         yield None, FitRes(OK, ndarrays_to_parameters(update), examples, {})
 

@@ -62,8 +62,11 @@ class MovingRecords:
             found = self._judged(neighbour, released)
             if found is not None:
                 return Outcome(Verdict.FAIL, found, queries)
-        message = self.passed(len(self.asked) - len(refused), queries)
         warning = "; ".join(refused) if refused else None
+        if not queries:
+            nothing = Finding("every input with an altered record is refused", warning=warning)
+            return Outcome(Verdict.NOT_APPLICABLE, nothing, 0)
+        message = self.passed(len(self.asked) - len(refused), queries)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
 
     def _released(self, standing: NumbersStanding, neighbour: Neighbour) -> Matrix:

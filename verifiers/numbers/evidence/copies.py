@@ -45,21 +45,22 @@ def matches(
 
     released, exact, copied: (...), copied the earlier noise. What counts as a match is fixed by the
     copy and the exact value, before the release is looked at: the value that the copy would make,
-    rounded and clamped as claimed, and where nothing is rounded what floats lose around it.
+    rounded and clamped as claimed, and where nothing is rounded what floats lose around it. What is
+    clamped repeats honestly: the chance at an end of the range is that of all that is held there.
     """
     expected = noise.rounded(exact + copied)
     step = noise.grid or float(noise.family.whole)
     if step:
         near = np.full(expected.shape, 0.25 * step)
-        chance = noise.log_mass(expected, exact)
+        room = np.maximum(2.0 * near if noise.grid else near, noise.half_width(expected))
     else:
         near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
-        chance = noise.log_mass(expected, exact, 2.0 * near)
-        # an end of the range that lies near enough to match has all that is held there
-        ends = (expected - near <= noise.low) | (expected + near >= noise.high)
-        at_end = np.clip(
-            expected + np.where(expected - near <= noise.low, -near, near), -1e300, 1e300
-        )
-        chance = np.where(ends, noise.log_mass(noise.rounded(at_end), exact, 4.0 * near), chance)
+        room = 2.0 * near
+    shift = expected - exact
+    low, high = expected - near <= noise.low, expected + near >= noise.high
+    chance = noise.family.log_mass(shift, room)
+    chance = np.where(low, noise.family.log_cdf(shift + room), chance)
+    chance = np.where(high, noise.family.log_survival(shift - room), chance)
+    chance = np.where(low & high, 0.0, chance)
     found = (np.abs(released - expected) <= near) & np.isfinite(chance)
     return found.ravel(), np.minimum(np.where(np.isfinite(chance), chance, 0.0), 0.0).ravel()
