@@ -203,7 +203,8 @@ def opening() -> Iterator[str]:
         "teachers saw few of make them disagree. Here the attacker knows the noise and how many "
         "teachers there are, reads all people's votes together with a prior fitted to them "
         "(`dpassay.attacks.prior`, between two classes exactly), and calls those likeliest to have "
-        "the attribute on whom the teachers agree least.\n"
+        "the attribute on whom the teachers agree least. The findings in words: [What it comes "
+        "to](#what-it-comes-to), at the end.\n"
     )
     yield (
         "**Votes misplaced**: share of a person's votes that the attacker puts into the wrong "
@@ -213,8 +214,9 @@ def opening() -> Iterator[str]:
         "*Lost* is against an attacker who sees the votes themselves. **Epsilon**, at delta "
         f"{DELTA:g}, is of the teachers' training records (one record changed, and with it one "
         "teacher's vote), not of the person asked about: for all answers about one person as it is "
-        "published (data-independent), and exactly at their own votes, the median and the largest "
-        "over people; then of all answers to everybody, as who wants all votes needs.\n"
+        "published (data-independent: whatever the votes are), and exactly at their own votes, the "
+        "median and the largest over people; then of all answers to everybody, as who wants all "
+        "votes needs.\n"
     )
 
 

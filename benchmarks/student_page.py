@@ -170,7 +170,10 @@ def _table(found: Found, settings: dict[str, Any], data: list[str]) -> Iterator[
     yield (
         "The paper's Table 1 (Figure 4 of version 4), delta 1e-5: mean and standard deviation of "
         f"{runs} "
-        "students, each with its own split, noise and seed. *Epsilon* is charged by the ledger "
+        "students, each with its own split, noise and seed. *LNMax* adds Laplace noise, *GNMax* "
+        "Gaussian; *Confident-GNMax* first asks, with noise, whether enough teachers agree, and "
+        "gives no label where they do not; *Interactive-GNMax* also compares the votes with the "
+        "student's own prediction (Papernot et al. 2018). *Epsilon* is charged by the ledger "
         "whatever "
         "the votes. *Released* is what the queries cost at the votes they had, a smaller figure "
         "where "

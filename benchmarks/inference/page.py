@@ -58,7 +58,9 @@ def attribute_section(people: list[Attacked]) -> Iterator[str]:
         yield "The published votes and Adult are absent: see the top of the benchmark.\n"
     yield from judged_table(people)
     yield (
-        "\n*Balanced precision*: the share of those flagged who have the attribute, if of the "
+        "\n*Area under the curve*: how often, of one person with the attribute and one without it, "
+        "the attack suspects the right one more; 0.5 is a guess. "
+        "*Balanced precision*: the share of those flagged who have the attribute, if of the "
         "others only as many are kept; its mean and standard deviation are over all such subsets, "
         "exactly. *Precision* is the same among all people asked about. *Balanced advantage* is "
         "the share flagged of those with the attribute less that of the others: 0 is a guess. "
@@ -232,7 +234,9 @@ def members_section(ensembles: list[Ensembles]) -> Iterator[str]:
         "true-positive rate above min(e^epsilon FPR + delta, 1 - e^-epsilon (1 - delta - FPR)). "
         "Epsilon is what the labels of that one record cost by the data-independent analysis of "
         "GNMax, as a ledger charges them; a deployment that answers other queries too claims more, "
-        "and so bounds less. Neighbours are worlds in which one teacher votes otherwise: those "
+        "and so bounds less. GNMax answers with the class of most votes after Gaussian noise, and "
+        "data-independent is what it costs whatever the votes are. FPR is the false-positive rate. "
+        "Neighbours are worlds in which one teacher votes otherwise: those "
         "where one record is another are such, as it trains one teacher. The least bound "
         "is over all delta, each with its own epsilon.\n"
     )

@@ -2,12 +2,15 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from dpassay.verifiers.cli import commands
+from dpassay.verifiers.reporting.chain_files import answers_chart
+from dpassay.verifiers.reporting.charts import Axis
 
 HEADER = "height,weight,likes,rare,income"
 
@@ -85,6 +88,23 @@ def test_the_files_hold_the_same_figures(told) -> None:
     assert "<script" not in page
     assert "Who has rare 1" in page
     assert "nan" not in page
+
+
+@pytest.mark.parametrize("areas", [(0.5, 0.2), (0.05, 0.9)])
+def test_an_area_below_a_guess_is_drawn_where_it_is(areas) -> None:
+    """An axis that begins at 0.4 puts all that is lower on its bottom."""
+    through = [
+        SimpleNamespace(
+            cell=SimpleNamespace(queries=queries),
+            through=SimpleNamespace(auc=SimpleNamespace(value=area)),
+            direct=SimpleNamespace(auc=SimpleNamespace(value=0.6)),
+        )
+        for queries, area in zip((1, 10), areas, strict=True)
+    ]
+    found = SimpleNamespace(through=through, setting=SimpleNamespace(queries=(1, 10)))
+    y = answers_chart(found)["y"]
+    assert isinstance(y, Axis)
+    assert y.low < min(areas) < y.high
 
 
 def test_a_second_run_takes_what_is_kept(told, table) -> None:

@@ -13,6 +13,7 @@ from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, line_through
 from .files import ReportFileError
 from .page import page_environment
 
+_ABOVE, _BELOW, _CLOSE = 6.0, 16.0, 24.0  # of a name beside a line, in units of the drawing
 _HEAD = ("part", "of", "measure", "value", "low", "high")
 
 
@@ -60,23 +61,33 @@ def student_chart(found: Chain) -> dict[str, object]:
     y = Axis(max(0.0, lowest - 0.1), 1.0, HEIGHT - BOTTOM, TOP)
     lines = {name: line_through(x, y, sorted(line)) for name, line in points.items()}
     marks = {name: [(x.place(e), y.place(a)) for e, a in line] for name, line in points.items()}
-    return {"x": x, "y": y, "lines": lines, "marks": marks, "limit": y.place(found.baseline)}
+    return _drawn(x, y, lines, marks, y.place(found.baseline))
 
 
 def answers_chart(found: Chain) -> dict[str, object]:
     """Area under the curve over the number of answers, and that of who sees the votes."""
     x = Axis(1.0, float(max(*found.setting.queries, 2)), LEFT, WIDTH - RIGHT, True)
-    y = Axis(0.4, 1.0, HEIGHT - BOTTOM, TOP)
     places = [(float(end.cell.queries), end.through.auc.value) for end in found.through]
     direct = found.through[0].direct.auc.value
+    lowest = min(direct, *(area for _, area in places))
+    y = Axis(min(0.4, max(0.0, lowest - 0.1)), 1.0, HEIGHT - BOTTOM, TOP)
     marks = [(x.place(n), y.place(a)) for n, a in places]
-    return {
-        "x": x,
-        "y": y,
-        "lines": {"through answers": line_through(x, y, places)},
-        "marks": {"through answers": marks},
-        "limit": y.place(direct),
-    }
+    lines = {"through answers": line_through(x, y, places)}
+    return _drawn(x, y, lines, {"through answers": marks}, y.place(direct))
+
+
+def _drawn(
+    x: Axis,
+    y: Axis,
+    lines: dict[str, str],
+    marks: dict[str, list[tuple[float, float]]],
+    limit: float,
+) -> dict[str, object]:
+    """The limit's name stands above it, at the right; below where a curve ends just above it."""
+    ends = [max(line)[1] for line in marks.values() if line]
+    crossed = any(limit - _CLOSE < end < limit for end in ends)
+    name = limit + _BELOW if crossed else limit - _ABOVE
+    return {"x": x, "y": y, "lines": lines, "marks": marks, "limit": limit, "limit_name": name}
 
 
 def _estimate(found: Estimate) -> str:
