@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.inference.measures import Estimate
+from dpassay.attacks.inference.mitigated_student import Lesson
 from dpassay.attacks.inference.mitigations import Cache, Mitigated, Setting, mitigated
 from dpassay.attacks.inference.through_answers import (
     READINGS,
@@ -28,7 +29,8 @@ from dpassay.attacks.inference.through_answers import (
 )
 from dpassay.attacks.inference.two_classes import expected_misplacement
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
-from dpassay.reference.ensembles.people import rare_digit
+from dpassay.reference.ensembles.people import adult, rare_digit
+from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 
 from .long_runs import KEPT, ROOT, add_workers, sources, workers
@@ -37,11 +39,13 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from sklearn.ensemble import RandomForestClassifier
 
 DELTA = 1e-5
 QUERIES = (1, 10, 100, 1000, 10_000)
 NOISES = (0.5, 1.0, 2.0, 4.0)  # times the usual noise
 ATTACKED = 1000  # answers about each person, where nothing is done
+TESTED = 200  # queries that a student is tested on; it asks about the others
 DUPLICATES, AMPLITUDE = 100, 0.01  # near-duplicates of each input: pixels from 0 to 1
 SEEDS = range(20)
 USUAL = 0.16  # standard deviation of the noise, as a share of the teachers: 40 of 250
@@ -58,6 +62,7 @@ class Data(NamedTuple):
     positive: NDArray[np.bool_]
     truths: NDArray[np.int64] | None
     near: NDArray[np.int64] | None
+    lesson: Lesson | None
 
     @property
     def teachers(self) -> int:
@@ -88,6 +93,7 @@ def embedded(executor: Executor) -> Data:
         people.hidden == 1,
         task.truths,
         near.histograms.reshape(-1, DUPLICATES, 2),
+        Lesson(task, Student("label-spreading"), TESTED),
     )
 
 
@@ -99,15 +105,26 @@ def published() -> Data | None:
     with path.open() as file:
         rows = list(csv.DictReader(file))
     votes = [[int(row["votes_low_income"]), int(row["votes_high_income"])] for row in rows]
-    phd = np.array([row["group"] == "phd" for row in rows])
+    people = adult(folder)
+    phd_first = np.argsort(1 - people.hidden, kind="stable")  # the order in which votes are given
+    task = replace(
+        people.task,
+        queries=people.task.queries[phd_first],
+        truths=people.task.truths[phd_first],
+    )
+    phd = people.hidden[phd_first] == 1
+    assert [row["group"] == "phd" for row in rows] == phd.tolist()
     return Data(
         "Adult, published votes",
         f"{len(rows):,} people, incomes above or below 50,000 dollars by 250 forests of Wang et "
         f"al. 2022; the attribute is to hold a PhD ({phd.sum()} people do)",
         np.array(votes, dtype=np.int64),
         phd,
+        task.truths,
         None,
-        None,
+        Lesson(
+            task, Student("self-training", RandomForestClassifier(20, min_samples_leaf=3)), 2000
+        ),
     )
 
 
@@ -183,6 +200,7 @@ def main() -> None:
                 executor,
                 truths=data.truths,
                 near_duplicates=data.near,
+                lesson=data.lesson,
                 seeds=SEEDS,
                 delta=DELTA,
             )
@@ -328,18 +346,19 @@ def _mitigations(data: Data, done: list[Mitigated]) -> Iterator[str]:
     yield "### What a deployment can do\n"
     truth = "" if data.truths is None else "Right: by the truth. "
     near = "" if data.near is None else _said_of_near(data)
+    taught = "" if data.lesson is None else _said_of_lesson(data.lesson)
     yield (
         f"The attacker asks {ATTACKED:,} times where nothing is done. Leakage: means over "
         f"{len(SEEDS)} drawings of the noise, with 95 % intervals for these means. Utility: one "
         f"answer to every query, exactly. {truth}Plurality: as most teachers say. Epsilon of a "
         "release: one answer to everybody, as for a student, data-independent and exactly at "
-        f"their votes.{near}\n"
+        f"their votes.{taught}{near}\n"
     )
     yield (
         "| the deployment | answers | votes misplaced | AUC | answered | right | plurality | "
-        "epsilon, one person | epsilon, release | at their votes |"
+        "student | epsilon, one person | epsilon, release | at their votes |"
     )
-    yield "|---" * 10 + "|"
+    yield "|---" * 11 + "|"
     for one in done:
         use, cost = one.utility, one.spent
         cells = [
@@ -350,10 +369,24 @@ def _mitigations(data: Data, done: list[Mitigated]) -> Iterator[str]:
             f"{100 * use.answered:.1f} %",
             "" if use.right is None else f"{100 * use.right:.1f} %",
             f"{100 * use.plurality:.1f} %",
+            "" if one.student is None else _percents(one.student),
             *map(_epsilon, (cost.person, cost.release, cost.release_exact)),
         ]
         yield "| " + " | ".join(cells) + " |"
     yield ""
+
+
+_METHODS = {"label-spreading": "label spreading", "self-training": "self-training of forests"}
+
+
+def _said_of_lesson(lesson: Lesson) -> str:
+    return (
+        f" Student: the accuracy, on {lesson.tested} records it never asked about, of one that got "
+        f"one answer to each of the other {len(lesson.task.queries) - lesson.tested} and learned "
+        f"from them by {_METHODS[lesson.student.method]}, refused records included without a "
+        "label; a student asks less than everybody, and its labels cost less than the release "
+        "beside it."
+    )
 
 
 def _said_of_near(data: Data) -> str:

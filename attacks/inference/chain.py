@@ -25,6 +25,7 @@ from .attribute import Judged, calibrated_across, disagreement, judged, low_cons
 from .bounds import bound_of_claims
 from .measures import Estimate, auc, tpr_at_fpr
 from .membership import by_votes, released_laws
+from .mitigated_student import Lesson
 from .mitigations import Mitigated, Setting, mitigated
 from .shadows import shadow_ensembles
 from .through_answers import Cell, EndToEnd, through_answers
@@ -214,6 +215,7 @@ def _mitigations(
         people.hidden == 1,
         executor,
         truths=people.task.truths,
+        lesson=Lesson(people.task, Student("label-spreading"), setting.tested),
         seeds=_SEEDS,
         delta=setting.delta,
     )

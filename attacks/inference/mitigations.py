@@ -24,6 +24,7 @@ from ...reference.parallel.workers import carried_out, stream
 from ..reconstruct import misplaced
 from .attack_cost import Attacked
 from .measures import ALPHA, Estimate, auc
+from .mitigated_student import Lesson, student_accuracy
 from .through_answers import Score, low_consensus
 from .two_classes import posterior
 
@@ -107,13 +108,15 @@ class Spent:
 class Mitigated:
     """A setting's outcome.
 
-    misplaced: share of votes; auc: of the attribute; both are means over seeds of the noise, with
-    intervals for these means: who is asked does not vary.
+    misplaced: share of votes; auc: of the attribute; student: the accuracy of a student that got
+    one answer to each of its queries, None where none was taught. All are means over seeds of the
+    noise and of the student's split, with intervals for these means: who is asked does not vary.
     """
 
     setting: Setting
     misplaced: Estimate
     auc: Estimate
+    student: Estimate | None
     utility: Utility
     spent: Spent
 
@@ -126,6 +129,7 @@ def mitigated(
     *,
     truths: ArrayLike | None = None,
     near_duplicates: ArrayLike | None = None,
+    lesson: Lesson | None = None,
     seeds: Sequence[int] = range(10),
     delta: float = 1e-5,
     score: Score = low_consensus,
@@ -133,7 +137,8 @@ def mitigated(
     """What each setting does to leakage, utility and epsilon, on histograms (m, 2) of people.
 
     positive: who has the attribute (m,); truths: the right classes (m,); near_duplicates:
-    histograms (m, k, 2) of inputs that resemble those of the people, for settings with a cache.
+    histograms (m, k, 2) of inputs that resemble those of the people, for settings with a cache;
+    lesson: how a student is taught, whose task has the m people as its queries.
     Raises ValueError for other than two classes, near-duplicates too few, fewer seeds than two.
     """
     votes, hidden = np.asarray(histograms, dtype=np.int64), np.asarray(positive)
@@ -146,7 +151,7 @@ def mitigated(
     if len(seeds) < 2:
         raise ValueError(f"{len(seeds)} seeds: an interval needs at least two")
     true = None if truths is None else np.asarray(truths, dtype=np.int64)
-    people = _People(first, total, hidden)
+    people = _People(first, total, hidden, lesson)
     parts = [
         (setting, people, near if setting.cache else None, score, seed)
         for setting in listed
@@ -154,12 +159,13 @@ def mitigated(
     ]
     work = carried_out(_attacked, parts, executor)
     done = dict(shown(work, len(parts), "mitigations"))
-    found = np.array([done[n] for n in range(len(parts))]).reshape(len(listed), len(seeds), 2)
+    found = np.array([done[n] for n in range(len(parts))]).reshape(len(listed), len(seeds), 3)
     return [
         Mitigated(
             setting,
             over_seeds(each[:, 0]),
             over_seeds(each[:, 1]),
+            None if lesson is None else over_seeds(each[:, 2]),
             utility(setting, votes, true),
             spent(setting, votes, delta),
         )
@@ -224,18 +230,23 @@ def _first_votes(histograms: Whole) -> tuple[Whole, int]:
 
 
 class _People(NamedTuple):
-    """Votes (m,) of the first class, N, and who has the attribute (m,)."""
+    """Votes (m,) of the first class, N, who has the attribute (m,), and how a student is taught."""
 
     first: Whole
     total: int
     positive: NDArray[np.bool_]
+    lesson: Lesson | None
 
 
 def _attacked(
-    setting: Setting, people: _People, near: Whole | None, score: Score, seed: int
-) -> tuple[float, float]:
-    """Share of votes misplaced, and AUC, of one attack on everybody."""
-    first, total, positive = people
+    setting: Setting,
+    people: _People,
+    near: Whole | None,
+    score: Score,
+    seed: int,
+) -> tuple[float, float, float]:
+    """Share of votes misplaced, and AUC, of one attack on everybody; the accuracy of a student."""
+    first, total, positive, lesson = people
     rng = stream(seed, 0)
     log_laws = setting.log_laws(total)
     if near is None:
@@ -251,7 +262,10 @@ def _attacked(
     every = np.arange(total + 1)
     scores = found.mean(score(np.stack([every, total - every], -1).astype(np.float64)))
     truth = np.stack([first, total - first], -1)
-    return float(misplaced(found.histograms, truth).mean()), auc(scores, positive).value
+    taught = np.nan
+    if lesson is not None:
+        taught = student_accuracy(lesson, np.exp(log_laws), first, seed)
+    return float(misplaced(found.histograms, truth).mean()), auc(scores, positive).value, taught
 
 
 def _different(near: Whole) -> float:

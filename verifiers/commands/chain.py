@@ -88,6 +88,8 @@ def rows(found: Chain) -> Iterator[tuple[str, str, str, float, float | None, flo
         yield from _measured("mitigation", name, helped.auc, "area")
         yield "mitigation", name, "answered", helped.utility.answered, None, None
         yield "mitigation", name, "as most teachers say", helped.utility.plurality, None, None
+        if helped.student is not None:
+            yield from _measured("mitigation", name, helped.student, "accuracy of a student")
         yield "mitigation", name, "epsilon of a person", helped.spent.person, None, None
 
 

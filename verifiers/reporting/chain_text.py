@@ -70,11 +70,13 @@ def _of_mitigations(found: Chain) -> list[str]:
         return ["", "what a deployment can do is measured between two classes alone"]
     said = ["", "what a deployment can do, against the attack through answers:"]
     for helped in found.settings:
+        taught = helped.student
+        student = "" if taught is None else f", a student right on {_percent(taught.value)}"
         said.append(
             f"  {helped.setting.name}: {_percent(helped.misplaced.value)} of the votes misplaced, "
             f"area {helped.auc.value:.3f}; {_percent(helped.utility.answered)} answered, "
-            f"{_percent(helped.utility.plurality)} as most teachers say; epsilon "
-            f"{helped.spent.person:.2f}"
+            f"{_percent(helped.utility.plurality)} as most teachers say{student}; "
+            f"epsilon {helped.spent.person:.2f}"
         )
     return said
 
