@@ -381,8 +381,8 @@ _METHODS = {"label-spreading": "label spreading", "self-training": "self-trainin
 
 def _said_of_lesson(lesson: Lesson) -> str:
     return (
-        f" Student: the accuracy, on {lesson.tested} records it never asked about, of one that got "
-        f"one answer to each of the other {len(lesson.task.queries) - lesson.tested} and learned "
+        f" Student: the accuracy, on {lesson.tested:,} records it never asked about, of one that got "
+        f"one answer to each of the other {len(lesson.task.queries) - lesson.tested:,} and learned "
         f"from them by {_METHODS[lesson.student.method]}, refused records included without a "
         "label; a student asks less than everybody, and its labels cost less than the release "
         "beside it."
@@ -432,7 +432,7 @@ FOUND = (
     "as far as inputs that are nearly the same count as one.",
     "**Refusing where consensus is low helps the attacker**: refusals say how far the largest "
     "count is from the threshold, and so tell votes that labels hide. The labels that are given "
-    "are better, and fewer.",
+    "are better, and fewer: in all these tables the student is no better for it.",
     "**Rounding is paid for in epsilon.** A vote that moves can move two counts by a whole step "
     "s, so that the noise must be s times larger for the same guarantee (at the same noise it "
     "costs s squared times as much in Rényi terms). With noise for the same epsilon the labels "
@@ -444,6 +444,9 @@ FOUND = (
     "proportion to sigma squared, and each epsilon's worth of answers says more. (Where teachers "
     "are nearly unanimous and answers all the same, to guess unanimity is nearly right already: "
     "the curve of 98 % begins below its peak.)",
+    "**The student hardly sees the noise**: it learns from hundreds of labels or more, whose "
+    "errors cancel, so that twice the noise, or half of it, moves its accuracy by less than a "
+    "point. Only the noise that rounding needs is too much for it.",
     "**Less noise with fewer queries**, at the same epsilon for what one person's answers may "
     "cost, leaks less and labels better. But one answer to everybody then costs more: small noise "
     "is paid for by the student, a limit of queries by the attacker.",
