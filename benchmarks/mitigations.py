@@ -382,10 +382,9 @@ _METHODS = {"label-spreading": "label spreading", "self-training": "self-trainin
 def _said_of_lesson(lesson: Lesson) -> str:
     asked = len(lesson.task.queries) - lesson.tested
     return (
-        f" Student: the accuracy, on {lesson.tested:,} records it never asked about, of one that got "
-        f"one answer to each of the other {asked:,} and learned "
-        f"from them by {_METHODS[lesson.student.method]}, refused records included without a "
-        "label; a student asks less than everybody, and its labels cost less than the release "
+        f" Student: the accuracy, on {lesson.tested:,} records it never asked about, of one that "
+        f"got one answer to each of the other {asked:,} and learned from them by "
+        f"{_METHODS[lesson.student.method]}, refused records included without a label; a student asks less than everybody, and its labels cost less than the release "
         "beside it."
     )
 
