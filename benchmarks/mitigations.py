@@ -384,8 +384,8 @@ def _said_of_lesson(lesson: Lesson) -> str:
     return (
         f" Student: the accuracy, on {lesson.tested:,} records it never asked about, of one that "
         f"got one answer to each of the other {asked:,} and learned from them by "
-        f"{_METHODS[lesson.student.method]}, refused records included without a label; a student asks less than everybody, and its labels cost less than the release "
-        "beside it."
+        f"{_METHODS[lesson.student.method]}, refused records included without a label; a "
+        "student asks less than everybody, and its labels cost less than the release beside it."
     )
 
 
