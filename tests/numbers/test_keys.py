@@ -91,6 +91,11 @@ def repeated(counts: Any, size: int) -> Any:
     return np.repeat(LAW.sample(counts, (size + 1) // 2, RNG), 2, axis=0)[:size]
 
 
+def once_per_call(counts: Any, size: int) -> Any:
+    """One draw of every key's noise for all releases of a call."""
+    return np.repeat(LAW.sample(counts, 1, RNG), size, axis=0)
+
+
 def some_bare(counts: Any, size: int) -> Any:
     """Keys from the fiftieth on without noise."""
     found = LAW.sample(counts, size, RNG)
@@ -116,6 +121,7 @@ def scaled(factor: float) -> Noisy:
         (shared, 6.0, "independence"),
         (anew, 6.0, "fresh-noise"),
         (repeated, 6.0, "fresh-noise"),
+        (once_per_call, 6.0, "partition-release"),
     ],
 )
 def test_a_broken_one_fails(noisy: Noisy, threshold: float, check: str) -> None:
@@ -165,17 +171,49 @@ def test_what_is_withheld_is_exact_in_the_tail() -> None:
     assert law.log_withheld([200, 0])[1] == 0.0
 
 
-def test_a_wager_on_pairs_has_expectation_1() -> None:
-    """By enumeration of both draws, over rates of either key."""
+def test_a_wager_on_pairs_has_expectation_1_for_all_rates() -> None:
+    """By enumeration of all four draws, over rates of either key: no rate is claimed.
+
+    Given two older draws too, which is how calls are compared: catches fours of which only the
+    pairs can be exchanged, but not what is fresh.
+    """
     for one, other in itertools.product((0.03, 0.2, 0.5, 0.9, 0.97), repeat=2):
-        total = np.zeros(CORRELATIONS.size)
-        for here, there in itertools.product((True, False), repeat=2):
+        given = {}
+        for a, b, c, d in itertools.product((True, False), repeat=4):
             evidence = TogetherEvidence()
-            pair = np.array([[here]]), np.array([[there]])
-            evidence.observe(*pair, np.array([one]), np.array([other]))
-            chance = (one if here else 1 - one) * (other if there else 1 - other)
-            total += chance * np.exp(evidence.gains)
-        assert total == pytest.approx(np.ones(CORRELATIONS.size))
+            evidence.observe(np.array([[a], [c]]), np.array([[b], [d]]))
+            fresh = (other if b else 1 - other) * (other if d else 1 - other)
+            chance = (one if a else 1 - one) * (one if c else 1 - one) * fresh
+            gain = np.exp(evidence.gains)
+            given[a, c] = given.get((a, c), 0.0) + fresh * gain
+            given["all"] = given.get("all", 0.0) + chance * gain
+        for total in given.values():
+            assert total == pytest.approx(np.ones(CORRELATIONS.size))
+
+
+def test_a_wrong_rate_is_not_taken_for_noise_used_twice() -> None:
+    """Opendp #2922: the threshold is another, and every draw is fresh."""
+    for noisy, threshold in ((correct("discrete-laplace:1"), 5.0), (scaled(2.0), 6.0)):
+        found = failed(judged(noisy, claimed(), threshold))
+        assert "partition-release" in found
+        assert not found & {"independence", "fresh-noise"}
+
+
+def test_fours_that_a_pass_wants_show_a_correlation_of_a_tenth() -> None:
+    """In 99 of 100 runs: 3,000 fours of two keys, released half of the time, correlation 0.1.
+
+    Fewer than 95 of these 100 are seen with a probability below 1e-3 at .99; all are, near .999.
+    """
+    rng = np.random.default_rng(11)
+    law = np.array([0.275, 0.225, 0.225, 0.275])
+    seen = 0
+    for _ in range(100):
+        evidence = TogetherEvidence()
+        while evidence.telling < 3_000:
+            both = rng.choice(4, (1000, 20), p=law)
+            evidence.observe(both < 2, both % 2 == 0)
+        seen += evidence.log_e_value - np.log(2) > np.log(10**7.2)
+    assert seen >= 95
 
 
 def test_a_pass_would_have_seen_a_quarter_more_than_delta() -> None:

@@ -1,5 +1,7 @@
 """`independence` and `fresh-noise` of keys: whether one is released says nothing of another."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,34 +14,27 @@ from ..evidence.released_together import TogetherEvidence, tells
 from ..plan import NumbersPlan
 from .base import Weighed
 
-_WANTED = 20_000  # pairs that can tell
+_WANTED = 3_000  # fours that can tell
+
+Released = NDArray[np.bool_]
 
 
 class KeysTogether(Weighed):
-    """What both checks share: pairs of draws, and the words for them. Subclasses pair."""
+    """What both checks share: fours of draws, and the words for them. Subclasses pair."""
 
     pairs: str
     cause: str
+    kinds: int
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
         self._law = claimed_law(claim.mechanism.keys)
-        self.evidence = [TogetherEvidence()]
+        self.evidence = [TogetherEvidence() for _ in range(self.kinds)]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
         self._wanted = _WANTED if max(telling) > 1 else 0  # noise may be too small to tell
 
     def _rates(self, counts: Vector) -> Vector:
         return np.exp(self._law(counts)[0])
-
-    def observe(self, draws: Draws) -> None:
-        """See `NumberCheck.observe`."""
-        for batch in draws.batches:
-            self.pair(batch, batch.releases > 0, self._rates(batch.asked.exact))
-            self.draws += batch.releases.size
-
-    def pair(self, batch: Batch, there: NDArray[np.bool_], rates: Vector) -> None:
-        """Adds the pairs of a batch: whether keys were released (n, k), and their rates (k,)."""
-        raise NotImplementedError
 
     @property
     def log_e_value(self) -> float:
@@ -54,50 +49,70 @@ class KeysTogether(Weighed):
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
         found = max(self.evidence, key=lambda evidence: evidence.log_e_value)
-        message = f"{self.pairs} tell of each other: a correlation of about {found.best:g}"
+        message = (
+            f"{self.pairs} tell of each other: a correlation of about {found.best:g} where both "
+            "are released half of the time"
+        )
         return Finding(message, self.cause, cause=self.cause)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
         return Finding(
-            f"{self.evidence[0].telling:,} pairs of {self.pairs} say nothing of each other; a "
-            "correlation of 0.1 would have been seen"
+            f"{self.evidence[0].telling:,} times two of {self.pairs} could have told of each "
+            "other, and they did not; a correlation of 0.1 would have been seen"
         )
 
 
 class KeysIndependence(KeysTogether):
-    """Neighbouring keys of one release: (0, 1), (2, 3), ..."""
+    """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
 
     id = "independence"
     pairs = "neighbouring keys"
     cause = "one draw of noise serves several keys"
+    kinds = 1
 
-    def pair(self, batch: Batch, there: NDArray[np.bool_], rates: Vector) -> None:
-        """See `KeysTogether.pair`."""
-        even = 2 * (rates.size // 2)
-        self.evidence[0].observe(
-            there[:, 0:even:2], there[:, 1:even:2], rates[0:even:2], rates[1:even:2]
-        )
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        for batch in draws.batches:
+            there = batch.releases > 0
+            even = 2 * (there.shape[1] // 2)
+            self.evidence[0].observe(there[:, 0:even:2], there[:, 1:even:2])
+            self.draws += there.size
 
 
 class KeysFreshNoise(KeysTogether):
-    """A key in a release and the next, and in the first releases of two calls of one input."""
+    """A key in two releases of one call, and in a call and the next of the same input.
+
+    The one finds draws used twice in turn, the other a seed that every call sets. Noise that is
+    drawn once for a whole call looks like other rates in every call: `partition-release` finds it.
+    """
 
     id = "fresh-noise"
     pairs = "a key's releases, one after the other,"
     cause = "noise is drawn once and used for several releases, or every call begins with the same"
+    kinds = 2
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
-        self.evidence.append(TogetherEvidence())
-        self._waiting: dict[str, NDArray[np.bool_]] = {}
+        self._waiting: dict[str, Released] = {}
 
-    def pair(self, batch: Batch, there: NDArray[np.bool_], rates: Vector) -> None:
-        """See `KeysTogether.pair`."""
-        even = 2 * (len(there) // 2)
-        self.evidence[0].observe(there[0:even:2], there[1:even:2], rates, rates)
-        before = self._waiting.pop(batch.asked.role, None)
-        if before is None:
-            self._waiting[batch.asked.role] = there[:1].copy()
-        else:
-            self.evidence[1].observe(before, there[:1], rates, rates)
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        for role, there in _calls(draws.batches):
+            self.draws += there.size
+            even = 2 * (len(there) // 2)
+            self.evidence[0].observe(there[0:even:2], there[1:even:2])
+            before = self._waiting.pop(role, None)
+            if before is None:
+                self._waiting[role] = there.copy()
+            else:
+                both = min(len(before), len(there))
+                self.evidence[1].observe(before[:both], there[:both])
+
+
+def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:
+    """Each call's input, by its role, and whether keys were released in it (n, k)."""
+    for batch in batches:
+        ends = np.cumsum(batch.calls)
+        for there in np.split(batch.releases > 0, ends[:-1]):
+            yield batch.asked.role, there

@@ -1,8 +1,10 @@
-"""Wagers that whether one key is released tells of another: ratios of laws with the same rates.
+"""Wagers that whether one key is released tells of another, whatever the rates of release.
 
-Each alternative has the claimed rate of either key and correlates the two. Summed over the four
-outcomes its probabilities are 1, so that its ratio has expectation exactly 1 where releases are
-independent, whatever the rates.
+Two pairs of draws are a four: A beside B, and A' beside B', where A and A' have one law, and B and
+B' one. Where all are independent, B and B' could as well be exchanged. An alternative with odds
+ratio theta says how likely A beside B and A' beside B' are against A beside B' and A' beside B;
+twice its share of the former has expectation exactly 1 over both orders, so for all rates. A wrong
+rate of release is so never taken for noise that is used twice.
 """
 
 import math
@@ -14,8 +16,11 @@ from ....reference.arrays import Vector
 from ...evidence.mixture import log_mixture_of
 
 CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
+"""Of two keys that are each released half of the time."""
 
-_LEAK = 1e-3
+_ODDS = ((1.0 + CORRELATIONS) / (1.0 - CORRELATIONS)) ** 2
+_ALIKE = np.log(2.0 * _ODDS / (1.0 + _ODDS))
+_UNLIKE = np.log(2.0 / (1.0 + _ODDS))
 
 
 def tells(rate: Vector) -> NDArray[np.bool_]:
@@ -24,35 +29,26 @@ def tells(rate: Vector) -> NDArray[np.bool_]:
 
 
 class TogetherEvidence:
-    """Average over correlations, of pairs of draws that have no draw in common."""
+    """Average over correlations, of fours of draws that have no draw in common."""
 
     def __init__(self) -> None:
         self.gains = np.zeros(CORRELATIONS.size)
-        self.pairs = self.telling = 0
+        self.telling = 0
 
-    def observe(
-        self, one: NDArray[np.bool_], other: NDArray[np.bool_], rate: Vector, beside: Vector
-    ) -> None:
-        """Adds pairs (n, k): whether each key was released, and the rates (k,) of both."""
-        self.pairs += one.size
-        some = tells(rate) & tells(beside)
-        spread = np.sqrt(rate * (1.0 - rate) * beside * (1.0 - beside))
-        if not some.any() or not len(one):
-            return
-        one, other, rate, beside, spread = (
-            one[:, some], other[:, some], rate[some], beside[some], spread[some]
-        )  # fmt: skip
-        self.telling += one.size
-        seen = [(one & other).sum(0), (one & ~other).sum(0), (~one & other).sum(0)]
-        seen.append(len(one) - np.sum(seen, axis=0))
-        null = (rate * beside, rate * (1 - beside), (1 - rate) * beside, (1 - rate) * (1 - beside))
-        for place, rho in enumerate(CORRELATIONS):
-            low = -np.minimum(null[0], null[3])
-            high = np.minimum(null[1], null[2])
-            more = np.clip(rho * spread, low, high)
-            for times, share, sign in zip(seen, null, (1, -1, -1, 1), strict=True):
-                ratio = _LEAK + (1.0 - _LEAK) * np.maximum(1.0 + sign * more / share, 0.0)
-                self.gains[place] += float(times @ np.log(ratio))
+    def observe(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> None:
+        """Adds pairs (2n, k): whether each key was released; two pairs in turn are a four.
+
+        Of a four either all draws are fresh, or A and A' are older and B and B' fresh: then too B
+        and B' can be exchanged, given all that was seen before.
+        """
+        whole = 2 * (len(one) // 2)
+        first, third = one[0:whole:2], one[1:whole:2]
+        second, fourth = other[0:whole:2], other[1:whole:2]
+        telling = (first != third) & (second != fourth)
+        alike = int((telling & (first == second)).sum())
+        many = int(telling.sum())
+        self.telling += many
+        self.gains += alike * _ALIKE + (many - alike) * _UNLIKE
 
     @property
     def log_e_value(self) -> float:
