@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
+from numeric_zoo import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
 
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
@@ -79,7 +79,10 @@ def test_what_it_does_not_apply_to() -> None:
     for text, said in [
         (COUNT, "the claim has no [privacy]"),
         (WIDE.format("laplace:2") + PRIVATE.format(1.0, 1), "2,000 numbers move together"),
-        (SUM.replace("laplace", "discrete-laplace") + PRIVATE.format(1.0, 1), "hides whole ones"),
+        (
+            BALL.replace("gaussian", "discrete-gaussian") + PRIVATE.format(1.0, 1),
+            "hides whole ones",
+        ),
     ]:
         assert said in str(PrivacyClaim.lacks(claimed(text)))
     assert PrivacyClaim.lacks(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1))) is None
@@ -105,3 +108,19 @@ def test_checks_that_lack_something_say_what() -> None:
     assert found["privacy-claim"].message == "the claim has no [privacy]"
     assert found["privacy-audit"].message == "the claim has no [privacy]"
     assert found["floating-point"].message.startswith("discrete-laplace:1 is whole")
+
+
+def test_whole_noise_between_whole_bounds_hides_whole_records() -> None:
+    """Replaced records from -1 to 1 move each of three sums by 2: 3 in scale 2 cost 3, exactly."""
+    text = SUM.replace("laplace", "discrete-laplace").replace("add-remove", "replace-one")
+    assert PrivacyClaim.lacks(claimed(text + PRIVATE.format(3.0, 1))) is None
+    assert told(claimed(text + PRIVATE.format(3.0, 1))).verdict is Verdict.PASS
+    assert told(claimed(text + PRIVATE.format(2.99, 1))).verdict is Verdict.FAIL
+
+
+def test_records_asked_for_are_whole_where_noise_and_bounds_are() -> None:
+    claim = claimed(SUM.replace("laplace", "discrete-laplace"))
+    for asked in make_numbers_plan(claim, 3).inputs:
+        assert (asked.values == np.rint(asked.values)).all()
+    other = make_numbers_plan(claimed(SUM), 3).inputs[0].values
+    assert (other != np.rint(other)).any()

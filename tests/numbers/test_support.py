@@ -87,7 +87,10 @@ def test_events_are_those_of_their_names() -> None:
 
 
 def test_whole_noise_on_sums_of_any_numbers() -> None:
-    lacking = Support.lacks(claimed(SUM.replace("laplace:2", "discrete-laplace:2")))
+    """Records between whole bounds are taken to be whole, others are not."""
+    whole = SUM.replace("laplace:2", "discrete-laplace:2")
+    assert Support.lacks(claimed(whole)) is None
+    lacking = Support.lacks(claimed(whole.replace("upper = 1.0", "upper = 1.5")))
     assert lacking is not None
     assert "it hides whole ones alone" in lacking
 

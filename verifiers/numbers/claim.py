@@ -142,6 +142,15 @@ class NumberMechanism(Table):
         return "tensors" if self.name == "noisy-gradient" else "records"
 
     @property
+    def of_whole_numbers(self) -> bool:
+        """Whether all that is summed is whole: counts, and records where noise and bounds are."""
+        if self.takes in ("counts", "keys"):
+            return True
+        ends = [end for end in (self.lower, self.upper) if end is not None]
+        bounded = len(ends) == 2 and all(end.is_integer() for end in ends)
+        return self.noise.family.whole and self.name == "noisy-sum" and bounded
+
+    @property
     def contributions(self) -> int:
         """Records of the unit at most."""
         return self.max_contributions or 1

@@ -64,12 +64,14 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neigh
     number = max(at_once(width, _RECORDS), aggregation.contributions + 1)
     records = np.zeros((number, width))
     if mechanism.lower is not None and mechanism.upper is not None:
-        records += 0.5 * (mechanism.lower + mechanism.upper)
+        middle = 0.5 * (mechanism.lower + mechanism.upper)
+        records += math.floor(middle) if mechanism.of_whole_numbers else middle
     exact = aggregation.exact(as_values(claim, records))
     allowed = sensitivity(aggregation, math.inf)
     replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
     base = records[:-1] if replaces else records
-    for name, record, expected in _extremes(mechanism.width, rng):
+    for name, drawn, expected in _extremes(mechanism.width, rng):
+        record = np.rint(drawn) if mechanism.of_whole_numbers else drawn
         times = aggregation.contributions
         altered = np.vstack([base[: len(base) - (times - 1 if replaces else 0)], *[record] * times])
         pulls = _direction(record)

@@ -82,6 +82,8 @@ def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
             here, there = [*full, edge], [*full, edge, nearest]
         else:
             reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
+            if claim.mechanism.of_whole_numbers:
+                reach = float(math.ceil(reach))
             inner = max(low, edge - reach) if edge == high else min(high, edge + reach)
             here, there = [*full, edge], [*full, inner]
         pairs.append(_of_records(claim, here, there, coordinates))
@@ -131,6 +133,8 @@ def _step(claim: NumbersClaim) -> float:
     sign = 1.0 if high > 0 else -1.0
     least, most = (max(low, 0.0), high) if high > 0 else (max(-high, 0.0), -low)
     reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
+    if claim.mechanism.of_whole_numbers:
+        reach = max(1.0, reach)
     for wanted in (min(most, reach), most):
         found = 2.0 ** math.floor(math.log2(wanted))
         if found >= least:

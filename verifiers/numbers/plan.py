@@ -111,6 +111,9 @@ def _records(
     if mechanism.lower is not None and mechanism.upper is not None:
         if edge:
             return rng.choice([mechanism.lower, mechanism.upper], (records, width))
+        if mechanism.of_whole_numbers:
+            first, last = int(mechanism.lower), int(mechanism.upper)
+            return rng.integers(first, last + 1, (records, width)).astype(np.float64)
         return rng.uniform(mechanism.lower, mechanism.upper, (records, width))
     bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
     drawn = rng.standard_normal((records, width))

@@ -48,7 +48,7 @@ class MovingRecords:
 
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """See `AskingCheck.conclude`."""
-        queries, refused = 0, []
+        queries, refused = 0, list[tuple[str, str]]()
         for neighbour in self.asked:
             if standing.left < self.releases:
                 standing.use_up()
@@ -56,13 +56,13 @@ class MovingRecords:
             try:
                 released = self._released(standing, neighbour)
             except Refused as refusal:
-                refused.append(f"{neighbour.name} is refused: {refusal}")
+                refused.append((neighbour.name, str(refusal)))
                 continue
             queries += self.releases
             found = self._judged(neighbour, released)
             if found is not None:
                 return Outcome(Verdict.FAIL, found, queries)
-        warning = "; ".join(refused) if refused else None
+        warning = _said_of(refused)
         if not queries:
             nothing = Finding("every input with an altered record is refused", warning=warning)
             return Outcome(Verdict.NOT_APPLICABLE, nothing, 0)
@@ -124,3 +124,16 @@ class MovingRecords:
             _CAUSE,
             cause=_CAUSE,
         )
+
+
+def _said_of(refused: list[tuple[str, str]]) -> str | None:
+    """One warning for all altered inputs, by name, and what the target said of them."""
+    names: dict[str, list[str]] = {}
+    for name, why in refused:
+        names.setdefault(why, []).append(name)
+    said = [
+        f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
+        f"{'are' if len(each) > 1 else 'is'} refused: {why}"
+        for why, each in names.items()
+    ]
+    return "; ".join(said) or None

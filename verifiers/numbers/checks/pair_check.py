@@ -157,9 +157,12 @@ def _is_whole(pair: Pair) -> bool:
 def fractions(claim: NumbersClaim) -> str | None:
     """Why whole noise hides nothing here: it is added to numbers that need not be whole."""
     family = claim.mechanism.aggregation.noise.family
-    if not family.whole or claim.mechanism.takes == "counts":
+    if not family.whole or claim.mechanism.of_whole_numbers:
         return None
-    return f"{family} is added to sums of any numbers: it hides whole ones alone"
+    return (
+        f"{family} is added to sums of any numbers: it hides whole ones alone, of records between "
+        "whole lower and upper"
+    )
 
 
 def power(share: float) -> str:
