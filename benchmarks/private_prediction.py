@@ -14,31 +14,31 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
-import numpy as np
-
-from dpassay.attacks.auditing import epsilon_if_the_bounds_were_exact
 from dpassay.attacks.private_prediction.adversaries import Adversary
 from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Terms
 from dpassay.attacks.private_prediction.deployments import Deployment, Mechanism
+from dpassay.attacks.private_prediction.trainings import trained_votes
 from dpassay.reference import parse_noise
 from dpassay.reference.ensembles.records import Task, digits, mnist, table
 from dpassay.reference.parallel.workers import open_executor
 from dpassay.verifiers.commands.audit_mechanism import Work, audit_mechanism
 
-from . import orderings
+from . import orderings, vote_leads
 from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers
+from .private_prediction_bars import (
+    DELTA,
+    KINDS,
+    NAMES,
+    ORDERS,
+    TEACHERS,
+    draw,
+    figures,
+)
+from .vote_leads import Lead, lead_of
 
-mpl.use("svg")
-
-import matplotlib.pyplot as plt
-
-ORDERS = np.array([1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 20.0, 32.0, 64.0])
 EXPERIMENTS = 10**8
-DELTA, ALPHA, SAMPLING = 1e-6, 0.05, 0.2
-NOTHING = epsilon_if_the_bounds_were_exact(np.zeros(ORDERS.size), ORDERS, DELTA)
-"""What no cost at all converts to: bars of small costs stand on it."""
+ALPHA, SAMPLING = 0.05, 0.2
 
 
 class Setting(NamedTuple):
@@ -60,22 +60,7 @@ SETTINGS = {
     "mnist": Setting(250, "gaussian:40", 100, "gaussian:15"),
     "adult": Setting(250, "gaussian:40", 200, "gaussian:30"),
 }
-KINDS = {
-    "theory": "published analysis",
-    "changed": "exact, if a vote changed for sure",
-    "exact": "exact",
-    "region": "audit, likelihood region",
-    "two_cut": "audit, 2-cut",
-}
 KINDS_OF_TABLE = ("theory", "exact", "region", "mean_exact")
-COLOURS = ("#c7c7c7", "#9ecae1", "#3182bd", "#e6550d", "#fdae6b")
-TEACHERS: tuple[Mechanism, ...] = ("pate", "capc", "prompt-pate")
-ADVERSARIES = {
-    Adversary.NAT_MIAQ: "Nat-MIAQ",
-    Adversary.POIS_MIAQ: "Pois-MIAQ",
-    Adversary.POIS_MINQ: "Pois-MINQ",
-}
-NAMES = {"pate": "PATE", "capc": "CaPC", "prompt-pate": "PromptPATE", "private-knn": "Private-kNN"}
 
 
 @cache
@@ -89,11 +74,10 @@ def task(data: str) -> Task:
     return table(folder / "adult_income_train.csv.gz", "income", queries)
 
 
-def measured(data: str, mechanism: Mechanism, adversary: str, source: Source) -> dict[str, Any]:
-    """What `dpassay audit --mechanism --json` says of one adversary."""
+def deployed(data: str, mechanism: Mechanism) -> Deployment:
     setting = SETTINGS[data]
     neighbours = mechanism == "private-knn"
-    deployment = Deployment(
+    return Deployment(
         mechanism,
         task(data),
         parse_noise(setting.neighbours_noise if neighbours else setting.noise),
@@ -103,11 +87,26 @@ def measured(data: str, mechanism: Mechanism, adversary: str, source: Source) ->
         SAMPLING,
         0,
     )
+
+
+def measured(data: str, mechanism: Mechanism, adversary: str, source: Source) -> dict[str, Any]:
+    """What `dpassay audit --mechanism --json` says of one adversary."""
+    deployment, setting = deployed(data, mechanism), SETTINGS[data]
     terms = Terms(ORDERS, setting.queries, EXPERIMENTS, ALPHA, 0)
     with open_executor() as here:
         work = Work(here, KEPT / "trainings", anew=False)
         found = audit_mechanism(deployment, [(Adversary(adversary), source)], terms, DELTA, work)
     return dict(found.as_json()["audits"][0])
+
+
+def lead(data: str, mechanism: Mechanism) -> list[float]:
+    """How far the votes of a mechanism lead, and how often the altered one changes."""
+    with open_executor() as here:
+
+        def train(ensemble: Any, added: Any) -> Any:
+            return trained_votes(ensemble, added, KEPT / "trainings", here)
+
+        return list(lead_of(deployed(data, mechanism).attacked(Adversary.POIS_MINQ, train, "test")))
 
 
 def parts_of(data: list[str]) -> list[Part]:
@@ -132,81 +131,17 @@ def main() -> None:
     parts = parts_of(asked.data)
     with workers(asked) as executor:
         results = carried_out(measured, parts, "private_prediction", executor)
+        teachers: list[Part] = [(name, mechanism) for name in asked.data for mechanism in TEACHERS]
+        leads = carried_out(lead, teachers, "vote_leads", executor)
+    ahead = {
+        (str(name), NAMES[str(mechanism)]): Lead(*each)
+        for (name, mechanism), each in zip(teachers, leads, strict=True)
+    }
     found = {tuple(map(str, part)): result for part, result in zip(parts, results, strict=True)}
     write_table(found)
     for number, panels in figures(found):
         draw(ROOT / "docs" / f"private-prediction-{number}.svg", panels)
-    (ROOT / "docs" / "private-prediction.md").write_text("\n".join(page(found)) + "\n")
-
-
-Panel = tuple[str, list[tuple[str, dict[str, Any]]]]
-
-
-def figures(found: orderings.Found) -> Iterator[tuple[int, list[Panel]]]:
-    """The panels of each figure: a title, and what stands side by side in it."""
-    data = list(dict.fromkeys(key[0] for key in found))
-
-    def panel(title: str, mechanisms: tuple[str, ...], adversary: Adversary, source: str) -> Panel:
-        bars = [
-            (f"{NAMES[m]}\n{d}", found[d, m, adversary.value, source])
-            for d in data
-            for m in mechanisms
-        ]
-        return title, bars
-
-    yield (
-        3,
-        [
-            panel(ADVERSARIES[a], TEACHERS, a, "test")
-            for a in (Adversary.NAT_MIAQ, Adversary.POIS_MIAQ)
-        ],
-    )
-    yield 4, [panel("Pois-MINQ", TEACHERS, Adversary.POIS_MINQ, "test")]
-    sources: Panel = (
-        "Private-kNN, Pois-MINQ, the added point from",
-        [
-            (f"{source}\n{d}", found[d, "private-knn", Adversary.POIS_MINQ.value, source])
-            for d in data
-            for source in ("test", "train", "embedding")
-        ],
-    )
-    by_adversary: Panel = (
-        "Private-kNN",
-        [
-            (f"{ADVERSARIES[a]}\n{d}", found[d, "private-knn", a.value, "test"])
-            for d in data
-            for a in Adversary
-        ],
-    )
-    yield 5, [by_adversary, sources]
-
-
-def draw(path: Path, panels: list[Panel]) -> None:
-    bars = max(len(each) for _, each in panels)
-    figure, axes = plt.subplots(
-        len(panels), 1, figsize=(1.2 + 1.5 * bars, 3.4 * len(panels)), squeeze=False
-    )
-    width = 0.16
-    for axis, (title, each) in zip(axes[:, 0], panels, strict=True):
-        for k, (kind, label) in enumerate(KINDS.items()):
-            heights = [
-                result["epsilon_if_the_bounds_were_exact"][kind] or 0.0 for _, result in each
-            ]
-            places = np.arange(len(each)) + (k - 2) * width
-            drawn = axis.bar(places, heights, width, color=COLOURS[k], label=label)
-            axis.bar_label(drawn, fmt="%.2g", fontsize=6, padding=1)
-        axis.set_xticks(np.arange(len(each)), [name for name, _ in each], fontsize=8)
-        axis.set_title(title, fontsize=10)
-        axis.set_ylabel(f"converted epsilon at {DELTA:g}", fontsize=8)
-        axis.axhline(NOTHING, color="black", linewidth=0.6, linestyle=":", label="of no cost")
-        axis.margins(y=0.15)
-        axis.spines[["top", "right"]].set_visible(False)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, ncol=3, fontsize=8, loc="lower center", frameon=False)
-    figure.tight_layout(rect=(0, 0.14 / len(panels), 1, 1))
-    mpl.rcParams["svg.hashsalt"] = "private-prediction"
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    (ROOT / "docs" / "private-prediction.md").write_text("\n".join(page(found, ahead)) + "\n")
 
 
 def write_table(found: orderings.Found) -> None:
@@ -218,7 +153,7 @@ def write_table(found: orderings.Found) -> None:
                 rows.writerow([*key, f"{order:g}", *(f"{result[k][i]:.6g}" for k in KINDS)])
 
 
-def page(found: orderings.Found) -> Iterator[str]:
+def page(found: orderings.Found, ahead: dict[tuple[str, str], Lead]) -> Iterator[str]:
     yield "# Adversaries against private prediction\n"
     yield (
         "Generated by `python -m benchmarks.private_prediction`; do not edit. The mechanisms, "
@@ -276,6 +211,24 @@ def page(found: orderings.Found) -> Iterator[str]:
         "paper calls CaPC and PromptPATE similar, and orders them not.\n"
     )
     yield from orderings.rows(found)
+    yield (
+        "\nWhether CaPC or PromptPATE gives away more depends on how far the votes lead, more than "
+        "on how surely one of them changes. On natural queries, poisoned:\n"
+    )
+    yield from vote_leads.rows(ahead)
+    yield "\n" + _exceeding(found)
+
+
+def _exceeding(found: orderings.Found) -> str:
+    """In how many rows a bound lies above the exact cost, at any order shown."""
+    rows = [
+        any(result["region"][i] > result["exact"][i] for i in range(len(result["orders"])))
+        for result in found.values()
+    ]
+    return (
+        f"The region's bound lies above the exact cost, at some order, in {sum(rows)} of "
+        f"{len(rows)} rows; each may with probability {ALPHA:g}."
+    )
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ def test_a_wager_on_pairs_has_expectation_1_for_all_rates() -> None:
     pairs can be exchanged, but not what is fresh.
     """
     for one, other in itertools.product((0.03, 0.2, 0.5, 0.9, 0.97), repeat=2):
-        given = {}
+        given: dict[object, Any] = {}
         for a, b, c, d in itertools.product((True, False), repeat=4):
             evidence = TogetherEvidence()
             evidence.observe(np.array([[a], [c]]), np.array([[b], [d]]))
