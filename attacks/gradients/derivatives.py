@@ -106,19 +106,21 @@ def _each(
             alone = None if drawn is None else drawn[None]
             return network.losses(at, record[None], label[None], alone)[0]
 
-        return jax.grad(loss)(parameters)
+        gradient: Array = jax.grad(loss)(parameters)
+        return gradient
 
     found: Array = jax.vmap(one)(records, labels, noise)
     return found
 
 
 @partial(jax.jit, static_argnums=0)
-def _sums(network: Network, parameters: Array, inputs: tuple[Array | None, ...]) -> Array:
+def _sums(network: Network, parameters: Array, inputs: tuple[Any, ...]) -> Array:
     def one(some: Array, named: Array, weights: Array, drawn: Array | None) -> Array:
         def loss(at: Array) -> Array:
             return weights @ network.losses(at, some, named, drawn)
 
-        return jax.grad(loss)(parameters)
+        gradient: Array = jax.grad(loss)(parameters)
+        return gradient
 
     found: Array = jax.vmap(one)(*inputs)
     return found
@@ -136,4 +138,5 @@ def _ghost(
         (given**2).sum(1) * ((taken**2).sum(1) + 1.0)  # 1: the bias
         for given, taken in zip(by_outputs, inputs, strict=True)
     )
-    return jnp.sqrt(squares)
+    found: Array = jnp.sqrt(squares)
+    return found

@@ -71,6 +71,14 @@ class Network(ABC):
 
 
 @dataclass(frozen=True)
+class Model:
+    """A network with parameters (p,), as they are in one round."""
+
+    network: Network
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
 class Perceptron(Network):
     """Fully connected layers with rectifiers; hidden: their widths.
 

@@ -37,6 +37,11 @@ class Defence:
         """Whether `defended` must know what is to be hidden; then it guards no training step."""
         return False
 
+    @property
+    def needs_norms(self) -> bool:
+        """Whether `shares` depends on the norms; elsewhere none are computed."""
+        return type(self).shares is not Defence.shares
+
     def network(self, network: Network) -> Network:
         """The model that is trained, in place of `network`."""
         return network
