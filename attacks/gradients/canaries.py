@@ -90,7 +90,7 @@ class Canary:
 
 
 @dataclass(frozen=True)
-class Model:
+class ClippedModel:
     """Gradients of records, clipped, whatever computes them.
 
     per_example: see `PerExample`; clip_norm: of DP-SGD. Raises ValueError, in one line, for
@@ -145,13 +145,15 @@ def checked(gradients: ArrayLike, labels: Labels) -> Matrix:
     return found
 
 
-def found_canary(model: Model, records: Matrix, attribute: Attribute, classes: int) -> Canary:
+def found_canary(
+    model: ClippedModel, records: Matrix, attribute: Attribute, classes: int
+) -> Canary:
     """The record (of n, q) and the label whose gradient moves farthest as the attribute flips."""
     return _farthest(model, records, attribute, classes, 1)[0]
 
 
 def crafted_canary(
-    model: Model,
+    model: ClippedModel,
     records: Matrix,
     attribute: Attribute,
     classes: int,
@@ -188,7 +190,7 @@ def crafted_canary(
 
 
 def _farthest(
-    model: Model, records: Matrix, attribute: Attribute, classes: int, number: int
+    model: ClippedModel, records: Matrix, attribute: Attribute, classes: int, number: int
 ) -> list[Canary]:
     """The records and labels that move farthest, so many, farthest first."""
     if not len(records):

@@ -15,6 +15,7 @@ is in units of the noise, from halfway between the worlds; it is fixed before an
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -98,6 +99,7 @@ def epsilon_of(mu: float, delta: float) -> float:
     return move_epsilon(_UNIT, mu, delta)
 
 
+@lru_cache(maxsize=64)  # of many audits of one claim
 def fixed_threshold(
     mu: float,
     releases: int,

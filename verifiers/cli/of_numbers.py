@@ -19,6 +19,18 @@ _TAKEN = frozenset(
 """Parameters of the command that a run of numbers takes."""
 
 
+def claim_of_numbers(path: str) -> "NumbersClaim | None":
+    """The claim in a file, where it is one of numbers; ends the command for one that is wrong."""
+    from ..claim import ClaimError, read_table
+    from ..numbers.claim import is_of_numbers, parse_numbers_claim
+
+    try:
+        table = read_table(path)
+        return parse_numbers_claim(table, path) if is_of_numbers(table) else None
+    except ClaimError as error:
+        fail(*lines_of(error))
+
+
 def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -> NoReturn:
     """Runs the gate for numbers and ends the command; given: the command's parameters."""
     from ...reference.clock import run_clock, untimed

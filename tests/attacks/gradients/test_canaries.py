@@ -11,7 +11,7 @@ from dpassay.attacks.auditing import Counts
 from dpassay.attacks.gradients.canaries import (
     Attribute,
     Canary,
-    Model,
+    ClippedModel,
     crafted_canary,
     found_canary,
 )
@@ -50,7 +50,7 @@ def a_canary(distance, clip_norm=1.0):
 def test_of_the_records_the_one_that_moves_farthest_is_found() -> None:
     """Whatever attribute it has itself; and the label that has the gradient."""
     records = np.array([[1.0, 0.1, 0.0], [-1.0, 0.3, 0.2], [1.0, 0.2, -0.1]])
-    found = found_canary(Model(turning, 10.0), records, FLIP, classes=2)
+    found = found_canary(ClippedModel(turning, 10.0), records, FLIP, classes=2)
     assert found.label == 1
     assert found.here.tolist() == [1.0, 0.3, 0.2]
     assert found.there.tolist() == [-1.0, 0.3, 0.2]
@@ -59,7 +59,7 @@ def test_of_the_records_the_one_that_moves_farthest_is_found() -> None:
 
 def test_gradients_are_clipped_before_they_are_compared() -> None:
     """Unclipped they would lie 20 apart; clipped to 0.5 each, never more than 1."""
-    found = found_canary(Model(turning, 0.5), np.array([[1.0, 6.0, 8.0]]), FLIP, classes=2)
+    found = found_canary(ClippedModel(turning, 0.5), np.array([[1.0, 6.0, 8.0]]), FLIP, classes=2)
     assert found.distance == pytest.approx(1.0)
 
 
@@ -67,7 +67,7 @@ def test_a_crafted_canary_keeps_to_the_range_and_gains() -> None:
     """The farthest corner of the box that the records span; twice as far with twice the reach."""
     rng = np.random.default_rng(0)
     records = np.column_stack([rng.choice([-1.0, 1.0], 50), rng.uniform(-0.1, 0.1, (50, 4))])
-    model = Model(turning, 10.0)
+    model = ClippedModel(turning, 10.0)
     low, high = records[:, 1:].min(0), records[:, 1:].max(0)
     corner = 2.0 * np.linalg.norm(np.maximum(np.abs(low), np.abs(high)))
     best = found_canary(model, records, FLIP, 2).distance
@@ -88,7 +88,7 @@ def test_gradients_that_are_none_are_named() -> None:
         (lambda x, y: "none", "expected numbers of shape"),
     ):
         with pytest.raises(ValueError, match=message):
-            Model(made, 1.0).clipped(records, np.zeros(3, dtype=np.int64))
+            ClippedModel(made, 1.0).clipped(records, np.zeros(3, dtype=np.int64))
 
 
 @pytest.mark.parametrize("steps", [1, 10])

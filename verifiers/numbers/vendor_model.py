@@ -1,0 +1,48 @@
+"""The vendor's model: whatever gives gradients of records, by its spec, run in this process."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...attacks.gradients.canaries import Labels
+from ...reference.arrays import Matrix
+from ...reference.clock import OutOfTime
+from ..targets import TargetError
+from ..targets.spec import load
+
+
+class ModelError(ValueError):
+    """A model that cannot be had, or does not do what it must; the message is one line."""
+
+
+@dataclass(frozen=True)
+class VendorModel:
+    """`package.module:attr` or `path/to/file.py:attr`, a callable (records, labels) -> gradients.
+
+    spec: as typed, which messages name.
+    """
+
+    spec: str
+    model: Any
+
+    def __call__(self, records: Matrix, labels: Labels) -> Any:
+        """Gradients (n, p) of records (n, q) with labels (n,). Raises ModelError."""
+        try:
+            return self.model(records.copy(), labels.copy())
+        except OutOfTime:
+            raise
+        except Exception as error:
+            raised = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise ModelError(
+                f"{self.spec}: for records of shape {records.shape} it raised {raised}"
+            ) from error
+
+
+def load_model(spec: str) -> VendorModel:
+    """The model that `spec` names. Raises ModelError of one line."""
+    try:
+        found = load(spec)
+    except TargetError as error:
+        raise ModelError(str(error)) from None
+    if not callable(found):
+        raise ModelError(f"{spec}: expected a callable (records, labels) -> gradients (n, p)")
+    return VendorModel(spec, found)
