@@ -76,7 +76,9 @@ class Encoder:
         given, named = jnp.asarray(inputs), jnp.asarray(users)
 
         @jax.jit
-        def step(at: Array, state: optax.OptState) -> tuple[Array, optax.OptState]:
+        def step(
+            at: Array, state: optax.OptState, given: Array, named: Array
+        ) -> tuple[Array, optax.OptState]:
             gradient = jax.grad(lambda p: network.losses(p, given, named).mean())(at)
             updates, state = optimiser.update(gradient, state)
             return jnp.asarray(optax.apply_updates(at, updates)), state
@@ -84,7 +86,7 @@ class Encoder:
         at = jnp.asarray(network.initial(seed))
         state = optimiser.init(at)
         for _ in range(self.steps):
-            at, state = step(at, state)
+            at, state = step(at, state, given, named)
         return _Places(network, np.asarray(at))
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpassay.attacks.gradients import learner
 from dpassay.attacks.gradients.adversaries import Forest, Observation
 from dpassay.attacks.gradients.data import Records, split, split_users
 from dpassay.attacks.gradients.defences.defence import Defence
+from dpassay.attacks.gradients.derivatives import batch_gradients
 from dpassay.attacks.gradients.derivatives import scores as learner_scores
 from dpassay.attacks.gradients.encoder import Encoder
 from dpassay.attacks.gradients.features import Features
@@ -71,7 +71,7 @@ def test_released_is_what_a_defence_makes_of_records_gradients():
     model = Model(NETWORK, NETWORK.initial(0))
     batches = Batches(rows, np.array([0, 1, 0]))
     found = released(model, data, batches, Clipped(), (0,))
-    each = learner.batch_gradients(
+    each = batch_gradients(
         NETWORK, model.parameters, data.features, data.labels, np.arange(50)[:, None]
     )
     by_hand = Clipped().release_many(each[rows], 0, batches.sensitive)
@@ -86,7 +86,8 @@ class Clipped(Defence):
     """Clips to 0.1, and adds what it was told to hide."""
 
     def shares(self, norms: np.ndarray) -> np.ndarray:
-        return (np.minimum(1.0, 0.1 / norms) / norms.shape[1]).astype(np.float32)
+        found: np.ndarray = (np.minimum(1.0, 0.1 / norms) / norms.shape[1]).astype(np.float32)
+        return found
 
     def defended(self, gradients: np.ndarray, sensitive: np.ndarray, seed: int) -> np.ndarray:
         return gradients if sensitive is None else gradients + sensitive[:, None]
@@ -97,7 +98,7 @@ def test_an_epoch_is_gradient_descent_over_every_record():
     data = people(48, tell=1.0)
     model = Model(NETWORK, NETWORK.initial(0))
     whole = trained(model, data, Defence(), Training(0.1, None), (0,))
-    mean = learner.batch_gradients(
+    mean = batch_gradients(
         NETWORK, model.parameters, data.features, data.labels, np.arange(48)[None]
     )[0]
     np.testing.assert_allclose(whole.parameters, model.parameters - 0.1 * mean, atol=1e-6)
@@ -135,7 +136,9 @@ def test_static_adversaries_know_no_defence_and_adaptive_ones_do():
 class Kept(Features):
     """All numbers of the gradients, kept for the test."""
 
-    def of(self, shadow: np.ndarray, observed: np.ndarray, seed: int) -> tuple:
+    def of(
+        self, shadow: np.ndarray, observed: np.ndarray, seed: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         self.seen = shadow, observed
         return shadow, observed
 
