@@ -1,4 +1,4 @@
-"""Gradients of many records and batches at once, and the norms that clipping needs.
+"""Gradients of many records and batches at once, the norms that clipping needs, and scores.
 
 `records` (n, d) and `labels` (n,) are those of a pool; `noise` (n, w) or (b, k, w) where the loss
 draws some (`Network.noises`), else None.
@@ -87,14 +87,14 @@ def norms(
     return np.asarray(_ghost(network, parameters, records, labels, noise))
 
 
-def mean_loss(network: Network, parameters: Parameters, records: Floats, labels: Labels) -> float:
-    """The mean loss of records, where there is no noise."""
-    return float(jnp.mean(_losses(network, parameters, records, labels)))
+def scores(network: Network, parameters: Parameters, records: Floats) -> Floats:
+    """The model's scores (n, classes), without noise: what it is good for."""
+    return np.asarray(_scores(network, parameters, records))
 
 
 @partial(jax.jit, static_argnums=0)
-def _losses(network: Network, parameters: Array, records: Array, labels: Array) -> Array:
-    return network.losses(parameters, records, labels)
+def _scores(network: Network, parameters: Array, records: Array) -> Array:
+    return network.logits(parameters, records)
 
 
 @partial(jax.jit, static_argnums=0)

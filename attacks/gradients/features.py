@@ -32,7 +32,7 @@ class MaxPooled(Features):
 
     def _pooled(self, gradients: Floats) -> Floats:
         found = gradients[:, :: self.width].copy()
-        for place in range(1, self.width):  # reduceat takes 20 times as long
+        for place in range(1, self.width):  # np.maximum.reduceat takes six times as long
             next_ones = gradients[:, place :: self.width]
             some = found[:, : next_ones.shape[1]]
             np.maximum(some, next_ones, out=some)

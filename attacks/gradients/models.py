@@ -134,6 +134,10 @@ class Perceptron(Network):
         scores, divergence, seen = self._forward(parameters, records, noise, offsets)
         return (_cross_entropy(scores, labels) + self.beta * divergence).sum(), seen
 
+    def embedded(self, parameters: Array, records: Array) -> Array:
+        """What goes into the last layer (n, width)."""
+        return self._forward(parameters, records, None, None)[2][-1]
+
     def _forward(
         self,
         parameters: Array,
