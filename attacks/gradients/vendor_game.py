@@ -7,7 +7,7 @@ batches of the other half. Of several releases of a batch the adversary takes th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -130,6 +130,10 @@ class Played:
     prior: NDArray[np.float64]
     logs: Logs
     features: str
+
+    def part(self, trials: slice) -> "Played":
+        """Of some of the trials."""
+        return replace(self, truth=self.truth[trials], logs=self.logs[trials])
 
     @property
     def right(self) -> NDArray[np.bool_]:
