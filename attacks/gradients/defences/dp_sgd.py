@@ -6,10 +6,14 @@ costs is exact: optax has no accountant.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from numpy.typing import NDArray
+from optax.contrib import differentially_private_aggregate
 
 from ....reference.accounting.adjacency import Adjacency
 from ....reference.numbers import NoisyGradient, parse_number_noise
@@ -56,8 +60,6 @@ class DPSGD(Defence):
         self, gradients: Gradients, sensitive: NDArray[np.int64] | None, seed: int
     ) -> Gradients:
         """See `Defence.defended`: adds optax's noise, each batch with a key of its own."""
-        import jax
-
         del sensitive
         keys = jax.random.split(jax.random.key(seed), len(gradients))
         found = np.empty_like(gradients)
@@ -81,16 +83,15 @@ class DPSGD(Defence):
         return epsilon_bracket(NoisyGradient(noise, ((1,),), 1.0, adjacency), delta, releases).high
 
 
-def _noise(clip_norm: float, multiplier: float, width: int, keys: Any) -> Any:
+@partial(jax.jit, static_argnums=2)
+def _noise(clip_norm: float, multiplier: float, width: int, keys: Array) -> Array:
     """What optax adds to the sum of a batch (b, width): its aggregate of one gradient of 0."""
-    import jax
-    import jax.numpy as jnp
-    from optax.contrib import differentially_private_aggregate
-
     nothing = jnp.zeros((1, width), dtype=jnp.float32)
 
-    def one(key: Any) -> Any:
+    def one(key: Array) -> Array:
         aggregate = differentially_private_aggregate(clip_norm, multiplier, key)
-        return aggregate.update(nothing, aggregate.init(nothing))[0]
+        added: Array = aggregate.update(nothing, aggregate.init(nothing))[0]
+        return added
 
-    return jax.vmap(one)(keys)
+    found: Array = jax.vmap(one)(keys)
+    return found

@@ -6,15 +6,18 @@ to hide, and the surrogate can be trained anew by anybody, so that who knows of 
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 from numpy.typing import NDArray
 
 from .defence import Defence, Gradients
 
 _HIDDEN, _EPOCHS, _BATCH, _RATE = 32, 10, 100, 1e-3
+_ADAM = optax.adam(_RATE)
 _AT_ONCE = 1_000  # batches whose gradients are moved together
 
 
@@ -77,26 +80,26 @@ class Perturbation(Defence):
     def _moved(
         self, surrogate: Surrogate, gradients: Gradients, sensitive: NDArray[np.int64]
     ) -> Gradients:
-        import jax
-        import jax.numpy as jnp
-
-        uphill = jax.jit(jax.grad(partial(_loss, surrogate)))
         moved, hidden = jnp.asarray(gradients), jnp.asarray(sensitive)
         for _ in range(self.steps):
-            moved = moved + self.step * jnp.sign(uphill(moved, hidden))
+            moved = moved + self.step * jnp.sign(
+                _uphill(moved, surrogate.centre, surrogate.scale, surrogate.weights, hidden)
+            )
             moved = jnp.clip(moved, gradients - self.bound, gradients + self.bound)
         return np.asarray(moved, dtype=np.float32)
 
 
-def _loss(surrogate: Surrogate, gradients: Any, sensitive: Any) -> Any:
-    """Cross-entropy of all batches together: each one's gradient is its own."""
-    return _entropy(surrogate.weights, (gradients - surrogate.centre) / surrogate.scale, sensitive)
+@jax.jit
+def _uphill(gradients: Any, centre: Any, scale: Any, weights: Any, sensitive: Any) -> Any:
+    """Where the surrogate's loss rises (b, p), each batch's by itself."""
+
+    def loss(at: Any) -> Any:
+        return _entropy(weights, (at - centre) / scale, sensitive)
+
+    return jax.grad(loss)(gradients)
 
 
 def _entropy(weights: Any, inputs: Any, sensitive: Any) -> Any:
-    import jax
-    import jax.numpy as jnp
-
     first, shift, last, biases = weights
     scores = jax.nn.relu(inputs @ first + shift) @ last + biases
     logs = jax.nn.log_softmax(scores)
@@ -104,10 +107,6 @@ def _entropy(weights: Any, inputs: Any, sensitive: Any) -> Any:
 
 
 def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> Surrogate:
-    import jax
-    import jax.numpy as jnp
-    import optax
-
     random = np.random.default_rng(seed)
     centre, spread = gradients.mean(0), gradients.std(0)
     scale = np.maximum(spread, 1e-3 * spread.max() + 1e-12).astype(np.float32)
@@ -122,18 +121,17 @@ def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> S
             np.zeros(classes),
         )
     )
-    learner = optax.adam(_RATE)
-
-    @jax.jit
-    def learned(weights: Any, state: Any, some: Any, hidden: Any) -> Any:
-        changed, state = learner.update(jax.grad(_entropy)(weights, some, hidden), state)
-        return optax.apply_updates(weights, changed), state
-
-    state: Any = learner.init(weights)
+    state: Any = _ADAM.init(weights)
     hidden = jnp.asarray(sensitive)
     for _ in range(_EPOCHS):
         order = random.permutation(len(inputs))
         for start in range(0, len(order) - min(_BATCH, len(order)) + 1, _BATCH):
             rows = order[start : start + _BATCH]
-            weights, state = learned(weights, state, inputs[rows], hidden[rows])
+            weights, state = _learned(weights, state, inputs[rows], hidden[rows])
     return Surrogate(centre, scale, weights)
+
+
+@jax.jit
+def _learned(weights: Any, state: Any, inputs: Any, sensitive: Any) -> Any:
+    changed, state = _ADAM.update(jax.grad(_entropy)(weights, inputs, sensitive), state)
+    return optax.apply_updates(weights, changed), state
