@@ -53,6 +53,7 @@ def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -
     except ReportFileError as error:
         fail(*lines_of(error))
     claim = claim.with_limits(given["max_queries"], given["max_seconds"])
+    _try_model(claim)
     again = verify_line(
         spec,
         claim=claim_file,
@@ -94,6 +95,17 @@ def _refuse_others(context: click.Context) -> None:
         source = context.get_parameter_source(str(parameter.name))
         if parameter.name not in _TAKEN and source is not ParameterSource.DEFAULT:
             fail(f"{parameter.opts[0]}: the claim is of numbers, whose runs do not take it")
+
+
+def _try_model(claim: "NumbersClaim") -> None:
+    """Ends the command where the claim names a model that will not do, before anything is asked."""
+    from ..numbers.vendor_model import ModelError, model_of
+
+    if claim.leakage is not None:
+        try:
+            model_of(claim)
+        except ModelError as error:
+            fail(str(error))
 
 
 def _opened(target: str | None, claim: "NumbersClaim") -> "Target":

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...attacks.gradients.canaries import Labels
+from ...attacks.gradients.canaries import Labels, checked
 from ...reference.arrays import Matrix
 from ...reference.clock import OutOfTime
 from ..targets import TargetError
 from ..targets.spec import load
+from .claim import NumbersClaim
 
 
 class ModelError(ValueError):
@@ -46,3 +47,22 @@ def load_model(spec: str) -> VendorModel:
     if not callable(found):
         raise ModelError(f"{spec}: expected a callable (records, labels) -> gradients (n, p)")
     return VendorModel(spec, found)
+
+
+def model_of(claim: NumbersClaim) -> VendorModel:
+    """The model of the claim's `[leakage]`, tried on one record. Raises ModelError of one line."""
+    assert claim.leakage is not None
+    model, people = load_model(claim.leakage.model), claim.leakage.people
+    width = claim.mechanism.width
+    try:
+        found = checked(model(people.records[:1], people.labels[:1]), people.labels[:1])
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise ModelError(f"{model.spec}: {error}") from None
+    if found.shape[1] != width:
+        raise ModelError(
+            f"{model.spec}: gradients of {found.shape[1]:,} numbers, but the claim's shapes have "
+            f"{width:,}"
+        )
+    return model
