@@ -22,7 +22,7 @@ FEW = 100
 
 SIZES = (1, 4, 64)
 """Records a batch, beside the 16 of the paper's attribute and property inference."""
-SIGMAS = {"one-hot": (0.05, 0.75), "label": (0.05, 0.75, 2.0, 8.0)}
+SIGMAS = {"one-hot": (0.05, 0.75), "label": (0.05, 0.75, 8.0)}
 """Noise multipliers; the first two are those of the paper's Table 2."""
 
 
@@ -81,7 +81,7 @@ def settings() -> dict[str, Setting]:
     whole = Reader(batches=1_000)
     for encoding in ENCODINGS:
         base = Setting(encoding=encoding, readers=(whole,))
-        plain = replace(base, readers=(Reader(),))
+        plain = replace(base, trials=2_000, readers=(Reader(),))
         found |= {
             f"pia {encoding}": replace(
                 base, rounds=10, readers=(whole, replace(whole, records=FEW))
@@ -95,10 +95,11 @@ def settings() -> dict[str, Setting]:
         for size in SIZES:
             found[f"pia {encoding} size {size}"] = replace(plain, size=size)
         found |= {f"defended {encoding} {name}": each for name, each in _defended(plain)}
-    found["dia label 32"] = Setting(encoding="label", attack="dia", size=32)
+    some = Setting(encoding="label", trials=2_000)
+    found["dia label 32"] = replace(some, attack="dia", size=32)
     for size in SIZES:
-        found[f"aia label size {size}"] = Setting(encoding="label", attack="aia", size=size)
-    found |= {f"choice {name}": each for name, each in _choices(Setting(encoding="label"))}
+        found[f"aia label size {size}"] = replace(some, attack="aia", size=size)
+    found |= {f"choice {name}": each for name, each in _choices(some)}
     return found
 
 
@@ -115,7 +116,6 @@ def _choices(base: Setting) -> list[tuple[str, Setting]]:
 def _defended(base: Setting) -> list[tuple[str, Setting]]:
     both = (Reader(), Reader(adaptive=True))
     noisy = (*both, Reader(adaptive=True, components=True))
-    base = replace(base, trials=2_000)
     heuristic: list[Defence] = [Pruning(), Signs(), Perturbation(), Bottleneck()]
     each = [(one.name, replace(base, defence=one, readers=both)) for one in heuristic]
     for sigma in SIGMAS[base.encoding]:

@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from numpy.typing import NDArray
-from optax.contrib import differentially_private_aggregate
 
 from ....reference.accounting.adjacency import Adjacency
 from ....reference.numbers import NoisyGradient, parse_number_noise
@@ -86,6 +85,8 @@ class DPSGD(Defence):
 @partial(jax.jit, static_argnums=2)
 def _noise(clip_norm: float, multiplier: float, width: int, keys: Array) -> Array:
     """What optax adds to the sum of a batch (b, width): its aggregate of one gradient of 0."""
+    from optax.contrib import differentially_private_aggregate
+
     nothing = jnp.zeros((1, width), dtype=jnp.float32)
 
     def one(key: Array) -> Array:

@@ -6,18 +6,17 @@ to hide, and the surrogate can be trained anew by anybody, so that who knows of 
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from numpy.typing import NDArray
 
 from .defence import Defence, Gradients
 
 _HIDDEN, _EPOCHS, _BATCH, _RATE = 32, 10, 100, 1e-3
-_ADAM = optax.adam(_RATE)
 _AT_ONCE = 1_000  # batches whose gradients are moved together
 
 
@@ -121,7 +120,7 @@ def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> S
             np.zeros(classes),
         )
     )
-    state: Any = _ADAM.init(weights)
+    state: Any = _adam().init(weights)
     hidden = jnp.asarray(sensitive)
     for _ in range(_EPOCHS):
         order = random.permutation(len(inputs))
@@ -131,7 +130,14 @@ def _trained(gradients: Gradients, sensitive: NDArray[np.int64], seed: int) -> S
     return Surrogate(centre, scale, weights)
 
 
+@cache
+def _adam() -> Any:
+    import optax
+
+    return optax.adam(_RATE)
+
+
 @jax.jit
 def _learned(weights: Any, state: Any, inputs: Any, sensitive: Any) -> Any:
-    changed, state = _ADAM.update(jax.grad(_entropy)(weights, inputs, sensitive), state)
-    return optax.apply_updates(weights, changed), state
+    changed, state = _adam().update(jax.grad(_entropy)(weights, inputs, sensitive), state)
+    return jax.tree.map(jnp.add, weights, changed), state
