@@ -232,3 +232,21 @@ def test_figures_of_the_published_votes(published_data):
     balanced = measures.balanced_precision(flagged, holder)
     assert f"{balanced.mean:.3f} {balanced.sd:.3f}" == "0.647 0.043"
     assert balanced.at_least(0.75) < 0.02
+
+
+def test_the_macro_area_is_that_of_scikit_learn_and_its_interval_covers():
+    # catches an interval that takes the classes' areas for independent: they share every record
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 3, 150)
+    scores = rng.normal(size=(150, 3)) + np.eye(3)[truth]
+    found = measures.macro_auc(scores, truth)
+    each = [roc_auc_score(truth == label, scores[:, label]) for label in range(3)]
+    assert found.value == pytest.approx(np.mean(each))
+    exact, covered = norm.cdf(1.0 / np.sqrt(2.0)), 0
+    for _ in range(400):
+        truth = rng.permutation(np.arange(150) % 3)
+        one = measures.macro_auc(rng.normal(size=(150, 3)) + np.eye(3)[truth], truth)
+        covered += one.low <= exact <= one.high
+    assert 360 <= covered <= 396  # of 95 %, five deviations
+    with pytest.raises(ValueError, match=r"expected \(n, m\) and \(n,\)"):
+        measures.macro_auc(scores, truth[:3])

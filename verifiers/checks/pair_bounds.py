@@ -4,7 +4,6 @@ All labels are merged into two by a cut that is fixed before it is used (the 2-c
 2024, arXiv 2402.09403, equation 3); post-processing, so that every bound holds for the pair too.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,20 +100,18 @@ class PairLabels:
         intervals = [
             anytime_interval(int(c[cut].sum()), int(c.sum()), alpha / 2) for c in self.fresh
         ]
-        return _bounds(
-            intervals, privacy, times, int(self.first.sum() + self.fresh.sum()), 1.0 - alpha
-        )
+        p, q = _nearest(*intervals)
+        asked = int(self.first.sum() + self.fresh.sum())
+        return bounds_of(p, q, privacy, times, queries=asked, confidence=1.0 - alpha)
 
 
-def _bounds(
-    intervals: Sequence[tuple[float, float]],
-    privacy: PrivacyClaim,
-    times: int,
-    queries: int,
-    confidence: float,
+def bounds_of(
+    p: float, q: float, privacy: PrivacyClaim, times: int, *, queries: int, confidence: float
 ) -> Audit:
-    """From intervals for the cut's probability at either histogram, by their nearest two points."""
-    p, q = _nearest(*intervals)
+    """What follows from an event's probabilities in either world, no further apart than is proved.
+
+    privacy: what is claimed of the two worlds; times: how often; queries: that were asked.
+    """
     delta = privacy.delta
     one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
     costs = np.maximum(renyi_divergence(one, other, ORDERS), renyi_divergence(other, one, ORDERS))

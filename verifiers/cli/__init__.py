@@ -8,6 +8,7 @@ from .audit import audit
 from .chain import chain
 from .monitor import monitor
 from .plan import plan
+from .play import play
 from .probabilities import probabilities
 from .reconstruct import reconstruct
 from .serve import serve
@@ -22,7 +23,20 @@ def commands() -> None:
     """Assay differentially private aggregators: what they draw, spend and leak."""
 
 
-for _command in (verify, plan, probabilities, reconstruct, account, audit, chain, monitor, serve):
+_COMMANDS = (
+    verify,
+    plan,
+    probabilities,
+    reconstruct,
+    account,
+    audit,
+    chain,
+    play,
+    monitor,
+    serve,
+)
+
+for _command in _COMMANDS:
     commands.add_command(_command)
 
 

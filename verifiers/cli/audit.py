@@ -8,14 +8,34 @@ from typing import Any
 import click
 
 from ..commands.exit_statuses import fail, lines_of, on_stdout
+from .audit_gradient import GradientOptions, audit_gradient
 from .audit_mechanism import audit_by_name, of_mechanism, typed_options
+from .of_numbers import claim_of_numbers
 
 
 @click.command()
 @click.argument("target", required=False)
 @click.argument("other", required=False)
 @click.option("--claim", metavar="FILE", help="The claim, TOML.")
-@click.option("--pair", nargs=2, metavar="HISTOGRAM HISTOGRAM", help="One vote apart.")
+@click.option(
+    "--pair",
+    nargs=2,
+    metavar="HISTOGRAM HISTOGRAM",
+    help="One vote apart; of noisy gradients, two JSON files of tensors, a row for each record.",
+)
+@click.option(
+    "--model",
+    metavar="SPEC",
+    help="Of noisy gradients, in place of --pair: (records, labels) -> gradients, in Python, "
+    "against which a canary is crafted from --data FILE and --label COLUMN.",
+)
+@click.option(
+    "--attribute",
+    "attributes",
+    metavar="COLUMN",
+    multiple=True,
+    help="What the canary's records differ in; several where a word has a column for each value.",
+)
 @of_mechanism
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @click.pass_context
@@ -27,14 +47,19 @@ def audit(
     other: str | None,
     claim: str | None,
     pair: tuple[str, str] | None,
+    model: str | None,
+    attributes: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Bound from below what labels give away of one record.
+    """Bound from below what labels, or noisy gradients, give away of one record.
 
     With TARGET, --claim and --pair: of a deployment's labels for two histograms, one vote apart.
     With OTHER, a deployment whose data differ in one record, TARGET is asked the first and OTHER
     the second.
+
+    Where the claim is of noisy gradients: of two batches, or of a canary, a record whose gradient
+    moves far as one attribute is flipped, beside what it costs exactly.
 
     With --mechanism: of a private prediction mechanism whose teachers are trained on records, by
     the adversaries of Chadha et al. 2024, beside the exact cost and what theory charges.
@@ -45,10 +70,20 @@ def audit(
     if options["mechanism"] is not None:
         if target is not None or claim is not None or pair is not None:
             fail("--mechanism stands for TARGET, --claim and --pair: give one or the other")
+        if model is not None or attributes:
+            fail("--model and --attribute belong to a TARGET that releases gradients")
         audit_by_name(context, options, as_json=as_json)
-    stray = typed_options(context, {"claim", "pair", "as_json"})
+    numbers = None if claim is None else claim_of_numbers(claim)
+    of_gradients = {"model", "attributes", "data", "label", "seed"}
+    stray = typed_options(
+        context, {"claim", "pair", "as_json"} | (of_gradients if numbers is not None else set())
+    )
     if stray:
-        fail(f"{stray[0]} belongs to --mechanism NAME, which is not given")
+        owner = "claims of noisy gradients" if stray[0] in ("--model", "--attribute") else None
+        fail(f"{stray[0]} belongs to {owner or '--mechanism NAME, which is not given'}")
+    if numbers is not None:
+        given = GradientOptions(pair, model, options["data"], options["label"], attributes)
+        audit_gradient(target, other, numbers, given, seed=options["seed"], as_json=as_json)
     if target is None or claim is None or pair is None:
         fail("give TARGET, --claim FILE and --pair HISTOGRAM HISTOGRAM, or --mechanism NAME")
     _audit_pair([target] if other is None else [target, other], claim, pair, as_json=as_json)

@@ -19,6 +19,18 @@ _TAKEN = frozenset(
 """Parameters of the command that a run of numbers takes."""
 
 
+def claim_of_numbers(path: str) -> "NumbersClaim | None":
+    """The claim in a file, where it is one of numbers; ends the command for one that is wrong."""
+    from ..claim import ClaimError, read_table
+    from ..numbers.claim import is_of_numbers, parse_numbers_claim
+
+    try:
+        table = read_table(path)
+        return parse_numbers_claim(table, path) if is_of_numbers(table) else None
+    except ClaimError as error:
+        fail(*lines_of(error))
+
+
 def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -> NoReturn:
     """Runs the gate for numbers and ends the command; given: the command's parameters."""
     from ...reference.clock import run_clock, untimed
@@ -41,6 +53,7 @@ def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -
     except ReportFileError as error:
         fail(*lines_of(error))
     claim = claim.with_limits(given["max_queries"], given["max_seconds"])
+    _try_model(claim)
     again = verify_line(
         spec,
         claim=claim_file,
@@ -82,6 +95,17 @@ def _refuse_others(context: click.Context) -> None:
         source = context.get_parameter_source(str(parameter.name))
         if parameter.name not in _TAKEN and source is not ParameterSource.DEFAULT:
             fail(f"{parameter.opts[0]}: the claim is of numbers, whose runs do not take it")
+
+
+def _try_model(claim: "NumbersClaim") -> None:
+    """Ends the command where the claim names a model that will not do, before anything is asked."""
+    from ..numbers.vendor_model import ModelError, model_of
+
+    if claim.leakage is not None:
+        try:
+            model_of(claim)
+        except ModelError as error:
+            fail(str(error))
 
 
 def _opened(target: str | None, claim: "NumbersClaim") -> "Target":

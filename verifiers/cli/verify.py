@@ -8,7 +8,7 @@ from click.core import ParameterSource
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
 from .ending import end, told
-from .of_numbers import judge_numbers
+from .of_numbers import claim_of_numbers, judge_numbers
 from .opened import opened
 from .recorded_log import judge_log
 from .workers import over_workers
@@ -170,8 +170,6 @@ def _claim_of_numbers(
     target: str | None, claim_file: str | None, demo: str | None
 ) -> "NumbersClaim | None":
     """The claim, where it is one of numbers; ends the command for one that is wrong."""
-    from ..claim import ClaimError, read_table
-    from ..numbers.claim import is_of_numbers, parse_numbers_claim
     from ..numbers.embedded import DEMO, embedded_numbers_claim
 
     if demo is not None:
@@ -180,13 +178,7 @@ def _claim_of_numbers(
         if target is not None or claim_file is not None:
             fail("--demo: an embedded example goes without TARGET and --claim")
         return embedded_numbers_claim()
-    if claim_file is None:
-        return None
-    try:
-        table = read_table(claim_file)
-        return parse_numbers_claim(table, claim_file) if is_of_numbers(table) else None
-    except ClaimError as error:
-        fail(*lines_of(error))
+    return None if claim_file is None else claim_of_numbers(claim_file)
 
 
 def _beside_a_log(context: click.Context) -> bool:

@@ -4,7 +4,14 @@ import math
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.numbers import (
@@ -19,6 +26,7 @@ from ...reference.numbers import (
 )
 from ..claim import ClaimError, Gate, HttpClaim, PrivacyClaim, Table
 from ..claim_mistakes import are_missing, mistakes
+from ..inputs.people_file import People, read_people
 from ..targets.http_options import HttpOptions
 from ..targets.numbers import NumberRelease, Values
 
@@ -203,6 +211,39 @@ def _them(keys: list[str]) -> str:
     return "it" if len(keys) == 1 and " and " not in keys[0] else "them"
 
 
+class LeakageClaim(Table):
+    """`[leakage]`: what may be inferred at most from gradients of the vendor's model and data."""
+
+    model: str
+    data: str
+    label: str
+    attribute: str | list[str]
+    seen: bool = True
+    batch: int = Field(default=16, ge=1, le=10_000)
+    releases: int = Field(default=1, ge=1, le=10_000)
+    max_advantage: float = Field(default=0.0, ge=0, le=1)
+    _people: People = PrivateAttr()
+
+    def read(self) -> None:
+        """Reads the data, from the working directory. Raises ValueError."""
+        self._people = read_people(self.data, self.label, self.columns, seen=self.seen)
+
+    @property
+    def people(self) -> People:
+        """What `read` has read."""
+        return self._people
+
+    @property
+    def columns(self) -> list[str]:
+        """That hold the attribute."""
+        return [self.attribute] if isinstance(self.attribute, str) else self.attribute
+
+    @property
+    def named(self) -> str:
+        """The attribute, as messages name it."""
+        return ", ".join(self.columns)
+
+
 class NumbersClaim(Table):
     """A claim of numbers; `[gate]`, `[privacy]` and `[http]` are those of a claim of labels."""
 
@@ -210,6 +251,13 @@ class NumbersClaim(Table):
     privacy: PrivacyClaim | None = None
     gate: Gate = Gate()
     http: HttpClaim | None = None
+    leakage: LeakageClaim | None = None
+
+    @model_validator(mode="after")
+    def _leakage_of_gradients(self) -> Self:
+        if self.leakage is not None and self.mechanism.takes != "tensors":
+            raise ValueError(f"leakage: only noisy-gradient takes it, not {self.mechanism.name}")
+        return self
 
     @property
     def said(self) -> str:
@@ -248,7 +296,13 @@ def is_of_numbers(table: dict[str, Any]) -> bool:
 def parse_numbers_claim(table: dict[str, Any], source: str = "claim") -> NumbersClaim:
     """The claim in `table` (parsed TOML). Raises ClaimError."""
     try:
-        return NumbersClaim.model_validate(table)
+        claim = NumbersClaim.model_validate(table)
     except ValidationError as error:
         lines = mistakes(error, NumbersClaim)
         raise ClaimError(*(f"{source}: {line}" for line in lines)) from None
+    if claim.leakage is not None:
+        try:
+            claim.leakage.read()
+        except ValueError as error:
+            raise ClaimError(f"{source}: leakage.data: {error}") from None
+    return claim

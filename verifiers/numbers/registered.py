@@ -6,6 +6,7 @@ from .checks.base import AskingCheck, ObservingCheck
 from .checks.clipping import Clipping
 from .checks.floating_point import FloatingPoint
 from .checks.fresh_noise import FreshNoise
+from .checks.gradient_leakage import GradientLeakage
 from .checks.independence import Independence
 from .checks.invariance import PermutationEquivariance, ShiftInvariance
 from .checks.keys_together import KeysFreshNoise, KeysIndependence
@@ -39,6 +40,7 @@ ASKING: tuple[type[AskingCheck], ...] = (
     FloatingPoint,
     PrivacyAudit,
     PrivacyClaim,
+    GradientLeakage,
 )
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 

@@ -18,10 +18,11 @@ SHARES: dict[str, float] = {
     "partition-release": 1 / 32,
     "privacy-audit": 1 / 32,
     "privacy-claim": 0.0,
+    "gradient-leakage": 1 / 32,
 }
 """Share of each check; 0 where a failure is a proof, not a statistic."""
 
-SIMPLEST_SHARE = 1 / 16
+SIMPLEST_SHARE = 1 / 32
 """Share of the search for the simplest input that still shows a violation."""
 
 assert math.isclose(sum(SHARES.values()) + SIMPLEST_SHARE, 1.0)

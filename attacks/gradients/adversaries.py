@@ -1,0 +1,114 @@
+"""Adversaries who read a sensitive variable from gradients: Li et al. 2024, section 4.
+
+An adversary has public records, the training algorithm and the model's parameters of the rounds
+that it observes, so that it computes gradients of shadow batches of its own, with known a. An
+adaptive one puts the learner's defence on them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference.parallel.workers import stream
+from .data import Floats, Records
+from .defences.defence import Defence
+from .features import Features, MaxPooled
+from .learner import released
+from .models import Model
+from .posteriors import Logs, by_forest, by_thresholds
+from .sensitive import Batches, Sensitive
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a round shows an adversary.
+
+    number: of the round, from 0; model: before its step; released (t, p): for the batches
+    of t trials; defence: the learner's, as fitted in this round, of which a static adversary knows
+    nothing; candidates: in user inference, public records of the candidates in each trial, with
+    their rows (t, m, k).
+    """
+
+    number: int
+    model: Model
+    released: Floats
+    defence: Defence
+    candidates: tuple[Records, NDArray[np.int64]] | None = None
+
+
+class Adversary(Protocol):
+    """Whoever infers; `name` as tables have it."""
+
+    @property
+    def name(self) -> str:
+        """Of its kind."""
+
+    def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
+        """Of one round, under a uniform prior (t, m)."""
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A random forest on a few features of gradients, fresh in each round (section 5.1.3).
+
+    inferred: what; size: records a batch; adaptive: whether it knows the defence; shadow_batches:
+    equally many for each value; shadow_records: how many public records it has, equally many of
+    each class, all of them by default.
+    """
+
+    inferred: Sensitive
+    size: int
+    adaptive: bool = False
+    features: Features = field(default_factory=MaxPooled)
+    shadow_batches: int = 1_000
+    shadow_records: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Static or adaptive."""
+        return "adaptive" if self.adaptive else "static"
+
+    def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
+        """Of each trial's release, from shadow batches drawn anew."""
+        known = _some(public, self.shadow_records)
+        batches = balanced(
+            self.inferred, known, self.shadow_batches, self.size, stream([seed, 10], seen.number)
+        )
+        defence = seen.defence if self.adaptive else Defence()
+        keys = (seed, 11, seen.number)
+        shadow = released(seen.model, known, batches, defence, keys)
+        ours, theirs = self.features.of(shadow, seen.released, seed)
+        learn = by_thresholds if self.inferred.ordered else by_forest
+        return learn(ours, batches.sensitive, theirs, self.inferred.classes, seed + seen.number)
+
+
+def balanced(
+    inferred: Sensitive, records: Records, batches: int, size: int, random: np.random.Generator
+) -> Batches:
+    """About so many batches, equally many for each value of a."""
+    values = np.repeat(np.arange(inferred.classes), max(batches // inferred.classes, 1))
+    return Batches(inferred.batch_of(records, values, size, random), values)
+
+
+def combined(by_round: NDArray[np.float64], prior: NDArray[np.float64]) -> Logs:
+    """Log posteriors (t, m) from those of rounds (r, t, m) under a uniform prior, and the prior.
+
+    Equation 5 takes the prior off all rounds but one, since its posteriors have it: these do not,
+    so that it is added once. Taking it off balanced posteriors as well would count it against
+    itself. Rounds count as independent given a (equation 3), so that the sums exaggerate.
+    """
+    sums = by_round.sum(0) + np.log(prior)
+    top = sums.max(1, keepdims=True)
+    found: Logs = sums - top - np.log(np.exp(sums - top).sum(1, keepdims=True))
+    return found
+
+
+def _some(public: Records, count: int | None) -> Records:
+    """The first public records of each class, so that fewer are among more."""
+    if count is None:
+        return public
+    each = count // len(public.names)
+    rows = [np.flatnonzero(public.sensitive == a)[:each] for a in range(len(public.names))]
+    return public.take(np.concatenate(rows))

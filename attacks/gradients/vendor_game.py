@@ -1,0 +1,280 @@
+"""The inference game on a model of which nothing is known but gradients: any callable.
+
+Definition 3.1 of Li et al. 2024 with the parameters as they stand: records are split in two, the
+challenger draws batches from one half, all records of a batch with one value of the sensitive
+variable, and an adversary who knows the defence reads what is released of them, having learned from
+batches of the other half. Of several releases of a batch the adversary takes the mean.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ...reference.arrays import Matrix
+from ...reference.clock import step
+from ...reference.parallel.workers import stream
+from ..inference.measures import Estimate, advantage
+from .adversaries import balanced, combined
+from .canaries import Labels, PerExample, checked
+from .data import Floats, Records, Whole
+from .defences.defence import Defence
+from .features import Components, Features, MaxPooled
+from .posteriors import Logs, by_forest
+from .sensitive import Batches, SharedValue
+
+_AT_ONCE = 1_000  # records whose gradients are asked for together
+_STORED = 100_000_000  # numbers of all records' gradients together
+_CHUNK = 4_000_000  # numbers of the batches that are made together
+_LOOKED_AT = 10_000  # coordinates of a release
+_FEWEST = 4  # records of each value on either side
+_SHADOW, _CHOOSING = 1_000, 400  # batches to learn from, and to choose features by
+
+
+@dataclass(frozen=True)
+class KnownDirections(Features):
+    """Directions (p, f) that the adversary has from gradients without noise: its own records'.
+
+    Principal components of noisy releases are drowned long before the noise hides what lies along
+    these.
+    """
+
+    directions: Floats
+
+    def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:
+        """See `Features.of`: nothing is fitted."""
+        del seed
+        return shadow @ self.directions, observed @ self.directions
+
+
+@dataclass(frozen=True)
+class Table:
+    """Records as a vendor's model takes them (n, q), labels (n,), and what is sensitive (n,).
+
+    names: of the values of the sensitive variable, which is 0 to their number - 1.
+    """
+
+    records: Matrix
+    labels: Labels
+    sensitive: Whole
+    names: tuple[str, ...]
+
+    def take(self, rows: Whole) -> "Table":
+        """Some of the records."""
+        return Table(self.records[rows], self.labels[rows], self.sensitive[rows], self.names)
+
+    @cached_property
+    def as_records(self) -> Records:
+        """For drawing batches."""
+        return Records(self.records.astype(np.float32), self.labels, self.sensitive, self.names)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One half of the records, and the gradient of each (n, p)."""
+
+    table: Table
+    gradients: Floats
+
+    def released(
+        self, batches: Batches, defence: Defence, releases: int, seed: Sequence[int]
+    ) -> Floats:
+        """The mean of so many releases of each batch, (b, up to 10,000 coordinates)."""
+        width = self.gradients.shape[1]
+        norms = np.linalg.norm(self.gradients, axis=1)
+        shares = defence.shares(norms[batches.rows])
+        looked_at = coordinates(width)
+        found = np.empty((len(batches.rows), looked_at.size), dtype=np.float32)
+        for start in range(0, len(found), size := max(_CHUNK // width, 1)):
+            some = slice(start, start + size)
+            sums = _sums(self.gradients, batches.rows[some], shares[some])
+            random = stream(list(seed), start)
+            total = np.zeros_like(sums)
+            for _ in range(releases):
+                key = int(random.integers(2**31))
+                total += defence.defended(sums, batches.sensitive[some], key)
+            found[some] = total[:, looked_at] / np.float32(releases)
+        return found
+
+    def known(self, defence: Defence, size: int) -> KnownDirections:
+        """Those in which records differ most, and in which the values of a do."""
+        norms = np.linalg.norm(self.gradients, axis=1)
+        shares = defence.shares(np.repeat(norms[:, None], size, axis=1))[:, :1] * size
+        rows = (shares * self.gradients)[:, coordinates(self.gradients.shape[1])]
+        means = np.stack(
+            [rows[self.table.sensitive == a].mean(0) for a in range(len(self.table.names))]
+        )
+        from sklearn.decomposition import PCA
+
+        count = min(Components().count, *rows.shape)
+        found = PCA(count, svd_solver="randomized", random_state=0).fit(rows).components_
+        apart = means[1:] - means[0]
+        lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+        apart = apart / np.where(lengths > 0.0, lengths, 1.0)
+        return KnownDirections(np.concatenate([apart, found]).T.astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the adversary made of trials.
+
+    truth (t,): the value of each; prior (m,): the law that it was drawn from; logs (t, m): log
+    posteriors; features: that the adversary took.
+    """
+
+    truth: Whole
+    prior: NDArray[np.float64]
+    logs: Logs
+    features: str
+
+    def part(self, trials: slice) -> "Played":
+        """Of some of the trials."""
+        return replace(self, truth=self.truth[trials], logs=self.logs[trials])
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each guess (t,) was."""
+        return np.asarray(self.logs.argmax(1) == self.truth)
+
+    @property
+    def base(self) -> float:
+        """How often somebody is right who sees nothing: the largest of the prior."""
+        return float(self.prior.max())
+
+    @property
+    def advantage(self) -> Estimate:
+        """What guesses gain over that, as a share of what there is to gain."""
+        return advantage(self.logs.argmax(1), self.truth, self.base)
+
+
+@dataclass(frozen=True)
+class VendorGame:
+    """A game that is set up: both halves, and its rules.
+
+    size: records a batch; releases: of each batch, with noise of its own; defence: the learner's.
+    """
+
+    private: Side
+    public: Side
+    defence: Defence
+    size: int
+    releases: int
+    seed: int
+
+    @property
+    def inferred(self) -> SharedValue:
+        """All records of a batch have one value."""
+        return SharedValue(len(self.private.table.names))
+
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """The law of the value in trials: the private records' shares."""
+        return self.inferred.prior(self.private.table.as_records)
+
+    def trials(self, number: int, key: int) -> Batches:
+        """So many, drawn anew from the private records for each key."""
+        random = stream([self.seed, 30], key)
+        return self.inferred.draw(
+            self.private.table.as_records, self.prior, number, self.size, random
+        )
+
+    def simulated(self, trials: Batches) -> Floats:
+        """What the defence releases of them."""
+        return self.private.released(trials, self.defence, self.releases, [self.seed, 31])
+
+    def played(self, trials: Batches, observed: Floats) -> Played:
+        """What an adversary who knows the defence makes of releases of trials (t, coordinates).
+
+        By the features that do best on batches of its own: which, depends on the noise.
+        """
+        read = self.read(trials, observed)
+        return max(read, key=lambda one: one[0])[1]
+
+    def read(self, trials: Batches, observed: Floats) -> list[tuple[float, Played]]:
+        """The same by each kind of features, with their success on other batches of its own."""
+        step("learning from shadow batches")
+        shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
+        m, found = self.inferred.classes, []
+        for features in (MaxPooled(), Components(), self.public.known(self.defence, self.size)):
+            both = np.concatenate([held[1], observed])
+            ours, theirs = features.of(shadow[1], both, self.seed)
+            logs = by_forest(ours, shadow[0].sensitive, theirs, m, self.seed)
+            success = float((logs[: len(held[1])].argmax(1) == held[0].sensitive).mean())
+            seen = combined(logs[None, len(held[1]) :], self.prior)
+            name = type(features).__name__
+            found.append((success, Played(trials.sensitive, self.prior, seen, name)))
+        return found
+
+    def _shadow(self, number: int, key: int) -> tuple[Batches, Floats]:
+        random = stream([self.seed, 32], key)
+        batches = balanced(self.inferred, self.public.table.as_records, number, self.size, random)
+        seed = [self.seed, 33, key]
+        return batches, self.public.released(batches, self.defence, self.releases, seed)
+
+
+def vendor_game(
+    per_example: PerExample,
+    table: Table,
+    defence: Defence,
+    *,
+    size: int,
+    releases: int,
+    seed: int,
+) -> VendorGame:
+    """Sets the game up: halves the records, and asks the model for the gradient of each.
+
+    Of wide gradients, fewer records than there are. What defences learn, they learn from public
+    batches without a defence. Raises ValueError, in one line, for gradients that are none, and
+    where a value has too few records.
+    """
+    random = stream([seed, 34], 0)
+    order = random.permutation(len(table.records))
+    width = checked(per_example(table.records[:1], table.labels[:1]), table.labels[:1]).shape[1]
+    order = order[: max(_STORED // width, 2 * _FEWEST * len(table.names))]
+    sides: list[list[Any]] = [[], []]
+    for value, name in enumerate(table.names):
+        rows = order[table.sensitive[order] == value]
+        if len(rows) < 2 * _FEWEST:
+            raise ValueError(
+                f"{len(rows)} records whose value is {name}: expected {2 * _FEWEST} or more"
+            )
+        for side, half in zip(sides, (rows[::2], rows[1::2]), strict=True):
+            side.append(half)
+    private, public = (_side(per_example, table.take(np.concatenate(side))) for side in sides)
+    if type(defence).fitted is not Defence.fitted:
+        plain = VendorGame(private, public, Defence(), size, 1, seed)
+        batches, shown = plain._shadow(_SHADOW, 2)
+        if shown.shape[1] < width:
+            raise ValueError(f"{defence.name} of gradients of {width:,} numbers: expected fewer")
+        defence = defence.fitted(shown, batches.sensitive, seed)
+    return VendorGame(private, public, defence, size, releases, seed)
+
+
+def coordinates(width: int) -> NDArray[np.int64]:
+    """Which coordinates of a release are looked at: all, or of many ones spread evenly."""
+    if width <= _LOOKED_AT:
+        return np.arange(width)
+    return np.linspace(0, width - 1, _LOOKED_AT).astype(np.int64)
+
+
+def _side(per_example: PerExample, table: Table) -> Side:
+    parts = []
+    for start in range(0, len(table.records), _AT_ONCE):
+        step("gradients of records")
+        some = slice(start, start + _AT_ONCE)
+        labels = table.labels[some]
+        found = checked(per_example(table.records[some], labels), labels)
+        parts.append(found.astype(np.float32))
+    return Side(table, np.concatenate(parts))
+
+
+def _sums(gradients: Floats, rows: Whole, shares: Floats) -> Floats:
+    """Sums (b, p) of gradients, each times its share (b, k)."""
+    b, k = rows.shape
+    where = np.repeat(np.arange(b), k), rows.reshape(-1)
+    weights = csr_array((shares.reshape(-1), where), shape=(b, len(gradients)))
+    return np.asarray(weights @ gradients, dtype=np.float32)

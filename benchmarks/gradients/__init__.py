@@ -1,0 +1,1 @@
+"""What gradients say of the people of Adult: the study of docs/gradients.md."""

@@ -1,0 +1,48 @@
+"""What gradients say of the people of Adult (Li et al. 2024), and what five defences change.
+
+`python -m benchmarks.gradients [--workers N]` from the repository's root, in a clone with the
+extras `bench` and `gradients` and the data published with Wang et al. 2022 (DPASSAY_DATA, else
+../shared/data beside the clone), writes docs/gradients.md, docs/gradients.csv and the .svg. Parts
+are kept, so that a run that was stopped goes on where it was.
+"""
+
+import argparse
+import os
+import sys
+import time
+
+from ..long_runs import KEPT, ROOT, add_workers, carried_out, workers
+from .figures import draw
+from .games import DATA, measured
+from .page import page
+from .people import PEOPLE, told_apart
+from .rows import Found, rows
+from .settings import SEEDS, settings
+from .speed import speeds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Inference from gradients, on Adult.")
+    add_workers(parser)
+    asked = parser.parse_args()
+    if not (DATA / "adult_income_train.csv.gz").is_file():
+        sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
+    # each worker compiles the same functions: once is enough
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(KEPT / "compiled"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+    games = [(name, seed) for name in settings() for seed in range(SEEDS)]
+    people = [(name, seed) for name in PEOPLE for seed in range(SEEDS)]
+    with workers(asked) as executor:
+        results = carried_out(measured, games, "gradients", executor)
+        others = carried_out(told_apart, people, "gradients-people", executor)
+    found = Found.of(games, results), Found.of(people, others)
+    draw(ROOT / "docs", found[0])
+    (ROOT / "docs" / "gradients.csv").write_text(rows(found[0]))
+    lines = page(*found, speeds())
+    (ROOT / "docs" / "gradients.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    started = time.perf_counter()
+    main()
+    print(f"{time.perf_counter() - started:.0f} s", file=sys.stderr)

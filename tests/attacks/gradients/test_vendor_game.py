@@ -1,0 +1,129 @@
+"""The game on a callable: what is released, who has which records, and what can be read of it."""
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.gradients.defences.defence import Defence
+from dpassay.attacks.gradients.defences.dp_sgd import DPSGD
+from dpassay.attacks.gradients.defences.perturbation import Perturbation
+from dpassay.attacks.gradients.sensitive import Batches
+from dpassay.attacks.gradients.vendor_game import Played, Table, coordinates, vendor_game
+
+WIDTH = 12
+
+
+@pytest.fixture(autouse=True)
+def few_shadows(monkeypatch):
+    """So that forests are grown in no time; what there is to learn here is plain."""
+    monkeypatch.setattr("dpassay.attacks.gradients.vendor_game._SHADOW", 200)
+    monkeypatch.setattr("dpassay.attacks.gradients.vendor_game._CHOOSING", 100)
+
+
+def people(number=400, telling=1.0, seed=0):
+    """Records of four numbers; the first leans towards the sensitive value, a of 0, 1."""
+    rng = np.random.default_rng(seed)
+    sensitive = (rng.random(number) < 0.3).astype(np.int64)
+    records = rng.normal(size=(number, 4))
+    records[:, 0] += telling * (2 * sensitive - 1)
+    return Table(records, rng.integers(0, 2, number), sensitive, ("a", "b"))
+
+
+def gradients(records, labels):
+    """Three copies of the record."""
+    return np.tile(records, 3)
+
+
+def made(table, defence, size=8, releases=1, seed=0):
+    return vendor_game(gradients, table, defence, size=size, releases=releases, seed=seed)
+
+
+def played(game, number=300):
+    trials = game.trials(number, 0)
+    return game.played(trials, game.simulated(trials))
+
+
+def test_a_release_is_the_defended_sum_of_its_batch() -> None:
+    """Clipped record by record, not as a whole; with the attribute's records alone."""
+    game = made(people(), DPSGD(multiplier=0.0, clip_norm=1.5, size=8))
+    trials = game.trials(5, 0)
+    rows = game.private.gradients[trials.rows]
+    norms = np.linalg.norm(rows, axis=2, keepdims=True)
+    expected = (rows * np.minimum(1.0, 1.5 / norms)).mean(1)
+    assert np.allclose(game.simulated(trials), expected, atol=1e-6)
+    assert (game.private.table.sensitive[trials.rows] == trials.sensitive[:, None]).all()
+
+
+def test_the_adversary_learns_from_other_records_than_are_attacked() -> None:
+    """Every record is on one side; both sides have either value in the same share."""
+    table = people(399)
+    game = made(table, Defence())
+    sides = [{row.tobytes() for row in side.table.records} for side in (game.private, game.public)]
+    assert sides[0].isdisjoint(sides[1])
+    assert sum(map(len, sides)) == 399
+    shares = [side.table.sensitive.mean() for side in (game.private, game.public)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.01)
+    assert game.prior[1] == pytest.approx(table.sensitive.mean(), abs=0.01)
+
+
+def test_what_is_there_is_read_and_what_is_not_is_not() -> None:
+    """Without noise nearly all; where noise drowns it, 0.2 would be seen once in a million."""
+    assert played(made(people(), Defence())).advantage.value > 0.9
+    drowned = played(made(people(), DPSGD(multiplier=1e4, size=8)), 2000)
+    assert drowned.advantage.value < 0.2
+
+
+def test_several_releases_of_a_batch_say_more() -> None:
+    """Their mean has a tenth of the noise; the same noise a hundred times would not."""
+    one, many = (
+        played(made(people(), DPSGD(multiplier=8.0, size=8), releases=n)).right.mean()
+        for n in (1, 100)
+    )
+    assert many > one + 0.1
+
+
+def test_the_commonest_guess_gains_nothing() -> None:
+    truth = np.array([0] * 7 + [1] * 3)
+    logs = np.log(np.tile([0.9, 0.1], (10, 1)))
+    always = Played(truth, np.array([0.7, 0.3]), logs, "none")
+    assert always.advantage.value == 0.0
+    assert always.part(slice(7, None)).right.tolist() == [False] * 3
+
+
+def test_a_defence_that_learns_is_fitted_to_public_batches() -> None:
+    game = made(people(), Perturbation(step=0.2, bound=0.5))
+    trials = game.trials(50, 0)
+    moved = game.simulated(trials) - game.private.gradients[trials.rows].mean(1)
+    assert 0.4 < np.abs(moved).max() <= 0.5 + 1e-6
+
+
+def test_wide_gradients_are_looked_at_in_part() -> None:
+    """Evenly, so that every layer is seen; and of fewer records, as memory has an end."""
+    assert coordinates(9_999).size == 9_999
+    assert coordinates(10**6).size == 10_000
+    assert (np.diff(coordinates(10**6)) > 90).all()
+
+    def wide(records, labels):
+        return np.tile(records, (1, 250_000))
+
+    game = vendor_game(wide, people(), Defence(), size=4, releases=1, seed=0)
+    assert len(game.private.gradients) + len(game.public.gradients) == 100
+    assert game.simulated(game.trials(3, 0)).shape == (3, 10_000)
+
+
+def test_too_few_records_of_a_value_are_named() -> None:
+    table = people(40)
+    rare = Table(table.records, table.labels, (np.arange(40) == 0).astype(np.int64), ("a", "b"))
+    with pytest.raises(ValueError, match="1 records whose value is b: expected 8 or more"):
+        made(rare, Defence())
+    with pytest.raises(ValueError, match=r"shape \(1,\) for 1 records"):
+        vendor_game(lambda x, y: x[:, 0], table, Defence(), size=4, releases=1, seed=0)
+
+
+def test_sums_do_not_depend_on_how_batches_are_parted(monkeypatch) -> None:
+    game = made(people(), Defence())
+    trials = game.trials(10, 0)
+    whole = game.simulated(trials)
+    monkeypatch.setattr("dpassay.attacks.gradients.vendor_game._CHUNK", 3 * WIDTH)
+    assert np.allclose(game.simulated(trials), whole)
+    first = game.simulated(Batches(trials.rows[:1], trials.sensitive[:1]))
+    assert np.allclose(first, whole[:1])

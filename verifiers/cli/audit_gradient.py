@@ -1,0 +1,81 @@
+"""`dpassay audit` of a deployment that releases noisy gradients."""
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from ..commands.exit_statuses import fail, lines_of, on_stdout
+
+if TYPE_CHECKING:
+    from ..numbers.canary_pair import CanaryPair
+    from ..numbers.claim import NumbersClaim
+    from ..targets import Target
+
+
+@dataclass(frozen=True)
+class GradientOptions:
+    """Where the pair of batches comes from: files, or a model and the data of its canary."""
+
+    pair: tuple[str, str] | None
+    model: str | None
+    data: str
+    label: str | None
+    attributes: tuple[str, ...]
+
+    def made(self, claim: "NumbersClaim", seed: int) -> "CanaryPair":
+        """The pair. Raises ValueError where files or model do not do; ends for misuse."""
+        from ..inputs.people_file import read_people
+        from ..numbers.canary_pair import gradient_of, pair_of_files, pair_of_model
+        from ..numbers.vendor_model import load_model
+
+        gradient_of(claim)
+        if self.pair is not None:
+            if self.model is not None or self.attributes or self.label is not None:
+                fail("--pair stands for --model, --data, --label and --attribute: give either")
+            return pair_of_files(claim, *self.pair)
+        if self.model is None or self.label is None or not self.attributes:
+            fail(
+                "give --pair FILE FILE, or --model SPEC, --data FILE, --label COLUMN and "
+                "--attribute COLUMN"
+            )
+        people = read_people(self.data, self.label, self.attributes)
+        return pair_of_model(claim, load_model(self.model), people, seed)
+
+
+def audit_gradient(
+    target: str | None,
+    other: str | None,
+    claim: "NumbersClaim",
+    options: GradientOptions,
+    *,
+    seed: int,
+    as_json: bool,
+) -> NoReturn:
+    """Audits what runs, prints what was found, and exits."""
+    from ...reference import BudgetExhausted
+    from ..numbers.audit import audit_gradient as run
+    from ..targets import PacedTarget, Refused, TargetError, open_target
+
+    if target is None or other is not None:
+        fail("give one TARGET: the batches of a pair are asked of the same deployment")
+    try:
+        pair = options.made(claim, seed)
+        gate = claim.gate
+        http = claim.http_options
+        opened = open_target(target, gate.timeout, http=http, release=claim.release)
+        with closing(opened) as deployment:
+            asked: Target = deployment
+            if gate.largest_call is not None:
+                asked = PacedTarget(asked, gate.timeout, gate.largest_call, claim.release)
+            found = run(asked, claim, pair)
+    except (TargetError, ValueError) as error:
+        fail(*lines_of(error))
+    except Refused as refusal:
+        fail(f"the target refuses a batch of the pair: {refusal}")
+    except BudgetExhausted:
+        fail("the target's own budget was exhausted")
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())
+    sys.exit(found.verdict.exit_status)

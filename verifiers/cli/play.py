@@ -1,0 +1,90 @@
+"""`dpassay play`."""
+
+import json
+
+import click
+
+from ..commands.exit_statuses import fail, on_stdout
+from ..commands.options import Whole
+
+_DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
+
+
+@click.command()
+@click.argument("model")
+@click.option("--data", metavar="FILE", required=True, help="CSV of numbers, as the model takes.")
+@click.option("--label", metavar="COLUMN", required=True, help="What the model learns, from 0.")
+@click.option(
+    "--attribute",
+    "attributes",
+    metavar="COLUMN",
+    multiple=True,
+    required=True,
+    help="What is inferred; several where a word has a column for each value.",
+)
+@click.option("--unseen", is_flag=True, help="The model does not see the attribute's columns.")
+@click.option(
+    "--defence",
+    "defences",
+    type=click.Choice(_DEFENCES),
+    multiple=True,
+    default=("none",),
+    show_default=True,
+    help="What is done to gradients; may be given several times. The adversary knows it.",
+)
+@click.option("--sigma", type=click.FloatRange(0.0, 1e6), default=1.0, help="Of dp-sgd.")
+@click.option(
+    "--clip-norm", type=click.FloatRange(0.0, 1e6, min_open=True), default=1.0, help="Of dp-sgd."
+)
+@click.option(
+    "--delta",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    default=1e-5,
+    show_default=True,
+    help="At which dp-sgd's exact epsilon is told.",
+)
+@click.option("--batch", type=Whole(1, 10_000), default=16, show_default=True, help="Records.")
+@click.option(
+    "--releases", type=Whole(1, 10_000), default=1, show_default=True, help="Of each batch."
+)
+@click.option("--trials", type=Whole(100, 100_000), default=1_000, show_default=True)
+@click.option("--seed", type=Whole(0, 2**63 - 1), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+def play(
+    *,
+    model: str,
+    data: str,
+    label: str,
+    attributes: tuple[str, ...],
+    unseen: bool,
+    defences: tuple[str, ...],
+    sigma: float,
+    clip_norm: float,
+    delta: float,
+    batch: int,
+    releases: int,
+    trials: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Play the inference game on gradients of MODEL, a callable (records, labels) -> gradients.
+
+    Batches are drawn of people who share a value of the attribute; an adversary who knows the
+    defence and has learned from one half of the data infers it from gradients of the other half.
+    MODEL is package.module:attr or path/to/file.py:attr; gradients are (n, p), one of each record.
+    Needs what dpassay[gradients] installs.
+    """
+    from ..inputs.people_file import read_people
+    from ..numbers.play import PlayRules
+    from ..numbers.play import play as run
+    from ..numbers.vendor_model import load_model
+
+    once = tuple(dict.fromkeys(defences))
+    rules = PlayRules(once, batch, releases, sigma, clip_norm, delta, trials, seed)
+    try:
+        people = read_people(data, label, attributes, seen=not unseen)
+        found = run(load_model(model), people, attributes, rules)
+    except ValueError as error:
+        fail(" ".join(str(error).split()))
+    with on_stdout():
+        print(json.dumps(found.as_json()) if as_json else found.as_text())

@@ -1,0 +1,128 @@
+"""A file of people: records as a model takes them, labels, and an attribute that is sensitive.
+
+CSV with a header, numbers alone: how words are encoded is for the model's own code to say.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...attacks.gradients.canaries import Attribute
+from ...reference.arrays import Matrix
+from .files import ReadingError, read_bytes
+
+_MOST_VALUES = 20
+
+
+@dataclass(frozen=True)
+class People:
+    """Records (n, q) that a model sees, labels (n,) from 0, and which value each has (n,) from 0.
+
+    values (v, m): what the columns of the attribute hold, a row for each value; names (v,): of
+    them; columns (m,): of the records that hold the attribute, None where the model does not see
+    it.
+    """
+
+    records: Matrix
+    labels: NDArray[np.int64]
+    sensitive: NDArray[np.int64]
+    values: Matrix
+    names: tuple[str, ...]
+    columns: tuple[int, ...] | None
+
+    @property
+    def classes(self) -> int:
+        """How many labels there are."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def flip(self) -> Attribute:
+        """From the commonest value to the next. Raises ValueError where the model sees neither."""
+        if self.columns is None:
+            raise ValueError("the model does not see the attribute: no record differs in it alone")
+        common = np.argsort(-np.bincount(self.sensitive), kind="stable")[:2]
+        return Attribute(np.array(self.columns), self.values[common])
+
+
+def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool = True) -> People:
+    """The rows of the file at `path`.
+
+    label: the column of whole numbers from 0; attribute: the column, or columns, that hold what is
+    sensitive; seen: whether they are features of the model as well. Raises ValueError that names
+    the file, the line or column and what is allowed.
+    """
+    names, rows = _table(path)
+    for column in (label, *attribute):
+        if column not in names:
+            raise ValueError(f"{path}: no column {column!r}: there are {', '.join(names)[:300]}")
+    if not attribute or label in attribute or len(set(attribute)) < len(attribute):
+        raise ValueError(
+            f"{path}: attribute {', '.join(attribute)!r}: expected columns other than the label"
+        )
+    labels = rows[:, names.index(label)]
+    if (labels != np.floor(labels)).any() or labels.min() < 0 or labels.max() >= 1_000:
+        wrong = labels[(labels != np.floor(labels)) | (labels < 0) | (labels >= 1_000)][0]
+        raise ValueError(
+            f"{path}: label {wrong:g} in column {label!r}: expected whole numbers from 0 to 999"
+        )
+    held = [names.index(column) for column in attribute]
+    values, sensitive = np.unique(rows[:, held], axis=0, return_inverse=True)
+    if not 2 <= len(values) <= _MOST_VALUES:
+        raise ValueError(
+            f"{path}: {len(values)} values of {', '.join(attribute)}: expected 2 to {_MOST_VALUES}"
+        )
+    left_out = {names.index(label), *(() if seen else held)}
+    features = [place for place in range(len(names)) if place not in left_out]
+    if not features:
+        raise ValueError(f"{path}: no column is left for the model: expected one or more")
+    called = tuple(", ".join(f"{v:g}" for v in row) for row in values)
+    columns = tuple(features.index(place) for place in held) if seen else None
+    return People(
+        rows[:, features],
+        labels.astype(np.int64),
+        sensitive.reshape(-1).astype(np.int64),
+        values,
+        called,
+        columns,
+    )
+
+
+def _table(path: str) -> tuple[list[str], Matrix]:
+    """The header, and the rows (n, columns) of finite numbers."""
+    try:
+        text = read_bytes(path, again=True).decode("utf-8-sig")
+        lines = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, "")), 1) if any(row)]
+    except ReadingError as error:
+        raise ValueError(f"{path}: {error}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path}: not a CSV file") from None
+    if len(lines) < 2:
+        raise ValueError(f"{path}: no records: expected a header, and one record a line")
+    names = [name.strip() for name in lines[0][1]]
+    if len(set(names)) < len(names) or "" in names:
+        raise ValueError(f"{path}, line {lines[0][0]}: expected a name of its own for each column")
+    rows = np.array([_numbers(f"{path}, line {line}", row, names) for line, row in lines[1:]])
+    return names, rows
+
+
+def _numbers(place: str, row: list[str], names: list[str]) -> list[float]:
+    if len(row) != len(names):
+        raise ValueError(f"{place}: {len(row)} columns, but {len(names)} in the header")
+    found = []
+    for name, cell in zip(names, row, strict=True):
+        try:
+            number = float(cell)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise ValueError(
+                f"{place}: {cell[:60]!r} in column {name[:60]!r}: expected a number, as the model "
+                "takes it"
+            )
+        found.append(number)
+    return found
