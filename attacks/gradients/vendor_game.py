@@ -187,19 +187,27 @@ class VendorGame:
         return self.private.released(trials, self.defence, self.releases, [self.seed, 31])
 
     def played(self, trials: Batches, observed: Floats) -> Played:
-        """What an adversary who knows the defence makes of releases of trials (t, coordinates)."""
+        """What an adversary who knows the defence makes of releases of trials (t, coordinates).
+
+        By the features that do best on batches of its own: which, depends on the noise.
+        """
+        read = self.read(trials, observed)
+        return max(read, key=lambda one: one[0])[1]
+
+    def read(self, trials: Batches, observed: Floats) -> list[tuple[float, Played]]:
+        """The same by each kind of features, with their success on other batches of its own."""
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
-        tried = []
+        m, found = self.inferred.classes, []
         for features in (MaxPooled(), Components(), self.public.known(self.defence, self.size)):
             both = np.concatenate([held[1], observed])
             ours, theirs = features.of(shadow[1], both, self.seed)
-            m = self.inferred.classes
             logs = by_forest(ours, shadow[0].sensitive, theirs, m, self.seed)
-            good = (logs[: len(held[1])].argmax(1) == held[0].sensitive).mean()
-            tried.append((good, logs[len(held[1]) :], type(features).__name__))
-        _, logs, name = max(tried, key=lambda one: one[0])
-        return Played(trials.sensitive, self.prior, combined(logs[None], self.prior), name)
+            success = float((logs[: len(held[1])].argmax(1) == held[0].sensitive).mean())
+            seen = combined(logs[None, len(held[1]) :], self.prior)
+            name = type(features).__name__
+            found.append((success, Played(trials.sensitive, self.prior, seen, name)))
+        return found
 
     def _shadow(self, number: int, key: int) -> tuple[Batches, Floats]:
         random = stream([self.seed, 32], key)

@@ -37,6 +37,7 @@ TABLES: dict[str, Any] = {
     "log": LogClaim,
     "inputs": InputsClaim,
 }
+PEOPLE = "sex,age,hours,income\n0,1,1,0\n1,2,1,1\n"  # of which claims about gradients tell
 SAMPLE = {
     "mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
 }
@@ -99,6 +100,8 @@ def test_claims_parse(page, tmp_path, monkeypatch) -> None:
         if "inputs" in claim:  # of which the pages show a row or two
             votes = [claim["mechanism"]["teachers"], *[0] * (claim["mechanism"]["classes"] - 1)]
             Path("queries.jsonl").write_text(json.dumps({"input": 0, "histogram": votes}))
+        if "leakage" in claim:
+            Path("people.csv").write_text(PEOPLE)
         parse_numbers_claim(claim) if is_of_numbers(claim) else parse_claim(claim)
 
 
@@ -130,8 +133,10 @@ def test_every_check_has_its_place_among_the_verdicts() -> None:
     assert sorted(rows) == sorted(SHARES)
 
 
-def test_every_check_of_numbers_has_a_row() -> None:
+def test_every_check_of_numbers_has_a_row(tmp_path, monkeypatch) -> None:
     """With its share, in the reference; and what a failure means, in the how-to guide."""
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(PEOPLE)
     claims = [
         parse_numbers_claim(tomllib.loads(block))
         for block in blocks(text("how-to.md"), "toml")
@@ -139,7 +144,13 @@ def test_every_check_of_numbers_has_a_row() -> None:
     ]
     made = {make.id for claim in claims for make in observing(claim)}
     made |= {make.id for claim in claims for make in asking(claim)}
-    assert {"noise-law", "sensitivity", "partition-release", "privacy-claim"} <= made
+    assert {
+        "noise-law",
+        "sensitivity",
+        "gradient-leakage",
+        "partition-release",
+        "privacy-claim",
+    } <= made
     reference = text("checks.md").split("\n## Checks of numbers\n")[1]
     guide = text("how-to.md").split("\n## Numbers instead of labels\n")[1].partition("\n## ")[0]
     for check in made:

@@ -98,6 +98,36 @@ def test_the_tutorials_counts_fail_as_shown(tmp_path, monkeypatch) -> None:
             assert re.sub(r"[\d.,]+", "#", shown).strip() in stable, shown
 
 
+DEPLOYMENT = """
+import numpy as np
+rng = np.random.default_rng(5)
+def aggregate(tensors, size):
+    length = np.maximum(np.linalg.norm(tensors[0], axis=1, keepdims=True), 1e-30)
+    total = (tensors[0] * np.minimum(1.0, 1.0 / length)).sum(0)
+    return (total + rng.normal(size=(size, 3))) / 16
+"""
+
+
+def test_gradients_are_played_and_audited_as_shown(tmp_path, monkeypatch) -> None:
+    """Each line of the guide, typed; the claim of add-remove is true, and not accused."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.py").write_text(block("docs/how-to.md", "python", "def gradients"))
+    claim = block("docs/how-to.md", "toml", "noisy-gradient")
+    Path("gradients.toml").write_text(claim + "\n[gate]\nmax_queries = 4000\n")
+    Path("deployment.py").write_text(DEPLOYMENT)
+    rng = np.random.default_rng(0)
+    lines = [f"{i % 2},{rng.normal():.3f},{rng.normal():.3f},{i // 2 % 2}" for i in range(200)]
+    Path("people.csv").write_text("sex,age,hours,income\n" + "\n".join(lines))
+    line = block("docs/how-to.md", "", "dpassay play").split()
+    played = typed(*line[1:], "--trials", "100")
+    assert played.returncode == 0, played.stderr
+    assert "epsilon 4.377 at delta 1e-05 for an attribute flipped" in played.stdout  # at sigma 2
+    line = block("docs/how-to.md", "", "dpassay audit deployment.py").split()
+    audited = typed(*line[1:])
+    assert audited.returncode == 0, audited.stdout + audited.stderr
+    assert "of any record added" in audited.stdout
+
+
 def test_readme_names_the_demo() -> None:
     """Within its first forty lines, beside the run of labels; and a report of it has a page."""
     first = "\n".join((ROOT / "README.md").read_text().splitlines()[:40])

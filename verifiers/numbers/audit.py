@@ -36,6 +36,7 @@ from .plan import at_once
 CONFIDENCE = 0.99
 _PILOT = 0.1  # of the releases, from which the third threshold is learned
 _LARGEST = 1_000  # releases that a call asks for
+_NUMBERS = 100_000_000  # of all releases together: as JSON, some minutes
 _ABOVE = np.array([True, False])
 
 
@@ -44,7 +45,8 @@ def audit_gradient(
 ) -> GradientAudit:
     """Asks both batches of a pair alike, and bounds what tells them apart.
 
-    queries: releases in all, the claim's `max_queries` when None. A claim of add-remove is held to
+    queries: releases in all, the claim's `max_queries` when None; of many numbers each, no more
+    than take minutes. A claim of add-remove is held to
     what it says of two steps where the pair substitutes a record. Raises ValueError for a claim
     without [privacy], TargetError as the target does.
     """
@@ -53,6 +55,7 @@ def audit_gradient(
     each = (claim.gate.max_queries if queries is None else queries) // 2
     if each < 2:
         raise ValueError(f"max_queries = {claim.gate.max_queries}: expected 4 or more")
+    each = min(each, max(2, _NUMBERS // (2 * claim.mechanism.width)))
     seen = _Seen(claim, pair, each)
     for size in parts(each, min(_LARGEST, at_once(claim.mechanism.width, _LARGEST))):
         for world, values in enumerate((pair.here, pair.there)):
