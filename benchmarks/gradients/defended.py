@@ -112,8 +112,8 @@ def _costs() -> Iterator[str]:
         "pools as another does from principal components. That components read more at .75 than "
         "the paper has was not traced to a cause: the clip norm, the number of rounds and whether "
         "noise is added to the sum or to the mean are not stated there. What noise hides from "
-        "either it may still show to an adversary who looks along the right directions: "
-        "[gradients-noise.md](gradients-noise.md).\n"
+        "either it may still show to one who looks along the right directions: `python -m "
+        "benchmarks.gradients.drowned` has that.\n"
     )
 
 
