@@ -166,6 +166,7 @@ def fano_section(found: Found) -> Iterator[str]:
     yield (
         f"The cautious bound was above the error in {exceeding} of {cases} cases. At sigma "
         f"{SIGMAS['label'][-1]:g}, by that estimate, nobody errs in fewer than "
-        f"{100 * most:.1f} % of single releases (equation 8: an advantage of {most_advantage(most, prior):.3f} at most), where who "
+        f"{100 * most:.1f} % of single releases (equation 8: an advantage of "
+        f"{most_advantage(most, prior):.3f} at most), where who "
         f"knows the prior alone errs in {100 * (1 - prior):.1f} %.\n"
     )
