@@ -2,8 +2,8 @@
 
 `python -m benchmarks.gradients [--workers N] [--seeds N]` from the repository's root, in a clone
 with the extras `bench` and `gradients` and the data published with Wang et al. 2022 (DPASSAY_DATA,
-else ../shared/data beside the clone), writes docs/gradients.md, docs/gradients.csv and the .svg. Parts
-are kept, so that a run that was stopped goes on where it was.
+else ../shared/data beside the clone), writes docs/gradients.md, docs/gradients.csv and the .svg.
+Parts are kept, so that a run that was stopped goes on where it was.
 """
 
 import argparse
