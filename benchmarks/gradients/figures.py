@@ -43,6 +43,7 @@ def _rounds(path: Path, found: Found) -> None:
         axis.set_xlabel("round", fontsize=9)
         _plain(axis)
     axes[0].set_ylabel("AUROC", fontsize=9)
+    axes[0].set_ylim(top=1.005)
     _legend_below(figure, axes[0], 2)
     _save(figure, path)
 
@@ -70,6 +71,7 @@ def _sizes(path: Path, found: Found) -> None:
         axis.set_xlabel("records a batch", fontsize=9)
         _plain(axis)
     axes[0].set_ylabel("AUROC", fontsize=9)
+    axes[0].set_ylim(top=1.005)
     _legend_below(figure, axes[0], 2)
     _save(figure, path)
 
@@ -124,7 +126,7 @@ def _plain(axis: Any) -> None:
 def _legend_below(figure: Any, axis: Any, columns: int) -> None:
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(handles, labels, ncol=columns, fontsize=8, loc="lower center", frameon=False)
-    figure.tight_layout(rect=(0, 0.12, 1, 0.99))
+    figure.tight_layout(rect=(0, 0.1, 1, 0.99))
 
 
 def _save(figure: Any, path: Path) -> None:

@@ -60,7 +60,8 @@ def _data() -> Iterator[str]:
     yield (
         "Posteriors of balanced forests are multiplied over rounds, and the prior is multiplied in "
         "*once*: equation 5 takes it off all rounds but one, which is right for posteriors that "
-        "have it and wrong for these. The advantage is over the commonest value of the trials "
+        "have it and wrong for these. The prior is the share of women among the private records, "
+        "by which trials are drawn. The advantage is over the commonest value of the trials "
         "themselves. DIA combines five forests as Frank and Hall do; differences below 0 count as "
         "0. The true-positive rate is that of women, for DIA the mean over the bins.\n"
     )
@@ -95,10 +96,12 @@ def _attacks(found: Found) -> Iterator[str]:
         yield _attack_row(found, name, told, encoding)
     yield ""
     shared = found.of_game("pia one-hot", "shared"), found.of_game("pia one-hot without", "shared")
+    gains = [found.several(f"pia one-hot{more}", "advantage") for more in ("", " without")]
     most = max(one["majority"] for each in found.of_setting.values() for one in each)
     yield (
         "`relationship` has the values husband and wife, and so nearly names the sex: without it "
-        f"PIA loses most of what separates it from certainty. {100 * shared[0].mean:.1f} % of the "
+        f"the advantage of PIA falls from {gains[0].mean:.2f} to {gains[1].mean:.2f} (one-hot). "
+        f"{100 * shared[0].mean:.1f} % of the "
         "private records equal a public one in all features and the label "
         f"({100 * shared[1].mean:.1f} % without `relationship`); *no record twice* keeps one of "
         "all such records before the split, whatever their sex, so that none is shared. Who always "
@@ -228,11 +231,13 @@ def _others(others: Found) -> Iterator[str]:
 def _speed(speeds: list[Speed]) -> Iterator[str]:
     yield "## Speed\n"
     yield (
-        "Records a second, 38 inputs and two hidden layers of 64, the best of five on the machine "
-        "that made this page, whose cores were shared.\n"
+        "Records a second of CPU time (the cores that made this page were shared), 38 inputs and "
+        "two hidden layers of 64, the best of five. Opacus needs a gigabyte of torch, and was not "
+        "installed.\n"
     )
-    yield "| way | what it gives | records a second |"
+    yield "| way | what it gives | records a CPU second |"
     yield "|---|---|---|"
     for one in speeds:
-        yield f"| {one.way} | {one.gives} | {one.rate:,.0f} |"
+        rate = "not installed" if one.rate != one.rate else f"{one.rate:,.0f}"
+        yield f"| {one.way} | {one.gives} | {rate} |"
     yield ""

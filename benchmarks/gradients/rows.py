@@ -63,7 +63,8 @@ class Bounded:
     """Fano's bound for one adversary and seed, beside the error that it had; in nats and shares.
 
     simple, full: equations 7 and 6 at the information that the adversary is seen to have;
-    cautious: equation 6 at the upper end of that information's interval.
+    cautious: equation 6 at the upper end of that information's interval; most: the upper end of
+    the error's, of 95 % like the other.
     """
 
     entropy: float
@@ -72,11 +73,12 @@ class Bounded:
     full: float
     cautious: float
     error: float
+    most: float
 
     @property
     def exceeds(self) -> bool:
-        """Whether the bound is above the error, with the estimate's uncertainty allowed for."""
-        return self.cautious > self.error
+        """Whether the bound is above the error, with the uncertainty of both allowed for."""
+        return self.cautious > self.most
 
 
 def bounds(found: Found, name: str, reader: str) -> list[Bounded]:
@@ -85,6 +87,7 @@ def bounds(found: Found, name: str, reader: str) -> list[Bounded]:
     for one in found.of_setting[name]:
         whole, values = entropy(one["prior"]), len(one["prior"])
         seen = one["readers"][reader]["information"]
+        right = one["readers"][reader]["within"]["success"]
         left = whole - seen["value"]
         made.append(
             Bounded(
@@ -93,7 +96,8 @@ def bounds(found: Found, name: str, reader: str) -> list[Bounded]:
                 simple_least_error(left, values),
                 least_error(left, values),
                 least_error(whole - seen["high"], values),
-                1.0 - one["readers"][reader]["within"]["success"]["value"],
+                1.0 - right["value"],
+                1.0 - right["low"],
             )
         )
     return made

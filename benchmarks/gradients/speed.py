@@ -1,5 +1,6 @@
-"""How many gradients of records a second, in several ways."""
+"""How many gradients of records a CPU second, in several ways."""
 
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +13,18 @@ import numpy as np
 from dpassay.attacks.gradients.derivatives import CHUNK, batch_gradients, norms, per_example
 from dpassay.attacks.gradients.models import Perceptron
 
+from ..field.environments import ENVIRONMENTS, NotInstalled
+from ..long_runs import ROOT
+
 _RECORDS, _BEST_OF = 8_000, 5
 
 
 @dataclass(frozen=True)
 class Speed:
-    """A way, what it gives, and records a second at its best."""
+    """A way, what it gives, and records a CPU second at its best; NaN where it is not installed.
+
+    CPU time, since the cores of the machine may be shared.
+    """
 
     way: str
     gives: str
@@ -53,14 +60,27 @@ def speeds() -> list[Speed]:
         ),
         Speed("`norms`, ghost clipping", "norms alone", _rate(lambda: norms(*args))),
         Speed("`batch_gradients` of 16", "sums", _rate(lambda: batch_gradients(*args, rows))),
+        Speed("jax-privacy 2.0.0, `clipped_grad`", "sums of clipped gradients", _jax_privacy()),
     ]
+
+
+def _jax_privacy() -> float:
+    """In an environment of its own, as `benchmarks.field` makes them."""
+    environment = ENVIRONMENTS["jax-privacy-2.0.0"]
+    try:
+        environment.make()
+    except NotInstalled:
+        return float("nan")
+    script = ROOT / "benchmarks" / "field" / "calls" / "jax_privacy_speed.py"
+    words = [str(environment.python), str(script)]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
 def _rate(work: Callable[[], object]) -> float:
     work()  # compiles
     best = np.inf
     for _ in range(_BEST_OF):
-        begun = time.perf_counter()
+        begun = time.process_time()
         work()
-        best = min(best, time.perf_counter() - begun)
+        best = min(best, time.process_time() - begun)
     return _RECORDS / best
