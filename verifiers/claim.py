@@ -306,6 +306,12 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
     try:
         claim = Claim.model_validate(table)
     except ValidationError as error:
+        from .numbers.claim import is_of_numbers  # which builds on this module
+
+        if is_of_numbers(table):
+            told = "it releases numbers, and a claim of labels is needed here"
+            name = table["mechanism"]["name"]
+            raise ClaimError(f'{source}: mechanism.name = "{name}": {told}') from None
         raise ClaimError(*(f"{source}: {line}" for line in mistakes(error, Claim))) from None
     if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
         try:

@@ -3,10 +3,11 @@
 from typing import Any
 
 from .claim import Claim
+from .numbers.claim import NumbersClaim
 from .targets import InProcessTarget, PacedTarget, RestartCommand, TargetError, open_target
 
 
-def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarget:
+def open_claimed(spec: str, claim: Claim | NumbersClaim, *, plainly: bool = False) -> PacedTarget:
     """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
 
     plainly: without the command that restarts it, and one call at a time. Raises TargetError of
@@ -23,7 +24,7 @@ def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarg
     )
 
 
-def in_process(target: Any, claim: Claim) -> InProcessTarget:
+def in_process(target: Any, claim: Claim | NumbersClaim) -> InProcessTarget:
     """A target handed over as a Python object.
 
     Raises ValueError for what is none, and TargetError for a claim with `concurrency`.

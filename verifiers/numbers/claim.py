@@ -202,6 +202,15 @@ class NumbersClaim(Table):
     gate: Gate = Gate()
     http: HttpClaim | None = None
 
+    @model_validator(mode="after")
+    def _one_call_at_a_time(self) -> Self:
+        if self.gate.concurrency > 1:
+            raise ValueError(
+                f"gate.concurrency = {self.gate.concurrency}: numbers are asked for one call at a "
+                "time, expected 1"
+            )
+        return self
+
     @property
     def said(self) -> str:
         """The mechanism in a few words, as reports head themselves."""

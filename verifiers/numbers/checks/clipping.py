@@ -9,7 +9,7 @@ class Clipping(MovingRecords):
     """Many kinds of records, a few releases of each: what is not clipped moves very far."""
 
     id = "clipping"
-    releases = 40
+    most = 40
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`: all that are known."""

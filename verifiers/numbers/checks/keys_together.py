@@ -9,6 +9,7 @@ from ..asked import Batch, Draws
 from ..claim import NumbersClaim
 from ..evidence.released import claimed_law
 from ..evidence.released_together import TogetherEvidence, tells
+from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -81,16 +82,22 @@ class KeysIndependence(KeysTogether):
 
 
 class KeysFreshNoise(KeysTogether):
-    """A key in a release and the next, and in the first releases of two calls of one input."""
+    """A key in a release and the next, in first releases of two calls, and in those of two runs."""
 
     id = "fresh-noise"
     pairs = "a key's releases, one after the other,"
-    cause = "noise is drawn once and used for several releases, or every call begins with the same"
+    cause = "noise is drawn once for several releases, or every call, or start, begins alike"
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
-        self.evidence.append(TogetherEvidence())
+        self.evidence += [TogetherEvidence(), TogetherEvidence()]
         self._waiting: dict[str, NDArray[np.bool_]] = {}
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening) -> None:
+        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+        before, after = earlier.as_releases > 0, now.as_releases > 0
+        rows, rates = min(len(before), len(after)), self._rates(np.array(now.exact))
+        self.evidence[-1].observe(before[:rows], after[:rows], rates, rates)
 
     def pair(self, batch: Batch, there: NDArray[np.bool_], rates: Vector) -> None:
         """See `KeysTogether.pair`."""

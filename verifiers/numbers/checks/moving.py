@@ -20,6 +20,8 @@ from ..standing import NumbersStanding
 
 _CAUSE = "records are not clipped as claimed before they are summed"
 
+_FEWEST = 40  # releases of an input, which show moves by some scales of the noise
+
 
 class MovingRecords:
     """Asks inputs with one altered record each, so many releases of each.
@@ -29,7 +31,8 @@ class MovingRecords:
     """
 
     id: str
-    releases: int
+    most: int
+    """Releases of each input, where a run is not planned for few queries."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim, self.plan = claim, plan
@@ -37,6 +40,7 @@ class MovingRecords:
         self.asked = self.inputs(claim, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
         self.log_threshold += math.log(2 * max(len(self.asked), 1))
+        self.releases = max(_FEWEST, math.ceil(plan.share * self.most))
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """The altered inputs."""
@@ -45,6 +49,11 @@ class MovingRecords:
     def passed(self, served: int, queries: int) -> str:
         """What to say where nothing has moved too far."""
         raise NotImplementedError
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        return self.releases * len(self.asked)
 
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """See `AskingCheck.conclude`."""

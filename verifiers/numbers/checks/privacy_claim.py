@@ -32,6 +32,8 @@ class PrivacyClaim:
 
     id = "privacy-claim"
 
+    asks = 0
+
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim = claim
 
