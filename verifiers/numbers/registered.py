@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from .checks.accountant_soundness import AccountantSoundness
 from .checks.base import AskingCheck, ObservingCheck
 from .checks.clipping import Clipping
 from .checks.floating_point import FloatingPoint
@@ -38,12 +39,16 @@ ASKING: tuple[type[AskingCheck], ...] = (
     Support,
     FloatingPoint,
     PrivacyAudit,
+    AccountantSoundness,
     PrivacyClaim,
 )
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 
 JUDGING: frozenset[type[AskingCheck]] = frozenset({PrivacyClaim, KeysPrivacyClaim})
 """Those of the ones that ask which judge the claim alone, whatever becomes of the target."""
+
+ACCOUNTING: frozenset[type[AskingCheck]] = frozenset({AccountantSoundness})
+"""Those which judge what the target says of its costs, though other checks have failed."""
 
 _OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (
     PartitionRelease,

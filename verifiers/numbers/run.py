@@ -19,7 +19,7 @@ from .checks.keys_together import KeysFreshNoise
 from .claim import NumbersClaim
 from .opening import NumbersOpening
 from .recorder import NumbersRecorder
-from .registered import JUDGING, asking, observing
+from .registered import ACCOUNTING, JUDGING, asking, observing
 from .request import NumbersRequest
 from .results import results
 from .sharpest import dearer, make_plan, sharpest
@@ -95,6 +95,7 @@ class _Run:
             self._open()
             self._gather()
             self._ask_more()
+            self._hold_accounts()
         if not self.standing.ending.interrupted:
             with self.standing.kept_to_here():
                 self._judge_claim()
@@ -192,11 +193,17 @@ class _Run:
     def _ask_more(self) -> None:
         """The checks that ask for releases of their own, where no other has failed."""
         for make in self.asking:
-            if make in JUDGING:
+            if make in JUDGING or make in ACCOUNTING:
                 continue
             if self._failed and not self.request.keeps_going:
                 return
             self._conclude(make)
+
+    def _hold_accounts(self) -> None:
+        """Those of the target's own accounts, at the end: one of them may use its budget up."""
+        for make in self.asking:
+            if make in ACCOUNTING:
+                self._conclude(make)
 
     def _judge_claim(self) -> None:
         """Those of the claim alone, whatever has become of the target."""

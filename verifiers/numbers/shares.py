@@ -17,6 +17,7 @@ SHARES: dict[str, float] = {
     "floating-point": 1 / 32,
     "partition-release": 1 / 32,
     "privacy-audit": 1 / 32,
+    "accountant-soundness": 0.0,
     "privacy-claim": 0.0,
 }
 """Share of each check; 0 where a failure is a proof, not a statistic."""
