@@ -19,6 +19,8 @@ SHARES: dict[str, float] = {
     "privacy-audit": 1 / 32,
     "accountant-soundness": 0.0,
     "privacy-claim": 0.0,
+    "histogram-leakage": 0.0,
+    "budget-enforcement": 0.0,
 }
 """Share of each check; 0 where a failure is a proof, not a statistic."""
 
