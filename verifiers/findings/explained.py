@@ -31,11 +31,17 @@ def _in_python(report: Mapping[str, Any]) -> str:
 
 def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """What the claim allows, and the evidence against it where there is an e-value."""
-    mechanism, privacy = report["claim"]["mechanism"], report["claim"].get("privacy")
-    text = (
-        f"{mechanism['name']} with {mechanism['noise']}, {mechanism['classes']} classes, "
-        f"{mechanism['teachers']} teachers"
-    )
+    from ..numbers.claim import is_of_numbers, parse_numbers_claim  # not with every start of pytest
+
+    claim = report["claim"]
+    mechanism, privacy, seen = claim["mechanism"], claim.get("privacy"), "queries"
+    if is_of_numbers(claim):
+        text, seen = parse_numbers_claim(claim).said, "draws"
+    else:
+        text = (
+            f"{mechanism['name']} with {mechanism['noise']}, {mechanism['classes']} classes, "
+            f"{mechanism['teachers']} teachers"
+        )
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "
@@ -45,5 +51,5 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         return text
     return (
         f"{text}; an e-value below 10^{check['threshold_log10']:.1f}, but it is "
-        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} queries"
+        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} {seen}"
     )
