@@ -11,6 +11,7 @@ from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .registered import asking, why_not
 from .shares import SHARES
+from .simplest import Simplest
 
 
 def results(
@@ -40,6 +41,13 @@ def results(
         if reason is not None:
             found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
     return [found[name] for name in SHARES if name in found]
+
+
+def located(result: CheckResult, simplest: Simplest | None) -> CheckResult:
+    """A violation of the noise's law, with the simplest input that shows it, if one was found."""
+    if simplest is None or result.id != "noise-law" or result.verdict is not Verdict.FAIL:
+        return result
+    return replace(result, message=f"{result.message}; {simplest}")
 
 
 def _of_contract(contract: InputContract, ending: Ending) -> CheckResult:

@@ -16,13 +16,15 @@ from .checks.base import AskingCheck, NumberCheck, refuted
 from .checks.fresh_noise import FreshNoise
 from .checks.input_contract import InputContract
 from .checks.keys_together import KeysFreshNoise
+from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
 from .opening import NumbersOpening
 from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
 from .request import NumbersRequest
-from .results import results
+from .results import located, results
 from .sharpest import dearer, make_plan, sharpest
+from .simplest import find_simplest
 from .standing import NumbersStanding
 
 _FEWEST, _SHARE = 8, 0.1  # releases between two looks at the evidence, and as a share of all
@@ -68,6 +70,7 @@ def verify_numbers(
     if told is not None:
         ending.warn(told)
     standing = NumbersStanding(target, claim, ending, listener)
+    standing.explains = request.after_failure != "stop"
     with run_clock(claim.gate.run_timeout, standing.step):
         return replace(_Run(standing, request).report(), target=name)
 
@@ -94,6 +97,7 @@ class _Run:
         with self.standing.kept_to_here():
             self._open()
             self._gather()
+            self._simplify()
             self._ask_more()
             self._hold_accounts()
         if not self.standing.ending.interrupted:
@@ -105,6 +109,7 @@ class _Run:
     def _reported(self) -> Report:
         standing, selection = self.standing, self.request.selection
         found = results(self.claim, self.contract, self.checks, standing.ending, selection.left_out)
+        found = [located(result, standing.simplest) for result in found]
         nothing = selection.nothing_applies(
             [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
         )
@@ -171,6 +176,13 @@ class _Run:
             seen, waiting, pending = seen + waiting, 0, []
             if self._done():
                 return
+
+    def _simplify(self) -> None:
+        """Once the law of the noise is refuted, looks for the simplest input that shows it."""
+        law = next((c for c in self.checks if isinstance(c, NoiseLaw) and refuted(c)), None)
+        if law is not None and self.standing.explains and self.standing.left > 0:
+            seed, singly = self.request.seed, law.evidence.worst()[0] == SINGLE
+            self.standing.simplest = find_simplest(self.standing, self.claim, seed, singly=singly)
 
     def _show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""

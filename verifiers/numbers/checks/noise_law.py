@@ -11,6 +11,9 @@ from ..evidence.noise_law import NoiseLawEvidence
 from ..plan import NumbersPlan
 from .base import Weighed
 
+SINGLE = "calls of one release"
+"""The group of draws that were asked for one by one."""
+
 _COORDINATES = 16  # coordinates that are a group of their own
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
@@ -52,7 +55,7 @@ class NoiseLaw(Weighed):
         }
         wide = {name: np.broadcast_to(chosen, shape) for name, chosen in groups.items()}
         of_releases = {f"the input {role}": draws.roles == role for role in np.unique(draws.roles)}
-        of_releases["calls of one release"] = draws.calls == 1
+        of_releases[SINGLE] = draws.calls == 1
         for name, chosen in of_releases.items():
             wide[name] = np.broadcast_to(chosen[:, None], shape)
         wide["exact values of 0"] = x == 0.0
