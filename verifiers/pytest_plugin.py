@@ -78,8 +78,8 @@ class _Session:
         self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
     ) -> None:
         from .claim import ClaimError
-        from .claims import read_any_claim
         from .embedded import REFERENCE
+        from .numbers.either import read_any_claim
         from .targets.replies import shown_spec
         from .testing.shared_run import SharedRun
 
@@ -174,7 +174,7 @@ class GateCollector(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """The items; nothing is run for them."""
-        from .claims import check_ids
+        from .numbers.either import check_ids
 
         grouped = self.config.pluginmanager.hasplugin("xdist")
         for name in check_ids(self.run.claim):

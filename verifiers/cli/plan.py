@@ -44,11 +44,11 @@ def plan(
     """Say what a run would ask, see and cost. TARGET is asked 24 times, to learn its rate."""
     from ...reference import BudgetExhausted
     from ..claim import ClaimError
-    from ..claims import read_any_claim
     from ..commands.exit_statuses import lines_of
     from ..commands.plan import PlannedRun, planned_run
-    from ..commands.plan_numbers import PlannedNumbers, planned_numbers
     from ..numbers.claim import NumbersClaim
+    from ..numbers.either import read_any_claim
+    from ..numbers.planned import PlannedNumbers, planned_numbers
     from ..targets import Refused, TargetError
 
     try:

@@ -170,8 +170,8 @@ def _claim_of_numbers(
     target: str | None, claim_file: str | None, demo: str | None
 ) -> "NumbersClaim | None":
     """The claim, where it is one of numbers; ends the command for one that is wrong."""
-    from ..claim import ClaimError, read_table
-    from ..numbers.claim import is_of_numbers, parse_numbers_claim
+    from ..claim import ClaimError, is_of_numbers, read_table
+    from ..numbers.claim import parse_numbers_claim
     from ..numbers.embedded import DEMO, embedded_numbers_claim
 
     if demo is not None:

@@ -31,17 +31,13 @@ def _in_python(report: Mapping[str, Any]) -> str:
 
 def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """What the claim allows, and the evidence against it where there is an e-value."""
-    from ..numbers.claim import is_of_numbers, parse_numbers_claim  # not with every start of pytest
-
     claim = report["claim"]
     mechanism, privacy, seen = claim["mechanism"], claim.get("privacy"), "queries"
-    if is_of_numbers(claim):
-        text, seen = parse_numbers_claim(claim).said, "draws"
+    text = f"{mechanism['name']} with {mechanism['noise']}, "
+    if "classes" in mechanism:
+        text += f"{mechanism['classes']} classes, {mechanism['teachers']} teachers"
     else:
-        text = (
-            f"{mechanism['name']} with {mechanism['noise']}, {mechanism['classes']} classes, "
-            f"{mechanism['teachers']} teachers"
-        )
+        text, seen = text + f"{mechanism['adjacency']} of a {mechanism['unit']}", "draws"
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "

@@ -4,12 +4,12 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ..numbers.claim import NumbersClaim
-from ..numbers.registered import why_not
-from ..numbers.shares import SHARES
-from ..numbers.sharpest import Sharpest, make_plan, pass_of, sharpest
+from ..commands.plan import duration
 from ..targets import Target
-from .plan import duration
+from .claim import NumbersClaim
+from .registered import why_not
+from .shares import SHARES
+from .sharpest import Sharpest, make_plan, pass_of, sharpest
 
 _PACE_CALLS, _PACE_RELEASES = 3, 8  # that show the rate of a target
 _SEED = 0
