@@ -129,6 +129,16 @@ class MechanismClaim(Table):
         return described_mechanism(noise, self.threshold, self.threshold_noise)
 
 
+OF_NUMBERS = (
+    "noisy-histogram",
+    "noisy-count",
+    "noisy-sum",
+    "noisy-mean",
+    "noisy-gradient",
+    "thresholded-histogram",
+)
+"""Mechanisms that release numbers; the others release labels."""
+
 ANY_QUERIES = "any-queries"
 """The scope of a claim that holds whatever is asked."""
 
@@ -301,11 +311,21 @@ class Claim(Table):
         return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
 
 
+def is_of_numbers(table: dict[str, Any]) -> bool:
+    """Whether a claim, as parsed TOML, names a mechanism that releases numbers."""
+    mechanism = table.get("mechanism")
+    return isinstance(mechanism, dict) and mechanism.get("name") in OF_NUMBERS
+
+
 def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
     """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError."""
     try:
         claim = Claim.model_validate(table)
     except ValidationError as error:
+        if is_of_numbers(table):
+            told = "it releases numbers, and a claim of labels is needed here"
+            name = table["mechanism"]["name"]
+            raise ClaimError(f'{source}: mechanism.name = "{name}": {told}') from None
         raise ClaimError(*(f"{source}: {line}" for line in mistakes(error, Claim))) from None
     if claim.privacy is not None and claim.privacy.scope != ANY_QUERIES:
         try:

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .error_budget import SHARES
 from .findings.explained import explained
 
 if TYPE_CHECKING:
@@ -78,15 +77,16 @@ class _Session:
     def __init__(
         self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
     ) -> None:
-        from .claim import ClaimError, read_claim
+        from .claim import ClaimError
         from .embedded import REFERENCE
+        from .numbers.either import read_any_claim
         from .targets.replies import shown_spec
         from .testing.shared_run import SharedRun
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")
         try:
-            claim = read_claim(claim_file)
+            claim = read_any_claim(claim_file)
         except ClaimError as error:
             raise pytest.UsageError("\n".join(error.mistakes)) from None
         self.is_worker = hasattr(config, "workerinput")
@@ -174,8 +174,10 @@ class GateCollector(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """The items; nothing is run for them."""
+        from .numbers.either import check_ids
+
         grouped = self.config.pluginmanager.hasplugin("xdist")
-        for name in SHARES:
+        for name in check_ids(self.run.claim):
             item = CheckItem.from_parent(self, name=name, run=self.run)
             item.add_marker("dpassay")
             if grouped:

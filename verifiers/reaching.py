@@ -1,12 +1,30 @@
 """A target, reached as its claim says: how long a call takes, what restarts it, what it takes."""
 
-from typing import Any
+from typing import Any, Protocol
 
-from .claim import Claim
+from .claim import Gate
 from .targets import InProcessTarget, PacedTarget, RestartCommand, TargetError, open_target
+from .targets.http_options import HttpOptions
+from .targets.release import Release
 
 
-def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarget:
+class Claimed(Protocol):
+    """What reaching a target needs of its claim, whatever it releases."""
+
+    @property
+    def gate(self) -> Gate:
+        """How long a call takes, and what restarts it."""
+
+    @property
+    def release(self) -> Release:
+        """How inputs and replies travel."""
+
+    @property
+    def http_options(self) -> HttpOptions:
+        """How a server is spoken to."""
+
+
+def open_claimed(spec: str, claim: Claimed, *, plainly: bool = False) -> PacedTarget:
     """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
 
     plainly: without the command that restarts it, and one call at a time. Raises TargetError of
@@ -23,7 +41,7 @@ def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarg
     )
 
 
-def in_process(target: Any, claim: Claim) -> InProcessTarget:
+def in_process(target: Any, claim: Claimed) -> InProcessTarget:
     """A target handed over as a Python object.
 
     Raises ValueError for what is none, and TargetError for a claim with `concurrency`.

@@ -50,8 +50,8 @@ def test_a_claim_is_refuted_just_below_its_cost(text: str, queries: int, true: f
 def test_the_message_names_both() -> None:
     found = told(claimed(GAUSSIAN + PRIVATE.format(3.0, 8)))
     assert found.finding.message == (
-        "epsilon 3 at delta 1e-06 over 8 releases is claimed, and they cost between 4.57038 and "
-        "4.57038"
+        "epsilon 3 at delta 1e-06 over 8 releases is claimed, and they cost at least 4.57038 "
+        "(certified in ball arithmetic; between 4.57038 and 4.57038 in floating point)"
     )
 
 
@@ -59,7 +59,7 @@ def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> Non
     claim = claimed(COUNT + PRIVATE.format(400.0, 10**12))
     found = told(claim)
     assert found.verdict is Verdict.FAIL
-    assert "1,000 of them cost between" in found.finding.message
+    assert "1,000 of them cost at least" in found.finding.message
 
 
 def test_coarse_grids_of_losses_hold_the_truth() -> None:

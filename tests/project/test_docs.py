@@ -17,12 +17,13 @@ from dpassay.verifiers.claim import (
     LogClaim,
     MechanismClaim,
     PrivacyClaim,
+    is_of_numbers,
     parse_claim,
 )
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.numbers.claim import NumberMechanism, is_of_numbers, parse_numbers_claim
+from dpassay.verifiers.numbers.claim import NumberMechanism, parse_numbers_claim
 from dpassay.verifiers.numbers.registered import asking, observing
 from dpassay.verifiers.numbers.shares import SHARES as NUMBER_SHARES
 from dpassay.verifiers.targets import InProcessTarget

@@ -9,20 +9,29 @@ from ..commands.exit_statuses import fail, lines_of
 from .ending import end, told
 
 if TYPE_CHECKING:
+    from ..commands.interrupts import Interrupts
+    from ..findings.report import Report
     from ..numbers.claim import NumbersClaim
+    from ..numbers.opening import NumbersOpening
     from ..targets import Target
 
-_TAKEN = frozenset(
-    {"target", "claim_file", "folder", "max_queries", "max_seconds", "seed", "keep_going"}
-    | {"as_json", "demo"}
+_REPEATED = (
+    *("demo", "max_queries", "queries", "compare", "keep_going", "stop_at_once"),
+    *("checks", "skipped"),
 )
-"""Parameters of the command that a run of numbers takes."""
+"""Parameters that stand in the command that repeats a run."""
+
+_NOT_TAKEN = {
+    "typed": "a run of numbers chooses its inputs itself",
+    "file": "a run of numbers chooses its inputs itself",
+}
+"""Parameters of the command that a run of numbers does not take, and why."""
 
 
 def claim_of_numbers(path: str) -> "NumbersClaim | None":
     """The claim in a file, where it is one of numbers; ends the command for one that is wrong."""
-    from ..claim import ClaimError, read_table
-    from ..numbers.claim import is_of_numbers, parse_numbers_claim
+    from ..claim import ClaimError, is_of_numbers, read_table
+    from ..numbers.claim import parse_numbers_claim
 
     try:
         table = read_table(path)
@@ -35,50 +44,28 @@ def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -
     """Runs the gate for numbers and ends the command; given: the command's parameters."""
     from ...reference.clock import run_clock, untimed
     from ..commands.interrupts import remembered_interrupts
-    from ..commands.verify_line import verify_line
-    from ..gate.events import Progress
     from ..numbers.embedded import REFERENCE
-    from ..numbers.run import verify_numbers
+    from ..planning.sharpest import TooFewError
     from ..reporting.files import ReportFileError, ReportFolder
-    from ..reporting.terminal import progress_bar
     from ..targets import shown_spec
 
     _refuse_others(context)
-    target, claim_file = given["target"], given["claim_file"]
+    target, claim_file, folder = given["target"], given["claim_file"], given["folder"]
     spec = None if target is None else shown_spec(target)
     name = REFERENCE if spec is None else spec
     try:
-        folder = given["folder"]
+        claim = claim.with_limits(given["max_queries"], given["max_seconds"])
+        how = _asked_for(spec, claim, given)
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
-    except ReportFileError as error:
+    except (ReportFileError, ValueError) as error:
         fail(*lines_of(error))
-    claim = claim.with_limits(given["max_queries"], given["max_seconds"])
     _try_model(claim)
-    again = verify_line(
-        spec,
-        claim=claim_file,
-        demo=given["demo"],
-        max_queries=given["max_queries"],
-        keep_going=given["keep_going"],
-    )
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
-        deployment = _opened(target, claim)
+        deployment = opened_numbers(target, claim)
         try:
-            with progress_bar() as show:
-
-                def listener(progress: Progress) -> None:
-                    interrupts.run_is_over() if progress.over else interrupts.check()
-                    show(progress)
-
-                report = verify_numbers(
-                    deployment,
-                    claim,
-                    seed=given["seed"],
-                    listener=listener,
-                    reproduce=again,
-                    name=name,
-                    keep_going=given["keep_going"],
-                )
+            report = _judged(deployment, claim, interrupts, name=name, **how)
+        except TooFewError as error:
+            fail(str(error))
         finally:
             deployment.close()
         if interrupts.pressed:
@@ -89,12 +76,50 @@ def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -
     end(report, trouble)
 
 
+def _judged(
+    deployment: "Target", claim: "NumbersClaim", interrupts: "Interrupts", **how: Any
+) -> "Report":
+    """The report, while a bar shows where the run stands; how: as `verify_numbers` takes it."""
+    from ..gate.events import Progress
+    from ..numbers.run import verify_numbers
+    from ..reporting.terminal import progress_bar
+
+    with progress_bar() as show:
+
+        def listener(progress: Progress) -> None:
+            interrupts.run_is_over() if progress.over else interrupts.check()
+            show(progress)
+
+        return verify_numbers(deployment, claim, listener=listener, **how)
+
+
+def _asked_for(spec: str | None, claim: "NumbersClaim", given: dict[str, Any]) -> dict[str, Any]:
+    """What the options ask of `verify_numbers`. Raises ValueError of one line."""
+    from ..commands.target_options import check_target_options
+    from ..commands.verify_line import verify_line
+    from ..gate.diagnosis import after_failure
+    from ..gate.selection import select
+    from ..numbers.shares import SHARES
+
+    check_target_options(None, None, given["queries"], given["max_queries"])
+    again = {key: given[key] for key in _REPEATED}
+    return {
+        "seed": given["seed"],
+        "reproduce": verify_line(spec, claim=given["claim_file"], **again),
+        "earlier": _earlier(given["compare"], claim),
+        "selection": select(given["checks"], given["skipped"], SHARES),
+        "after_failure": after_failure(given["keep_going"], given["stop_at_once"]),
+        "queries": given["queries"],
+    }
+
+
 def _refuse_others(context: click.Context) -> None:
     """Ends the command for an option that has no meaning for numbers."""
     for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        if parameter.name not in _TAKEN and source is not ParameterSource.DEFAULT:
-            fail(f"{parameter.opts[0]}: the claim is of numbers, whose runs do not take it")
+        why = _NOT_TAKEN.get(str(parameter.name))
+        given = context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
+        if why is not None and given:
+            fail(f"{parameter.opts[0]}: the claim is of numbers: {why}")
 
 
 def _try_model(claim: "NumbersClaim") -> None:
@@ -108,19 +133,28 @@ def _try_model(claim: "NumbersClaim") -> None:
             fail(str(error))
 
 
-def _opened(target: str | None, claim: "NumbersClaim") -> "Target":
+def _earlier(path: str | None, claim: "NumbersClaim") -> "NumbersOpening | None":
+    """The opening of an earlier run, if one is to be compared with. Raises EarlierReportError."""
+    from ..numbers.opening import read_numbers_opening
+    from ..numbers.sharpest import make_plan
+
+    if path is None:
+        return None
+    return read_numbers_opening(path, claim, make_plan(claim, 0).inputs[0].exact)
+
+
+def opened_numbers(target: str | None, claim: "NumbersClaim") -> "Target":
+    """The target by its spec, the reference without one; ends the command where that fails."""
     from ...reference.clock import OutOfTime
     from ..findings.report import Verdict
     from ..numbers.embedded import reference_target
-    from ..targets import TargetError, open_target
+    from ..reaching import open_claimed
+    from ..targets import TargetError
 
     if target is None:
         return reference_target(claim)
-    gate = claim.gate
     try:
-        return open_target(
-            target, gate.timeout, gate.restart, http=claim.http_options, release=claim.release
-        )
+        return open_claimed(target, claim)
     except TargetError as error:
         fail(str(error))
     except OutOfTime as ended:

@@ -1,12 +1,30 @@
 """`dpassay plan`."""
 
 import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from ..commands.exit_statuses import fail, on_stdout
 from ..commands.options import Seconds, Whole
+from .of_numbers import opened_numbers
 from .opened import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..targets import Target
+
+
+@contextmanager
+def _closing(target: "Target | None") -> "Iterator[Target | None]":
+    """Closes a target, if there is one."""
+    try:
+        yield target
+    finally:
+        if target is not None:
+            target.close()
 
 
 @click.command()
@@ -23,25 +41,30 @@ def plan(
     seconds: float | None,
     as_json: bool,
 ) -> None:
-    """Say what a run would ask, see and cost. TARGET is asked 24 labels, to learn its rate."""
+    """Say what a run would ask, see and cost. TARGET is asked 24 times, to learn its rate."""
     from ...reference import BudgetExhausted
-    from ..claim import ClaimError, read_claim
-    from ..commands.plan import planned_run
+    from ..claim import ClaimError
+    from ..commands.exit_statuses import lines_of
+    from ..commands.plan import PlannedRun, planned_run
+    from ..numbers.claim import NumbersClaim
+    from ..numbers.either import read_any_claim
+    from ..numbers.planned import PlannedNumbers, planned_numbers
     from ..targets import Refused, TargetError
 
     try:
         if seconds is not None and (target is None or queries is not None):
             raise ValueError("--seconds needs a TARGET, whose rate it is, and no --queries")
-        claim = read_claim(claim_file)
-        deployment = None if target is None else opened(target, claim)
-        try:
-            found = planned_run(claim, queries, seconds, deployment)
-        finally:
-            if deployment is not None:
-                deployment.close()
+        claim = read_any_claim(claim_file)
+        found: PlannedRun | PlannedNumbers
+        if isinstance(claim, NumbersClaim):
+            with _closing(None if target is None else opened_numbers(target, claim)) as asked:
+                found = planned_numbers(claim, queries, seconds, asked)
+        else:
+            with _closing(None if target is None else opened(target, claim)) as asked:
+                found = planned_run(claim, queries, seconds, asked)
     except (ClaimError, TargetError, ValueError) as error:
-        fail(str(error))
+        fail(*lines_of(error))
     except (Refused, BudgetExhausted) as error:
-        fail(f"the target answers no label: {error}")
+        fail(f"the target answers nothing: {error}")
     with on_stdout():
         print(json.dumps(found.as_json()) if as_json else found.as_text())

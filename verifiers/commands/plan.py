@@ -62,7 +62,7 @@ class PlannedRun:
             why = self.lacking.get(name)
             lines.append(f"  {name:<26}{labels:>10,}" if why is None else f"  {name:<26}{why:>10}")
         if self.rate is not None and self.seconds is not None:
-            lines += ["", f"at {self.rate:,.1f} labels a second: {_duration(self.seconds)}"]
+            lines += ["", f"at {self.rate:,.1f} labels a second: {duration(self.seconds)}"]
         return "\n".join(lines)
 
 
@@ -104,7 +104,8 @@ def _rate(target: Target, claim: Claim) -> float:
     return _PACE_CALLS * _PACE_LABELS / max(time.monotonic() - started, 1e-6)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in words."""
     for name, length in (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * length:
             return f"about {seconds / length:,.0f} {name}"

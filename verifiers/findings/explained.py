@@ -31,11 +31,13 @@ def _in_python(report: Mapping[str, Any]) -> str:
 
 def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """What the claim allows, and the evidence against it where there is an e-value."""
-    mechanism, privacy = report["claim"]["mechanism"], report["claim"].get("privacy")
-    text = (
-        f"{mechanism['name']} with {mechanism['noise']}, {mechanism['classes']} classes, "
-        f"{mechanism['teachers']} teachers"
-    )
+    claim = report["claim"]
+    mechanism, privacy, seen = claim["mechanism"], claim.get("privacy"), "queries"
+    text = f"{mechanism['name']} with {mechanism['noise']}, "
+    if "classes" in mechanism:
+        text += f"{mechanism['classes']} classes, {mechanism['teachers']} teachers"
+    else:
+        text, seen = text + f"{mechanism['adjacency']} of a {mechanism['unit']}", "draws"
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "
@@ -45,5 +47,5 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         return text
     return (
         f"{text}; an e-value below 10^{check['threshold_log10']:.1f}, but it is "
-        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} queries"
+        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} {seen}"
     )

@@ -49,14 +49,14 @@ def read_opening(path: str | Path, claim: Claim) -> Opening:
             f"--compare {path}: under caching = true answers are the same by design; name a "
             "command as restart in [gate]"
         )
-    report = _read(Path(path))
+    report = read_report(Path(path))
     opening = report.get("opening")
     if opening is None:
         raise EarlierReportError(
             f"--compare {path}: the report has no opening: its target answered nothing, or it was "
             "written before there were any"
         )
-    _refuse_other_claim(path, report, claim)
+    refuse_other_claim(path, report, claim.model_dump(mode="json", exclude_none=True))
     histogram = opening_histogram(claim).tolist()
     if not isinstance(opening, dict) or opening.get("histogram") != histogram:
         found = opening.get("histogram") if isinstance(opening, dict) else opening
@@ -80,7 +80,7 @@ def read_opening(path: str | Path, claim: Claim) -> Opening:
     return Opening(tuple(histogram), tuple(labels))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_report(path: Path) -> dict[str, Any]:
     """The JSON object at a path. Raises EarlierReportError."""
     file = path / "report.json" if path.is_dir() else path
     try:
@@ -96,8 +96,9 @@ def _read(path: Path) -> dict[str, Any]:
     return report
 
 
-def _refuse_other_claim(path: str | Path, report: dict[str, Any], claim: Claim) -> None:
-    ours = claim.model_dump(mode="json", exclude_none=True)["mechanism"]
+def refuse_other_claim(path: str | Path, report: dict[str, Any], claim: dict[str, Any]) -> None:
+    """Raises EarlierReportError for a report under another mechanism; claim: as JSON has it."""
+    ours = claim["mechanism"]
     theirs = report["claim"].get("mechanism")
     theirs = theirs if isinstance(theirs, dict) else {}
     for key in {**ours, **theirs}:

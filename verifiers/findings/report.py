@@ -11,7 +11,6 @@ from ..claim import Claim, Gate
 from .figures import Figures
 from .figures_json import figures_of
 from .number_figures import NumberFigures, number_figures_of
-from .opening import Opening
 from .verdict import Verdict, worst
 
 __all__ = ["CheckResult", "Report", "Verdict", "versions", "worst"]
@@ -56,6 +55,13 @@ class CheckResult:
         }
 
 
+class Opens(Protocol):
+    """The first calls of a run, for a later one to compare its own with."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+
+
 class Claimed(Protocol):
     """What a report needs of a claim, whatever is released."""
 
@@ -95,7 +101,7 @@ class Report:
     figures: Figures | NumberFigures | None = None
     interrupted: bool = False
     unseen: str | None = None
-    opening: Opening | None = None
+    opening: Opens | None = None
     target: str | None = None
     left_out: str | None = None
     started: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -4,7 +4,7 @@ What is left out keeps its share of `false_alarm`, unspent: the error rate of a 
 and the thresholds of a check do not depend on which others stand beside it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..checks.applicable import applicable
@@ -17,9 +17,10 @@ ALWAYS = "input-contract"
 
 @dataclass(frozen=True)
 class Selection:
-    """The checks of a run; left_out: check id -> why it is not among them."""
+    """The checks of a run, out of `all_checks`; left_out: check id -> why it is not among them."""
 
     left_out: Mapping[str, str] = field(default_factory=dict)
+    all_checks: tuple[str, ...] = tuple(SHARES)
 
     def keeps(self, check: str) -> bool:
         """Whether the run has a check, by its id."""
@@ -45,7 +46,7 @@ class Selection:
 
     @property
     def _chosen(self) -> list[str]:
-        return [name for name in SHARES if self.keeps(name) and name != ALWAYS]
+        return [name for name in self.all_checks if self.keeps(name) and name != ALWAYS]
 
     def asks(self, plan: Plan, lacking: Collection[str]) -> list[bool]:
         """For each stream of the plan, whether any check needs labels of it.
@@ -60,19 +61,22 @@ class Selection:
         return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
 
 
-def select(check: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
+def select(
+    check: Sequence[str] = (), skip: Sequence[str] = (), of: Iterable[str] = SHARES
+) -> Selection:
     """The checks named by `--check` and what every run needs, or all but those of `--skip`.
 
+    of: the ids that there are to choose of, in the order of a report; those of labels by default.
     Raises ValueError of one line for a name that is none, for both options at once, and for a run
     without the check that all others rest on.
     """
     if check and skip:
         raise ValueError("--check and --skip: give one or the other")
-    option = "--check" if check else "--skip"
+    option, ids = "--check" if check else "--skip", tuple(of)
     for name in (*check, *skip):
-        if name not in SHARES:
-            raise ValueError(f"{option} {name[:60]!r}: expected one of {', '.join(SHARES)}")
+        if name not in ids:
+            raise ValueError(f"{option} {name[:60]!r}: expected one of {', '.join(ids)}")
     if ALWAYS in skip:
         raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
-    kept = {ALWAYS, *check} if check else set(SHARES) - set(skip)
-    return Selection({name: f"left out by {option}" for name in SHARES if name not in kept})
+    kept = {ALWAYS, *check} if check else set(ids) - set(skip)
+    return Selection({name: f"left out by {option}" for name in ids if name not in kept}, ids)

@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -24,7 +24,7 @@ from ...reference.numbers import (
     ThresholdedHistogram,
     parse_number_noise,
 )
-from ..claim import ClaimError, Gate, HttpClaim, PrivacyClaim, Table
+from ..claim import OF_NUMBERS, ClaimError, Gate, HttpClaim, PrivacyClaim, Table
 from ..claim_mistakes import are_missing, mistakes
 from ..inputs.people_file import People, read_people
 from ..targets.http_options import HttpOptions
@@ -38,8 +38,7 @@ Name = Literal[
     "noisy-gradient",
     "thresholded-histogram",
 ]
-NAMES: tuple[str, ...] = Name.__args__  # type: ignore[attr-defined]
-"""Mechanisms that release numbers; the others release labels."""
+assert get_args(Name) == OF_NUMBERS
 
 _MOST = 1_000_000
 """No release has more numbers."""
@@ -259,6 +258,15 @@ class NumbersClaim(Table):
             raise ValueError(f"leakage: only noisy-gradient takes it, not {self.mechanism.name}")
         return self
 
+    @model_validator(mode="after")
+    def _one_call_at_a_time(self) -> Self:
+        if self.gate.concurrency > 1:
+            raise ValueError(
+                f"gate.concurrency = {self.gate.concurrency}: numbers are asked for one call at a "
+                "time, expected 1"
+            )
+        return self
+
     @property
     def said(self) -> str:
         """The mechanism in a few words, as reports head themselves."""
@@ -285,12 +293,6 @@ class NumbersClaim(Table):
         given = {"max_queries": max_queries, "run_timeout": run_timeout}
         changed = {key: value for key, value in given.items() if value is not None}
         return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
-
-
-def is_of_numbers(table: dict[str, Any]) -> bool:
-    """Whether a claim, as parsed TOML, names a mechanism that releases numbers."""
-    mechanism = table.get("mechanism")
-    return isinstance(mechanism, dict) and mechanism.get("name") in NAMES
 
 
 def parse_numbers_claim(table: dict[str, Any], source: str = "claim") -> NumbersClaim:

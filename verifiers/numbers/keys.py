@@ -17,7 +17,9 @@ NEAR = "near the threshold"
 """The input whose keys are released about as often as not: the noise shows."""
 
 _ROUNDS = 1  # of every input in calls of every size, before the larger calls
-_TURNS = (NEAR, ALONE, ALONE, ALONE)  # in which the inputs that tell most are then asked
+TURNS = (NEAR, ALONE, ALONE, ALONE)
+"""In which the inputs that tell most are asked, in larger calls, once all have been."""
+
 _LARGE = 1_000
 _NUMBERS = 1 << 21  # keys of a call at most, of one release always
 
@@ -37,7 +39,7 @@ class KeysPlan(NumbersPlan):
             for place in order.permutation(len(pairs)):
                 asked, size = pairs[place]
                 yield asked, min(size, most)
-        telling = [asked for role in _TURNS for asked in self.inputs if asked.role == role]
+        telling = [asked for role in TURNS for asked in self.inputs if asked.role == role]
         while True:
             for asked in telling or self.inputs:
                 yield asked, min(_LARGE, most)
@@ -60,8 +62,9 @@ def _counts(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, ND
     width, most = keys.cells, keys.contributions
     spread = keys.noise.family.scale * rng.permutation(np.linspace(-2.0, 2.0, width))
     near = np.maximum(np.rint(keys.threshold + spread), 1.0).astype(np.int64)
-    typical = rng.integers(0, max(2, int(2 * max(keys.threshold, 1.0))), width)
-    typical[rng.random(width) < 0.2] = 0
+    opening = np.random.default_rng(0)  # the same in every run, for those that are compared
+    typical = opening.integers(0, max(2, int(2 * max(keys.threshold, 1.0))), width)
+    typical[opening.random(width) < 0.2] = 0
     large = np.zeros(width, dtype=np.int64)
     large[0] = 10**6
     single = np.zeros(width, dtype=np.int64)

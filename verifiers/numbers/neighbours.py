@@ -16,7 +16,7 @@ from ...reference.numbers import NoisyHistogram, sensitivity
 from .claim import NumbersClaim
 from .plan import as_values, at_once
 
-_RECORDS = 9
+_RECORDS, _SHOWN = 9, 12
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,30 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neigh
         altered = np.vstack([base[: len(base) - (times - 1 if replaces else 0)], *[record] * times])
         pulls = _direction(record)
         yield Neighbour(name, as_values(claim, altered), exact, allowed, expected, pulls)
+
+
+def simple_neighbours(claim: NumbersClaim) -> Iterator[Neighbour]:
+    """One record alone, beyond the bounds in one number, by less and by more."""
+    mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
+    if isinstance(aggregation, NoisyHistogram):
+        return
+    bound = mechanism.clip_norm or mechanism.clip_norm1 or mechanism.upper or 1.0
+    record = np.zeros((1, mechanism.width))
+    if mechanism.lower is not None and mechanism.upper is not None:
+        record += min(max(0.0, mechanism.lower), mechanism.upper)
+    replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
+    exact = np.zeros(mechanism.width)
+    if replaces:
+        exact = aggregation.exact(as_values(claim, record))
+    allowed = sensitivity(aggregation, math.inf)
+    for times in (2.0, 10.0, 100.0, 1e4, 1e8):
+        altered = record.copy()
+        altered[0, 0] = times * abs(bound)
+        said = f"{mechanism.width:,} numbers, the first {altered[0, 0]:g}"
+        if mechanism.width <= _SHOWN:
+            said = str(altered[0].tolist())
+        values, name = as_values(claim, altered), f"a record alone, {said},"
+        yield Neighbour(name, values, exact, allowed, True, _direction(altered[0]))
 
 
 def _direction(record: Vector) -> Vector | None:

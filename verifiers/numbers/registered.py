@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 
+from .checks.accountant_soundness import AccountantSoundness
 from .checks.base import AskingCheck, ObservingCheck
+from .checks.budget_enforcement import BudgetEnforcement
 from .checks.clipping import Clipping
 from .checks.floating_point import FloatingPoint
 from .checks.fresh_noise import FreshNoise
 from .checks.gradient_leakage import GradientLeakage
+from .checks.histogram_leakage import HistogramLeakage
 from .checks.independence import Independence
 from .checks.invariance import PermutationEquivariance, ShiftInvariance
 from .checks.keys_together import KeysFreshNoise, KeysIndependence
@@ -39,13 +42,21 @@ ASKING: tuple[type[AskingCheck], ...] = (
     Support,
     FloatingPoint,
     PrivacyAudit,
+    AccountantSoundness,
     PrivacyClaim,
     GradientLeakage,
+    HistogramLeakage,
+    BudgetEnforcement,
 )
 """The same, of those that ask. One may say by `lacks(claim)` why it does not apply."""
 
-JUDGING: frozenset[type[AskingCheck]] = frozenset({PrivacyClaim, KeysPrivacyClaim})
+JUDGING: frozenset[type[AskingCheck]] = frozenset(
+    {PrivacyClaim, KeysPrivacyClaim, HistogramLeakage}
+)
 """Those of the ones that ask which judge the claim alone, whatever becomes of the target."""
+
+ACCOUNTING: frozenset[type[AskingCheck]] = frozenset({AccountantSoundness, BudgetEnforcement})
+"""Those which judge what the target says of its costs, though other checks have failed."""
 
 _OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (
     PartitionRelease,

@@ -1,6 +1,6 @@
 """From what the checks of numbers found to the results that a report lists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..checks.base import Finding
@@ -11,6 +11,7 @@ from .checks.input_contract import InputContract
 from .claim import NumbersClaim
 from .registered import asking, why_not
 from .shares import SHARES
+from .simplest import Simplest
 
 
 def results(
@@ -18,8 +19,12 @@ def results(
     contract: InputContract,
     checks: Sequence[NumberCheck],
     ending: Ending,
+    left_out: Mapping[str, str],
 ) -> list[CheckResult]:
-    """One result for each check id, in the order of the report, with those that do not apply."""
+    """One result for each check id, in the order of the report, with those that do not apply.
+
+    left_out: check id -> why it was not to run.
+    """
     cut, cause = _cut(checks, ending), _cause(checks)
     found = {contract.id: _of_contract(contract, ending), **ending.proofs}
     found |= {check.id: _result(check, ending, cut, cause) for check in checks}
@@ -32,10 +37,17 @@ def results(
                 name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=short
             )
     for name in SHARES:
-        reason = why_not(name, claim)
+        reason = left_out.get(name) or why_not(name, claim)
         if reason is not None:
             found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
     return [found[name] for name in SHARES if name in found]
+
+
+def located(result: CheckResult, simplest: Simplest | None) -> CheckResult:
+    """A violation of the noise's law, with the simplest input that shows it, if one was found."""
+    if simplest is None or result.id != "noise-law" or result.verdict is not Verdict.FAIL:
+        return result
+    return replace(result, message=f"{result.message}; {simplest}")
 
 
 def _of_contract(contract: InputContract, ending: Ending) -> CheckResult:

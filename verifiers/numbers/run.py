@@ -5,19 +5,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...reference.clock import run_clock, untimed
-from ..findings.report import Report
+from ..findings.report import Report, Verdict
+from ..gate.diagnosis import AfterFailure, known
 from ..gate.ending import Ending
-from ..gate.events import Concluded, Listener
+from ..gate.events import Concluded, Listener, Progress
+from ..gate.selection import Selection
 from ..targets import PacedTarget, Target
 from .asked import Batch, Draws
 from .checks.base import AskingCheck, NumberCheck, refuted
+from .checks.fresh_noise import FreshNoise
 from .checks.input_contract import InputContract
+from .checks.keys_together import KeysFreshNoise
+from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
-from .keys import make_keys_plan
-from .plan import NumbersPlan, make_numbers_plan
+from .opening import NumbersOpening
 from .recorder import NumbersRecorder
-from .registered import JUDGING, asking, observing
-from .results import results
+from .registered import ACCOUNTING, JUDGING, asking, observing
+from .request import NumbersRequest
+from .results import located, results
+from .sharpest import dearer, make_plan, sharpest
+from .simplest import find_simplest
 from .standing import NumbersStanding
 
 _FEWEST, _SHARE = 8, 0.1  # releases between two looks at the evidence, and as a share of all
@@ -31,67 +38,103 @@ def verify_numbers(
     listener: Listener | None = None,
     reproduce: str | None = None,
     name: str | None = None,
-    keep_going: bool = False,
+    earlier: NumbersOpening | None = None,
+    selection: Selection | None = None,
+    after_failure: AfterFailure = "diagnose",
+    queries: int | None = None,
 ) -> Report:
     """Runs all checks of `claim` on `target` and returns the report; closes nothing.
 
-    seed: fixes the inputs asked (drawn when None); listener: told of progress; reproduce: the
-    command that repeats the run; name: of the target, for the report; keep_going: whether all
-    checks are finished once one has failed. A correct deployment gets `fail` with probability at
-    most `false_alarm`, whatever is looked at and whenever the run stops.
+    The arguments are those of `gate.verify`: seed fixes the inputs asked (drawn when None); earlier
+    is the opening of an earlier run; once a check has failed, "diagnose" looks for the simplest
+    input that shows it, "keep-going" finishes all checks too, "stop" asks nothing more; queries
+    plans for the sharpest pass that so many allow. A correct deployment gets `fail` with
+    probability at most `false_alarm`, whatever is looked at and whenever the run stops.
+
+    Raises ValueError for an `after_failure` that is none, and its subclass TooFewError for
+    `queries` that no pass fits.
     """
     seed = secrets.randbits(32) if seed is None else seed
+    chosen, share, told = selection or Selection(), 1.0, None
+    if queries is not None:
+        if listener is not None:
+            listener(Progress(0, 0, f"planning for {queries:,} queries"))
+        found = sharpest(claim, queries, seed, chosen)
+        claim, share, told = found.claim, found.share, found.coarser
     if claim.gate.largest_call is not None:
         target = PacedTarget(target, claim.gate.timeout, claim.gate.largest_call, claim.release)
-    ending = Ending(reproduce and f"{reproduce} --seed {seed}", keep_going)
+    request = NumbersRequest(
+        seed, chosen, known(after_failure), earlier, share, planned=queries is not None
+    )
+    ending = Ending(reproduce and f"{reproduce} --seed {seed}", request.keeps_going)
+    if told is not None:
+        ending.warn(told)
     standing = NumbersStanding(target, claim, ending, listener)
+    standing.explains = request.after_failure != "stop"
     with run_clock(claim.gate.run_timeout, standing.step):
-        run = _Run(standing, seed, keep_going)
-        return replace(run.report(), target=name)
-
-
-def make_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
-    """The inputs of a run, as what is released asks for."""
-    keys = claim.mechanism.takes == "keys"
-    return make_keys_plan(claim, seed) if keys else make_numbers_plan(claim, seed)
+        return replace(_Run(standing, request).report(), target=name)
 
 
 class _Run:
     """The phases of a run, in their order."""
 
-    def __init__(self, standing: NumbersStanding, seed: int, keep_going: bool) -> None:
-        self.standing, self.seed, self.keep_going = standing, seed, keep_going
+    def __init__(self, standing: NumbersStanding, request: NumbersRequest) -> None:
+        self.standing, self.request = standing, request
         self.claim = standing.claim
-        self.plan = make_plan(self.claim, seed)
+        self.plan = make_plan(self.claim, request.seed, request.share)
         self.contract = InputContract(self.claim, self.plan)
         self.recorder = NumbersRecorder(self.claim)
+        keeps = request.selection.keeps
         self.checks: Sequence[NumberCheck] = [
-            make(self.claim, self.plan, seed) for make in observing(self.claim)
+            make(self.claim, self.plan, request.seed)
+            for make in observing(self.claim)
+            if keeps(make.id)
         ]
+        self.asking = [make for make in asking(self.claim) if keeps(make.id)]
 
     def report(self) -> Report:
         """What the run finds, whatever ends it."""
         with self.standing.kept_to_here():
             self._open()
             self._gather()
+            self._simplify()
             self._ask_more()
+            self._hold_accounts()
         if not self.standing.ending.interrupted:
             with self.standing.kept_to_here():
                 self._judge_claim()
         with untimed():
-            standing = self.standing
-            return Report(
-                self.claim,
-                standing.queries,
-                standing.seconds,
-                self.seed,
-                tuple(results(self.claim, self.contract, self.checks, standing.ending)),
-                tuple(standing.ending.warnings),
-                self.recorder.figures(),
-                interrupted=standing.ending.interrupted,
-                started=standing.began,
-                found_after=standing.ending.found_after,
-            )
+            return self._reported()
+
+    def _reported(self) -> Report:
+        standing, selection = self.standing, self.request.selection
+        found = results(self.claim, self.contract, self.checks, standing.ending, selection.left_out)
+        found = [located(result, standing.simplest) for result in found]
+        nothing = selection.nothing_applies(
+            [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
+        )
+        if standing.ending.used_up and not selection.left_out and not self._failed:
+            planned = self.request.planned
+            standing.ending.warn(dearer(self.claim, self.request.seed, planned=planned))
+        return Report(
+            self.claim,
+            standing.queries,
+            standing.seconds,
+            self.request.seed,
+            tuple(found),
+            (*filter(None, (selection.warning, nothing)), *standing.ending.warnings),
+            self.recorder.figures(),
+            interrupted=standing.ending.interrupted,
+            opening=self.contract.opening,
+            left_out=selection.warning,
+            started=standing.began,
+            found_after=standing.ending.found_after,
+            nothing_applied=nothing is not None,
+        )
+
+    @property
+    def _failed(self) -> bool:
+        return self.standing.ending.found_after is not None
 
     def _open(self) -> None:
         self.standing.tell("opening", 0)
@@ -102,13 +145,20 @@ class _Run:
         for refusal in self.contract.refusals:
             self.standing.ending.warn(refusal)
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
+        earlier, now = self.request.earlier, self.contract.opening
+        if earlier is not None and now is not None:
+            for check in self.checks:
+                if isinstance(check, FreshNoise | KeysFreshNoise):
+                    check.compare(earlier, now)
 
     def _gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
         self._show(self.contract.seen)
+        if not self.checks:
+            return
         pending: list[Batch] = []
         seen, waiting = self.contract.queries, 0
-        for asked, wanted in self.plan.calls(self.seed):
+        for asked, wanted in self.plan.calls(self.request.seed):
             size = min(wanted, self.standing.left)
             if size < 1:
                 if pending:
@@ -127,6 +177,13 @@ class _Run:
             if self._done():
                 return
 
+    def _simplify(self) -> None:
+        """Once the law of the noise is refuted, looks for the simplest input that shows it."""
+        law = next((c for c in self.checks if isinstance(c, NoiseLaw) and refuted(c)), None)
+        if law is not None and self.standing.explains and self.standing.left > 0:
+            seed, singly = self.request.seed, law.evidence.worst()[0] == SINGLE
+            self.standing.simplest = find_simplest(self.standing, self.claim, seed, singly=singly)
+
     def _show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
         noise = self.claim.mechanism.added
@@ -141,28 +198,33 @@ class _Run:
         failed = any(refuted(check) for check in self.checks)
         if failed and self.standing.ending.found_after is None:
             self.standing.ending.found_after = self.standing.queries
-        if failed and not self.keep_going:
+        if failed and not self.request.keeps_going:
             return True
         return all(refuted(check) or check.shortfall() == 0 for check in self.checks)
 
     def _ask_more(self) -> None:
         """The checks that ask for releases of their own, where no other has failed."""
-        ending = self.standing.ending
-        for make in asking(self.claim):
-            if make in JUDGING:
+        for make in self.asking:
+            if make in JUDGING or make in ACCOUNTING:
                 continue
-            if ending.found_after is not None and not self.keep_going:
+            if self._failed and not self.request.keeps_going:
                 return
             self._conclude(make)
 
+    def _hold_accounts(self) -> None:
+        """Those of the target's own accounts, at the end: one of them may use its budget up."""
+        for make in self.asking:
+            if make in ACCOUNTING:
+                self._conclude(make)
+
     def _judge_claim(self) -> None:
         """Those of the claim alone, whatever has become of the target."""
-        for make in asking(self.claim):
+        for make in self.asking:
             if make in JUDGING:
                 self._conclude(make)
 
     def _conclude(self, make: type[AskingCheck]) -> None:
-        check = make(self.claim, self.plan, self.seed)
+        check = make(self.claim, self.plan, self.request.seed)
         self.standing.tell(check.id, self.standing.queries)
         outcome = check.conclude(self.standing)
         if outcome is not None:

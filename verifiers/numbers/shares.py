@@ -17,8 +17,11 @@ SHARES: dict[str, float] = {
     "floating-point": 1 / 32,
     "partition-release": 1 / 32,
     "privacy-audit": 1 / 32,
+    "accountant-soundness": 0.0,
     "privacy-claim": 0.0,
     "gradient-leakage": 1 / 32,
+    "histogram-leakage": 0.0,
+    "budget-enforcement": 0.0,
 }
 """Share of each check; 0 where a failure is a proof, not a statistic."""
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
@@ -13,17 +14,26 @@ from ..gate.events import Listener, Progress
 from ..targets import Refused, Target, TargetError
 from .claim import NumbersClaim
 
+if TYPE_CHECKING:
+    from .simplest import Simplest
+
 _EXHAUSTED = "the target's own budget was exhausted: verify an instance without one"
 
 
 class NumbersStanding:
-    """queries: made so far; ending: what has ended the run or parts of it; began: in UTC."""
+    """queries: made so far; ending: what has ended the run or parts of it; began: in UTC.
+
+    explains: whether more may be asked once a check has failed; simplest: the simplest input that
+    shows that the noise does not follow its law, once found.
+    """
 
     def __init__(
         self, target: Target, claim: NumbersClaim, ending: Ending, listener: Listener | None
     ) -> None:
         self.target, self.claim, self.ending, self.listener = target, claim, ending, listener
         self.queries = 0
+        self.explains = True
+        self.simplest: Simplest | None = None
         self.began, self._started = datetime.now(UTC), time.monotonic()
         self._planned, self._doing = 0, "before the first call"
 

@@ -119,7 +119,7 @@ def print_report(report: Report, target: str) -> None:
     console.print()
     told = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(told, key=lambda check: check.verdict.rank):
-        _print_check(console, check)
+        _print_check(console, check, "queries" if report.claim.releases == "labels" else "draws")
     _print_others(console, [check for check in report.checks if check not in told])
     for warning in report.warnings:
         if warning not in first:
@@ -157,7 +157,7 @@ def _is_told(check: CheckResult, report: Report) -> bool:
     return check.verdict is not Verdict.NOT_APPLICABLE
 
 
-def _print_check(console: Console, check: CheckResult) -> None:
+def _print_check(console: Console, check: CheckResult, seen: str) -> None:
     _say(console, check.id, lead=(f"{check.verdict.value:<{_INDENT}}", _STYLES[check.verdict]))
     details = [check.message]
     if check.histogram is not None and check.verdict is Verdict.FAIL:
@@ -168,7 +168,7 @@ def _print_check(console: Console, check: CheckResult) -> None:
     if check.verdict is Verdict.FAIL and check.log_e_value is not None:
         public = check.as_json()
         details.append(
-            f"evidence: e-value 10^{public['log10_e_value']:.1f} from {check.queries:,} queries; "
+            f"evidence: e-value 10^{public['log10_e_value']:.1f} from {check.queries:,} {seen}; "
             f"10^{public['threshold_log10']:.1f} refutes"
         )
     for detail in details:

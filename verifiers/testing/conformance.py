@@ -4,12 +4,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..claim import Claim, ClaimError, parse_claim, read_claim
+from ..claim import Claim, ClaimError
 from ..commands.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
-from ..gate import verify
 from ..gate.diagnosis import AfterFailure, known
+from ..numbers.claim import NumbersClaim
+from ..numbers.either import AnyClaim, parse_any_claim, read_any_claim, verify_any
 from ..reaching import in_process, open_claimed
 from ..targets import Target, TargetError, shown_spec
 
@@ -23,7 +24,7 @@ class Inconclusive(Exception):  # noqa: N818 - a verdict's name
 
 def assert_conforms(
     target: Any,
-    claim: Claim | dict[str, Any] | str | Path,
+    claim: AnyClaim | dict[str, Any] | str | Path,
     *,
     seed: int | None = None,
     max_queries: int | None = None,
@@ -31,9 +32,10 @@ def assert_conforms(
 ) -> Report:
     """Runs the gate on `target` and returns its report, where the verdict is a pass.
 
-    target: a callable (histogram, size) -> labels, an object with such a method `sample`, or a
-    spec such as `path/to/file.py:attr`; claim: a Claim, a table as parsed from TOML, or the path of
-    a TOML file; seed: fixes the histograms asked; max_queries: budget, in place of
+    target: a callable (histogram, size) -> labels, or (values, size) -> releases where the claim is
+    of numbers, an object with such a method `sample`, or a spec such as `path/to/file.py:attr`;
+    claim: a Claim, or a NumbersClaim, a table as parsed from TOML, or the path of a TOML file;
+    seed: fixes the histograms or values asked; max_queries: budget, in place of
     the claim's; after_failure: "diagnose" asks some thousand labels more to tell the cause,
     "keep-going" finishes all checks as well, "stop" asks nothing more.
 
@@ -47,13 +49,13 @@ def assert_conforms(
     if max_queries is not None:
         if max_queries < 1:
             raise ValueError(f"max_queries = {max_queries}: expected a whole number from 1")
-        held = held.with_max_queries(max_queries)
+        held = held.with_limits(max_queries, None)
     try:
         deployment = _opened(target, held)
     except (TargetError, ValueError) as error:
         raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
-        report = verify(
+        report = verify_any(
             deployment,
             held,
             seed=seed,
@@ -67,7 +69,7 @@ def assert_conforms(
     return report
 
 
-def _opened(target: Any, claim: Claim) -> Target:
+def _opened(target: Any, claim: AnyClaim) -> Target:
     return open_claimed(target, claim) if isinstance(target, str) else in_process(target, claim)
 
 
@@ -88,12 +90,12 @@ def _judge(report: Report) -> None:
     raise kinds[report.verdict]("\n\n".join(explained(check, public) for check in worst))
 
 
-def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
+def _held(claim: AnyClaim | dict[str, Any] | str | Path) -> AnyClaim:
     __tracebackhide__ = True
-    if isinstance(claim, Claim):
+    if isinstance(claim, Claim | NumbersClaim):
         return claim
     try:
-        return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
+        return parse_any_claim(claim) if isinstance(claim, dict) else read_any_claim(claim)
     except ClaimError as error:
         raise ClaimError(*error.mistakes) from None
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..claim import Claim
 from ..commands.verify_line import verify_line
-from ..embedded import REFERENCE, reference_target
+from ..embedded import REFERENCE
+from ..numbers.either import AnyClaim, reference_of, verify_any
 from ..reaching import open_claimed
 from ..targets import Target, shown_spec
 
@@ -29,7 +29,7 @@ class SharedRun:
     """
 
     target: str | None
-    claim: Claim
+    claim: AnyClaim
     claim_file: str
     seed: int | None
     folder: Path | None
@@ -40,7 +40,7 @@ class SharedRun:
         """Reaches the target. Raises TargetError with one line for the user."""
         if self._opened is None:
             self._opened = (
-                reference_target(self.claim)
+                reference_of(self.claim)
                 if self.target is None
                 else open_claimed(self.target, self.claim)
             )
@@ -72,13 +72,11 @@ class SharedRun:
         return self._report, made
 
     def _run(self) -> dict[str, Any]:
-        from ..gate import verify  # not for processes that read what another found
-
         shown = None if self.target is None else shown_spec(self.target)
         self.open()
         assert self._opened is not None
         try:
-            report = verify(
+            report = verify_any(
                 self._opened,
                 self.claim,
                 seed=self.seed,

@@ -57,6 +57,10 @@ class AskingCheck(Protocol):
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         """claim: of the run; plan: its inputs; seed: fixes what is asked."""
 
+    @property
+    def asks(self) -> int:
+        """Releases that a pass asks for, about."""
+
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """What it comes to; None where the budget does not hold what it would ask."""
 

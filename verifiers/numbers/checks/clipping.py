@@ -9,7 +9,7 @@ class Clipping(MovingRecords):
     """Many kinds of records, a few releases of each: what is not clipped moves very far."""
 
     id = "clipping"
-    releases = 40
+    most = 40
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`: all that are known."""
@@ -17,7 +17,10 @@ class Clipping(MovingRecords):
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
+        moved = "a record at or beyond the bounds moves"
+        if served > 1:
+            moved = f"{served} records at and beyond the bounds move"
         return (
-            f"{served} records at and beyond the bounds move a release by no more than the claim "
-            f"allows, by all that {queries:,} releases show: some scales of the noise would be seen"
+            f"{moved} a release by no more than the claim allows, by all that {queries:,} releases "
+            "show: some scales of the noise would be seen"
         )

@@ -9,10 +9,13 @@ from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.copies import CopyEvidence, matches
+from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
+_EARLIER = "the same calls of an earlier run"
 _WAYS = {
+    _EARLIER: "a seed fixed at the start of the target: every start repeats the noise",
     "the release before": "noise is drawn once and used for several releases",
     "the first release of the call before": "every call begins with the same noise",
     "the release before, with the other sign": "releases come in pairs of opposite noise",
@@ -53,6 +56,13 @@ class FreshNoise(Weighed):
         self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening) -> None:
+        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+        before, after = earlier.as_releases, now.as_releases
+        rows = min(len(before), len(after))
+        exact = np.broadcast_to(np.array(now.exact), after[:rows].shape)
+        self._compare(_EARLIER, after[:rows], exact, before[:rows] - exact)
 
     def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix) -> None:
         if y.size:

@@ -49,6 +49,12 @@ class GradientLeakage:
         """See `lacking`."""
         return None if claim.leakage else "the claim has no [leakage]: no model and data to attack"
 
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`: of the trials on the target."""
+        leakage = self.claim.leakage
+        return _OF_TARGET * leakage.releases if leakage else 0
+
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """See `AskingCheck.conclude`: a model that fails is an error, not one of the target."""
         assert self.claim.leakage is not None

@@ -23,7 +23,8 @@ from ..plan import NumbersPlan
 from .base import Weighed
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
-_WANTED = 2_000
+_WANTED, _FEWEST = 2_000, 200
+_SEEN = 0.1  # a correlation that shows in as many as are wanted
 
 _COMMON, _SIZES = "a part that all numbers of a release share", "sizes that they share"
 _BESIDE, _BEFORE = "neighbouring coordinates", "a release and the one before"
@@ -37,6 +38,7 @@ class Independence(Weighed):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
+        self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         self._rng = np.random.default_rng([seed, 3])
         width = plan.coordinates.size
         places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
@@ -89,7 +91,7 @@ class Independence(Weighed):
 
     def shortfall(self) -> int:
         """See `NumberCheck.shortfall`."""
-        return max(0, _WANTED * min(self.plan.coordinates.size, _PAIRED) - self.draws)
+        return max(0, self._wanted * min(self.plan.coordinates.size, _PAIRED) - self.draws)
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
@@ -111,7 +113,8 @@ class Independence(Weighed):
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
+        seen = _SEEN * math.sqrt(_WANTED / self._wanted)
         return Finding(
             f"{self.draws:,} draws depend neither on their neighbours nor on the release before; "
-            "a correlation of 0.1 over all of them would have been seen"
+            f"a correlation of {seen:.2g} over all of them would have been seen"
         )

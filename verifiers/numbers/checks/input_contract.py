@@ -1,13 +1,17 @@
 """`input-contract`: valid input gets as many releases as asked for, each of the right shape."""
 
+import math
+
 import numpy as np
 
 from ...targets import Refused, Target, TargetError
 from ..asked import Asked, Batch
 from ..claim import NumbersClaim
+from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 
 _SIZES = (2, 1, 7)
+_OPENING = 64  # numbers that the first calls release at least: whole noise is often alike
 
 
 class InputContract:
@@ -26,10 +30,25 @@ class InputContract:
         self.seen: list[Batch] = []
         self.refusals: list[str] = []
 
+    @property
+    def sizes(self) -> list[int]:
+        """Of the calls for the typical input, which another run's may be compared with."""
+        lacking = math.ceil(_OPENING / self.claim.mechanism.width) - sum(_SIZES)
+        return [min(size, self.plan.largest_call) for size in (*_SIZES, lacking) if size > 0]
+
+    @property
+    def opening(self) -> NumbersOpening | None:
+        """What these calls released; None before all have been answered."""
+        if len(self.seen) < len(self.sizes):
+            return None
+        first = self.seen[: len(self.sizes)]
+        releases = np.concatenate([batch.releases for batch in first])
+        return NumbersOpening.of(first[0].asked.exact, releases)
+
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         typical, *others = self.plan.inputs
-        for size in (min(size, self.plan.largest_call) for size in _SIZES):
+        for size in self.sizes:
             try:
                 self._ask(target, typical, size)
             except Refused as refusal:

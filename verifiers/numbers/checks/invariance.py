@@ -19,7 +19,7 @@ from .base import Weighed
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
-_WANTED = 2_000  # pairs of the first comparison that a pass needs
+_WANTED, _FEWEST = 2_000, 200  # pairs of the first comparison that a pass needs
 _EFFECTS = np.round(np.arange(0.02, 1.0, 0.01), 2)
 
 
@@ -95,7 +95,8 @@ class _OneLaw(Weighed):
 
     def shortfall(self) -> int:
         """See `NumberCheck.shortfall`: of draws, of which so many inputs take an even part."""
-        lacking = _WANTED - self.comparisons[0].evidence.pairs
+        wanted = max(_FEWEST, math.ceil(self.plan.share * _WANTED))
+        lacking = wanted - self.comparisons[0].evidence.pairs
         return 0 if self.lacks else max(0, lacking) * len(self.plan.inputs)
 
     def violation(self) -> Finding:

@@ -11,6 +11,7 @@ from ..asked import Batch, Draws
 from ..claim import NumbersClaim
 from ..evidence.released import claimed_law
 from ..evidence.released_together import TogetherEvidence, tells
+from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -81,20 +82,26 @@ class KeysIndependence(KeysTogether):
 
 
 class KeysFreshNoise(KeysTogether):
-    """A key in two releases of one call, and in a call and the next of the same input.
+    """A key in two releases of one call, in a call and the next, and in the openings of two runs.
 
-    The one finds draws used twice in turn, the other a seed that every call sets. Noise that is
-    drawn once for a whole call looks like other rates in every call: `partition-release` finds it.
+    The first finds draws used twice in turn, the others a seed that calls or starts set. Noise that
+    is drawn once for a whole call looks like other rates there: `partition-release` finds it.
     """
 
     id = "fresh-noise"
     pairs = "a key's releases, one after the other,"
-    cause = "noise is drawn once and used for several releases, or every call begins with the same"
-    kinds = 2
+    cause = "noise is drawn once for several releases, or every call, or start, begins alike"
+    kinds = 3
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self._waiting: dict[str, Released] = {}
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening) -> None:
+        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+        before, after = earlier.as_releases > 0, now.as_releases > 0
+        rows = min(len(before), len(after))
+        self.evidence[2].observe(before[:rows], after[:rows])
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""

@@ -68,10 +68,14 @@ class Location(Weighed):
             float(self.offsets[high]) if high < self.offsets.size else math.inf,
         )
 
+    @property
+    def near(self) -> float:
+        """The offset that a pass excludes: a tenth of the scale, or a step of what is whole."""
+        return max(0.1 * self.noise.family.scale, float(np.diff(self.offsets).min()))
+
     def shortfall(self) -> int:
         """See `NumberCheck.shortfall`: until an offset of a tenth of the scale is excluded."""
-        low, high = self.interval
-        near = max(0.1 * self.noise.family.scale, float(np.diff(self.offsets).min()))
+        (low, high), near = self.interval, self.near
         return 0 if math.isnan(low) or (low >= -1.01 * near and high <= 1.01 * near) else 2_000
 
     def violation(self) -> Finding:

@@ -17,6 +17,7 @@ from ..plan import NumbersPlan
 from ..shares import SHARES
 from ..standing import NumbersStanding
 
+_FEWEST = 200  # draws of each input
 _FIRST, _LARGEST = 25, 1_000  # releases of each input in a call, which grow
 _MOST_NUMBERS = 20_000_000  # of all releases of an input together
 _AT_ONCE = 2_000_000  # numbers in a call
@@ -59,6 +60,7 @@ class PairCheck:
         self.claim, self.plan, self.seed = claim, plan, seed
         self.noise = claim.mechanism.aggregation.noise
         self.pairs = self.made()
+        self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
         self.log_threshold += math.log(max(len(self.pairs), 1))
 
@@ -78,14 +80,25 @@ class PairCheck:
         """What it comes to where no pair has been told apart."""
         raise NotImplementedError
 
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        return sum(2 * self.releases(pair) for pair in self.pairs if self._tells(pair))
+
+    def _tells(self, pair: Pair) -> bool:
+        """Whether anything would show in so many releases of a pair."""
+        return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
+
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """See `AskingCheck.conclude`."""
         self.queries = 0
         found, left_out = [], []
         for pair in self.pairs:
             evidence = self.evidence(pair)
-            if evidence.share_needed(self.log_threshold, self.pairs_of(pair)) > 1.0:
-                left_out.append(f"the claim allows {pair.name} so much that nothing would show")
+            if not self._tells(pair):
+                few = f" in {self.releases(pair):,} releases" if self.plan.share < 1.0 else ""
+                told = f"the claim allows {pair.name} so much that nothing would show{few}"
+                left_out.append(told)
                 continue
             try:
                 whole = self._gather(standing, pair, evidence)
@@ -104,7 +117,7 @@ class PairCheck:
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: enough draws, as far as memory and time go."""
-        return self.most(math.ceil(self.draws / pair.coordinates.size))
+        return self.most(math.ceil(self.wanted / pair.coordinates.size))
 
     def pairs_of(self, pair: Pair) -> int:
         """Pairs of draws that these make."""

@@ -1,12 +1,14 @@
 """`partition-release`: keys are released as often as noise and threshold give, empty ones never."""
 
+import math
+
 import numpy as np
 
 from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
-from ..keys import NEAR
+from ..keys import ALONE, NEAR, TURNS
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -63,6 +65,13 @@ class PartitionRelease(Weighed):
         """See `NumberCheck.shortfall`."""
         lacking = max(self._wanted_near - self.near, self._wanted_alone - self.alone)
         return max(0, int(np.ceil(lacking)))
+
+    @property
+    def releases(self) -> int:
+        """Releases of a pass, beyond the first round of all inputs: the larger calls in turn."""
+        ones = -(-self.keys.cells // self.keys.contributions)
+        near, alone = self._wanted_near / self.keys.cells, self._wanted_alone / ones
+        return math.ceil(max(near / TURNS.count(NEAR), alone / TURNS.count(ALONE)) * len(TURNS))
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""

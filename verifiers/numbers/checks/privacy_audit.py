@@ -35,7 +35,7 @@ class PrivacyAudit(PairCheck):
 
     def releases(self, pair: Pair) -> int:
         """See `PairCheck.releases`: here a whole release is a draw."""
-        return self.most(self.draws)
+        return self.most(self.wanted)
 
     def pairs_of(self, pair: Pair) -> int:
         """See `PairCheck.pairs_of`."""

@@ -6,6 +6,7 @@ from ....reference.numbers.families import DiscreteGaussian, Gaussian
 from ...checks.base import Finding, Outcome
 from ...checks.spec import NO_PRIVACY
 from ...findings.verdict import Verdict
+from ..certified_pair import certified_pair
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 from ..standing import NumbersStanding
@@ -17,20 +18,20 @@ MOST = 1_000
 Fewer releases than claimed bound these from below.
 """
 
-_SURE = 1e-5
-"""Of epsilon: what the floats of a bracket may be off, many times over."""
-
 _CAUSE = "the accountant charges too little, or the claim allows too many queries"
 
 
 class PrivacyClaim:
     """The exact cost of the farthest neighbours, bracketed; nothing is asked.
 
-    A claim below the low end of the bracket is refuted. One that is not refuted may lie below the
-    truth by less than the bracket is wide, or cost more against other neighbours.
+    Refuted only by a lower bound on epsilon in ball arithmetic, of releases as they are rounded and
+    clamped. One that is not refuted may cost more against other neighbours. The bracket, of noise
+    that is neither, is in floating point.
     """
 
     id = "privacy-claim"
+
+    asks = 0
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim = claim
@@ -56,13 +57,17 @@ class PrivacyClaim:
         privacy = self.claim.privacy
         assert privacy is not None
         counted, bracket = self._bracket()
+        certain = certified_pair(self.claim).epsilon_lower(counted, privacy.delta)
         cost = f"{bracket.low:.6g} and {bracket.high:.6g}"
         what = f"epsilon {privacy.epsilon:g} at delta {privacy.delta:g} over {privacy.queries:,} "
         what += "release" if privacy.queries == 1 else "releases"
         of = "they cost" if counted == privacy.queries > 1 else f"{counted:,} of them cost"
         of = "it costs" if privacy.queries == 1 else of
-        if privacy.epsilon < bracket.low * (1.0 - _SURE):
-            message = f"{what} is claimed, and {of} between {cost}"
+        if certain > privacy.epsilon:
+            message = (
+                f"{what} is claimed, and {of} at least {certain:.6g} (certified in ball "
+                f"arithmetic; between {cost} in floating point)"
+            )
             return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE))
         return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} between {cost}"))
 
@@ -71,7 +76,7 @@ class PrivacyClaim:
         privacy, aggregation = self.claim.privacy, self.claim.mechanism.aggregation
         assert privacy is not None
         counted = min(privacy.queries, MOST // _moving(self.claim))
-        if isinstance(aggregation.noise.family, Gaussian):
+        if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
             counted = privacy.queries
         return counted, epsilon_bracket(aggregation, privacy.delta, counted)
 

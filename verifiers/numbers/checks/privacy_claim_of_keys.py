@@ -22,6 +22,8 @@ class KeysPrivacyClaim:
 
     id = "privacy-claim"
 
+    asks = 0
+
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim = claim
 

@@ -1,9 +1,12 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
+import math
+
 from ..claim import NumbersClaim
 from ..neighbours import Neighbour, neighbours
 from .moving import MovingRecords
 
+_RELEASES, _SEEN = 2_000, 0.2  # of each neighbour, and scales of a move that they show
 _TELLING = ("one number of 1,000", "all numbers 1,000", "in one cell")
 
 
@@ -11,7 +14,7 @@ class Sensitivity(MovingRecords):
     """The records that pull hardest along an axis and along the diagonal, many releases of each."""
 
     id = "sensitivity"
-    releases = 2_000
+    most = _RELEASES
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`."""
@@ -20,8 +23,8 @@ class Sensitivity(MovingRecords):
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
-        scale = self.noise.family.scale
+        seen = _SEEN * math.sqrt(_RELEASES / self.releases) * self.noise.family.scale
         return (
             f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
-            f"a fifth of the scale, {0.2 * scale:.3g}, beyond it would have been seen"
+            f"{seen:.3g} beyond it would have been seen"
         )

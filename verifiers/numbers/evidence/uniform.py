@@ -20,7 +20,7 @@ DEPTH = 10
 LEAVES = 1 << DEPTH
 
 _CELLS = (8, 16, 32)
-_CONCENTRATIONS = (0.5, 5.0)  # of each cell
+_CONCENTRATIONS = (0.5, 5.0, 50.0, 500.0, 5_000.0)  # of each cell; the largest see least
 _DEGREES = 6
 _BETS = np.array([-0.9, -0.5, -0.25, -0.1, -0.03, 0.03, 0.1, 0.25, 0.5, 0.9])
 """Shares of the largest bet that keeps 1 + theta phi positive."""

@@ -1,0 +1,242 @@
+"""What releases of two neighbours certainly cost: lower bounds in ball arithmetic.
+
+An accusation may rest on them, rounding included. Outcomes are merged, which only takes away, and
+composed exactly: a test adds whole scores of the outcomes, one for each number of each release that
+moves, and accuses from a sum on; scores near the losses make it nearly the best test there is
+(Neyman, Pearson), and whatever they are, delta >= P - e^epsilon Q of its event.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from flint import arb, arb_poly, ctx
+
+from ..accounting.certified import DIGITS, epsilon_lower, renyi_lower
+from ..arrays import Vector
+from .aggregations import Move
+from .enclosed import survival, theta
+from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from .moves import move_epsilon
+from .noise import NumberNoise
+
+_LEVELS, _FINE = 65, 400  # of scores, and merged outcomes where a single release is looked at
+_DEGREE = 8_000  # of the polynomials whose coefficients are probabilities of sums
+_BITS = 1_024  # of sums: what is less likely than 2^-896 is left out
+_RARE = 2.0**-896
+_SHRUNK = 1.0 - 2.0**-48  # a move that floats have rounded is taken for no longer than this
+_NEARLY = (1.0 - 1e-9, 1.0 - 1e-6, 1.0 - 1e-4)
+
+
+@dataclass(frozen=True)
+class CertifiedPair:
+    """Neighbours whose exact values differ by `move`; start: of each number that moves, before.
+
+    Where noise is rounded or clamped, all numbers that move are taken to move up. Raises ValueError
+    for whole noise on numbers that are not whole.
+    """
+
+    noise: NumberNoise
+    move: Move
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        whole = self.move.by.is_integer() and self.start.is_integer()
+        if self.noise.family.whole and not whole:
+            raise ValueError(f"{self.noise} on numbers that are not whole: expected whole ones")
+
+    @property
+    def by(self) -> float:
+        """How far a number moves, for certain."""
+        return self.move.by if self.move.by.is_integer() else self.move.by * _SHRUNK
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether releases are exact numbers plus noise, neither rounded nor clamped."""
+        noise = self.noise
+        return not noise.grid and math.isinf(noise.low) and math.isinf(noise.high)
+
+    def renyi_lower(self, order: float) -> float:
+        """A number that the Rényi cost of one release is certainly at least, nats."""
+        if not self.is_plain:
+            found = _outcomes(self, _FINE)
+            return self.move.times * renyi_lower(found.here, found.there, order)
+        with ctx.workdps(4 * DIGITS):
+            a, by = arb(order), arb(self.by)
+            cost = _RENYI[type(self.noise.family)](self.noise.family, a, by)
+            return self.move.times * _below(cost)
+
+    def epsilon_lower(self, releases: int, delta: float) -> float:
+        """A number that epsilon at `delta` is certainly at least, of so many releases."""
+        family, numbers = self.noise.family, releases * self.move.times
+        if self.is_plain and isinstance(family, Gaussian):
+            return self._gaussian_epsilon(numbers, delta)
+        levels = min(_LEVELS, _DEGREE // numbers + 1)
+        if levels < 3:
+            return self._counted(numbers, delta)
+        p, q = _sums(self, levels, numbers)
+        from_p, from_q = (_from(coefficients) for coefficients in (p, q))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            costs = np.log(np.maximum(from_p - delta, 0.0)) - np.log(from_q)
+        costs = np.where(np.isfinite(costs) & (from_q > _RARE), costs, -math.inf)
+        least = int(np.argmax(costs))
+        with ctx.workprec(_BITS):
+            above = sum(p[least:], arb(0)) - arb(delta)
+            beyond = sum(q[least:], arb(0))
+            return max(_below((above / beyond).log()), 0.0) if above > 0 and beyond > 0 else 0.0
+
+    def _gaussian_epsilon(self, numbers: int, delta: float) -> float:
+        """So many numbers are one, sqrt(numbers) times as far (Balle, Wang 2018, Theorem 8)."""
+        family = self.noise.family
+        about = move_epsilon(family, self.by * math.sqrt(numbers), delta)
+        for nearly in _NEARLY:
+            epsilon = about * nearly
+            with ctx.workdps(4 * DIGITS):
+                distance = arb(self.by) * arb(numbers).sqrt() / arb(family.scale)
+                middle, one = arb(epsilon) / distance, Gaussian(1.0)
+                near = survival(one, middle - distance / 2)
+                far = survival(one, middle + distance / 2)
+                if near - arb(epsilon).exp() * far > arb(delta):
+                    return epsilon
+        return 0.0
+
+    def _counted(self, numbers: int, delta: float) -> float:
+        """Of many numbers: those beyond the middle are counted."""
+        found = _outcomes(self, 2)
+        p, q = found.here[0], found.there[0]
+        least = _binomial_cut(float(p.mid()), numbers, delta)
+        return epsilon_lower(p, q, numbers, least, delta)
+
+
+@dataclass(frozen=True)
+class _Outcomes:
+    """Merged outcomes (o,): balls of their probabilities on either side, and whole scores from 0.
+
+    The likelier an outcome is here than there, the higher its score.
+    """
+
+    here: Sequence[arb]
+    there: Sequence[arb]
+    scores: Sequence[int]
+
+
+@lru_cache(maxsize=32)
+def _outcomes(pair: CertifiedPair, levels: int) -> _Outcomes:
+    """Releases of one number merged into at most so many intervals, from low to high ones."""
+    edges = _edges(pair, levels)
+    with ctx.workdps(4 * DIGITS):
+        laws = []
+        for exact in (arb(pair.start), arb(pair.start) + arb(pair.by)):
+            above = [arb(1), *(_reaches(pair, edge, exact) for edge in edges), arb(0)]
+            laws.append([one - other for one, other in pairwise(above)])
+        kept = [i for i in range(len(laws[0])) if laws[0][i] > 0 and laws[1][i] > 0]
+        here, there = ([law[i] for i in kept] for law in laws)
+        losses = np.array([float((p / q).log().mid()) for p, q in zip(here, there, strict=True)])
+    spread = losses.max() - losses.min()
+    step = spread / (levels - 1) if spread > 0 else 1.0
+    return _Outcomes(here, there, [round(v) for v in (losses - losses.min()) / step])
+
+
+def _reaches(pair: CertifiedPair, edge: float, exact: arb) -> arb:
+    """P(exact number plus noise >= edge)."""
+    value = arb(edge) - exact
+    whole = round(float(value.mid())) if pair.noise.family.whole else None
+    return survival(pair.noise.family, value, whole)
+
+
+def _edges(pair: CertifiedPair, levels: int) -> Vector:
+    """Where intervals of the sum of number and noise meet: none that rounding or clamping hides."""
+    noise, start, by = pair.noise, pair.start, pair.by
+    # of the normal law, few intervals lie near its middle; Laplace's losses are alike beyond
+    reach = min(6.0, 1.2 + 0.15 * levels) * noise.family.scale
+    reach = 0.0 if isinstance(noise.family, Laplace | DiscreteLaplace) else reach
+    step = noise.grid or float(noise.family.whole)
+    if levels == 2:
+        edges = np.array([start + 0.5 * by])
+    else:
+        edges = np.linspace(start - reach, start + by + reach, levels - 1)
+    if step:
+        lift = 0.0 if noise.family.whole else 0.5 * step
+        edges = np.unique(np.round((edges - lift) / step)) * step + lift
+        if reach == 0.0 and levels > 2:  # what lies next to either number
+            ends = [edges[0] - step, edges[-1] + step]
+            edges = np.array([ends[0], *edges, ends[1]])
+        if lift:  # a sum from here on is released as the next multiple
+            released = edges + lift
+            return np.asarray(edges[(released > noise.low) & (released <= noise.high)])
+    return np.asarray(edges[(edges > noise.low) & (edges <= noise.high)])
+
+
+@lru_cache(maxsize=8)
+def _sums(pair: CertifiedPair, levels: int, numbers: int) -> tuple[list[arb], list[arb]]:
+    """Balls around the probabilities of the sum of so many scores, from 0, on either side."""
+    outcomes = _outcomes(pair, levels)
+    found = []
+    with ctx.workprec(_BITS):
+        for law in (outcomes.here, outcomes.there):
+            by_score = [arb(0)] * (max(outcomes.scores) + 1)
+            for probability, score in zip(law, outcomes.scores, strict=True):
+                by_score[score] += probability
+            found.append(list((arb_poly(by_score) ** numbers).coeffs()))
+    return found[0], found[1]
+
+
+def _from(coefficients: Sequence[arb]) -> Vector:
+    """Probabilities (s,) of sums of at least so much, in floating point."""
+    each = np.array([max(float(c.mid()), 0.0) for c in coefficients])
+    return np.asarray(np.cumsum(each[::-1])[::-1])
+
+
+def _binomial_cut(p: float, numbers: int, delta: float) -> int:
+    """A count that is reached with a probability well above delta, though not much above half."""
+    deviations = math.sqrt(numbers * p * (1.0 - p))
+    return max(0, math.floor(numbers * p - 0.5 * deviations))
+
+
+def _of_laplace(family: Additive, a: arb, by: arb) -> arb:
+    """Mironov 2017, arXiv 1702.07476v3, Proposition 6."""
+    t = by / arb(family.scale)
+    total = a / (2 * a - 1) * ((a - 1) * t).exp() + (a - 1) / (2 * a - 1) * (-a * t).exp()
+    return total.log() / (a - 1)
+
+
+def _of_gaussian(family: Additive, a: arb, by: arb) -> arb:
+    return a * (by / arb(family.scale)) ** 2 / 2
+
+
+def _of_discrete_laplace(family: Additive, a: arb, by: arb) -> arb:
+    """Two geometric tails, and the numbers between the two centres."""
+    b, whole = arb(family.scale), round(float(by))
+    decay = (-1 / b).exp()
+    zero = (1 - decay) / (1 + decay)
+    total = zero / (1 - decay) * (((a - 1) * whole / b).exp() + (-a * whole / b).exp())
+    for k in range(1, whole):
+        total += zero * (-(k * a + (whole - k) * (1 - a)) / b).exp()
+    return total.log() / (a - 1)
+
+
+def _of_discrete_gaussian(family: Additive, a: arb, by: arb) -> arb:
+    """That of the continuous noise, but for the sum over whole numbers about another centre."""
+    centre = (1 - a) * by
+    offset = centre - centre.floor()
+    ratio = theta(family.scale, offset) / theta(family.scale, arb(0))
+    return _of_gaussian(family, a, by) + ratio.log() / (a - 1)
+
+
+_RENYI = {
+    Laplace: _of_laplace,
+    Gaussian: _of_gaussian,
+    DiscreteLaplace: _of_discrete_laplace,
+    DiscreteGaussian: _of_discrete_gaussian,
+}
+
+
+def _below(ball: arb) -> float:
+    """A float below the whole ball; minus infinity where it encloses nothing finite."""
+    if not ball.is_finite():
+        return -math.inf
+    low = float(ball.mid() - ball.rad())
+    return low - abs(low) * 1e-15

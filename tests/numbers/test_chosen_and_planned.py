@@ -1,0 +1,241 @@
+"""Runs of numbers: `--check`, `--skip`, `--queries`, `--compare`, and what `plan` says of them."""
+
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.claim import ClaimError, read_claim
+from dpassay.verifiers.cli import commands
+from dpassay.verifiers.error_budget import log_threshold
+from dpassay.verifiers.findings.opening import EarlierReportError
+from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.numbers.checks.noise_law import wanted
+from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.numbers.evidence.noise_law import NoiseLawEvidence
+from dpassay.verifiers.numbers.opening import NumbersOpening, read_numbers_opening
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.numbers.shares import SHARES
+from dpassay.verifiers.numbers.sharpest import make_plan, pass_of, sharpest
+from dpassay.verifiers.planning.sharpest import TooFewError
+from dpassay.verifiers.targets import InProcessTarget
+
+HISTOGRAM = """
+[mechanism]
+name = "noisy-histogram"
+noise = "laplace:2"
+adjacency = "add-remove"
+cells = 10
+"""
+KEYS = """
+[mechanism]
+name = "thresholded-histogram"
+noise = "discrete-laplace:1"
+adjacency = "add-remove"
+cells = 50
+threshold = 6
+"""
+GATE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
+
+
+def claimed(text: str) -> NumbersClaim:
+    return parse_numbers_claim(tomllib.loads(text))
+
+
+def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: Any) -> Report:
+    """A report on noise of so many times the claimed scale."""
+    claim = claimed(text)
+    rng = np.random.default_rng(rng_seed)
+
+    def aggregate(values: Any, size: int) -> Any:
+        if claim.mechanism.takes == "keys":
+            found = claim.mechanism.keys.sample(values, size, rng)
+            return [[{"key": int(key)} for key in keys] for keys in found]
+        exact = claim.mechanism.aggregation.exact(values)
+        return exact + scale * (sample(claim.mechanism.aggregation, values, size, rng) - exact)
+
+    target = InProcessTarget(aggregate, release=claim.release)
+    return verify_numbers(target, claim, seed=seed, **how)
+
+
+@pytest.mark.parametrize("check", ["noise-scale", "fresh-noise", "clipping", "support"])
+def test_a_check_alone_comes_to_its_verdict(check: str) -> None:
+    """What it needs is asked for, and no more: catches inputs asked in vain."""
+    report = run(HISTOGRAM + GATE, selection=select([check], of=SHARES))
+    found = {c.id: c for c in report.checks}
+    assert {found.pop(check).verdict, found.pop("input-contract").verdict} == {Verdict.PASS}
+    assert {c.message for c in found.values()} == {"left out by --check"}
+    assert report.queries <= 4_016
+    assert report.warnings[0].startswith("left out by --check: all but")
+
+
+def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
+    """Half the noise shows in the law and the scale; it is fresh, and the same for all inputs."""
+    chosen = ["fresh-noise", "shift-invariance", "clipping"]
+    left = select(
+        skip=[name for name in SHARES if name not in ("input-contract", *chosen)], of=SHARES
+    )
+    report = run(HISTOGRAM + GATE, 0.5, selection=left)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+    alone = run(HISTOGRAM + GATE, 0.5, selection=select(["noise-scale"], of=SHARES))
+    scale = next(c for c in alone.checks if c.id == "noise-scale")
+    assert scale.verdict is Verdict.FAIL
+    assert scale.log_threshold == pytest.approx(log_threshold(SHARES["noise-scale"], 1e-6))
+
+
+def test_a_choice_that_applies_to_nothing_is_no_pass() -> None:
+    report = run(HISTOGRAM, selection=select(["partition-release", "privacy-claim"], of=SHARES))
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "none of the checks that were chosen applies" in " ".join(report.warnings)
+
+
+@pytest.mark.parametrize("text", [HISTOGRAM, KEYS])
+def test_a_seed_fixed_at_the_start_shows_beside_an_earlier_report(text: str) -> None:
+    """In the same calls of another run, whatever its own seed; fresh noise does not."""
+    first = run(text, rng_seed=1, seed=1, selection=select(["fresh-noise"], of=SHARES))
+    opening = json.loads(json.dumps(first.as_json()))["opening"]
+    for rng_seed, verdict in ((1, Verdict.FAIL), (2, Verdict.PASS)):
+        report = run(
+            *(text, 1.0, rng_seed),
+            seed=2,
+            earlier=NumbersOpening(tuple(opening["exact"]), tuple(map(tuple, opening["releases"]))),
+            selection=select(["fresh-noise"], of=SHARES),
+        )
+        found = next(c for c in report.checks if c.id == "fresh-noise")
+        assert found.verdict is verdict, found.message
+    assert found.message
+
+
+def test_reports_that_cannot_be_compared_with_are_one_line(tmp_path: Path) -> None:
+    claim, other = claimed(HISTOGRAM), claimed(HISTOGRAM.replace("laplace:2", "laplace:3"))
+    path = tmp_path / "report.json"
+    exact = make_plan(claim, 0).inputs[0].exact
+
+    def written(opening: object) -> str:
+        dumped = claim.model_dump(mode="json", exclude_none=True)
+        path.write_text(json.dumps({"claim": dumped, "opening": opening}))
+        return str(path)
+
+    whole = {"exact": exact.tolist(), "releases": [exact.tolist()]}
+    assert read_numbers_opening(written(whole), claim, exact).as_releases.shape == (1, 10)
+    bad = [
+        (other, whole, "is of another claim: its mechanism.noise is laplace:2, here laplace:3"),
+        (claim, None, "has no opening"),
+        (claim, {**whole, "exact": [1.0]}, "only releases of one input can be compared"),
+        (claim, {**whole, "releases": [[1.0]]}, "expected lists of 10 finite numbers"),
+        (claim, {**whole, "releases": [["x"] * 10]}, "expected lists of 10 finite numbers"),
+    ]
+    for held, opening, words in bad:
+        with pytest.raises(EarlierReportError, match=r"^--compare") as error:
+            read_numbers_opening(written(opening), held, exact)
+        assert words in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("effect", [0.1, 0.3])
+def test_a_law_of_the_smallest_effect_shows(effect: float) -> None:
+    """Cells too likely and too rare by turns, the hardest to see: catches a pass that asks less."""
+    claim = claimed(HISTOGRAM)
+    noise, draws = claim.mechanism.noise, wanted(effect)
+    threshold = log_threshold(SHARES["noise-law"], 1e-6)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        cell = rng.choice(8, draws, p=(1.0 + 2.0 * effect * np.tile([1, -1], 4)) / 8)
+        uniform = (cell + rng.random(draws)) / 8
+        tail = np.minimum(uniform, 1.0 - uniform)
+        released = np.sign(uniform - 0.5) * -2.0 * np.log(2.0 * tail)
+        evidence = NoiseLawEvidence(noise, 27, rng)
+        evidence.observe(released, np.zeros(draws), noise.half_width(released), {})
+        assert evidence.log_e_value >= threshold, (seed, evidence.log_e_value)
+
+
+def test_fewer_queries_plan_for_a_coarser_pass() -> None:
+    """Catches a plan that does not fit, one that ignores the claim's keys, and a silent one."""
+    claim = claimed(HISTOGRAM)
+    whole = pass_of(claim, 0)
+    assert sharpest(claim, whole.queries, 0).coarser is None
+    few = sharpest(claim, 6_000, 0)
+    assert few.queries <= 6_000
+    assert few.claim.gate.smallest_effect > 0.02
+    assert few.coarser is not None
+    assert few.coarser.startswith("planned for 6,000 queries: a pass sees")
+    bound = claimed(HISTOGRAM + "[gate]\ntolerance = 0.1")
+    assert sharpest(bound, 6_000, 0).claim.gate.tolerance == 0.1
+    with pytest.raises(TooFewError, match=r"^500 queries are too few for a pass"):
+        sharpest(claim, 500, 0)
+
+
+@pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS])
+def test_a_pass_takes_about_what_is_planned(text: str) -> None:
+    planned = pass_of(claimed(text + GATE), 0).queries
+    report = run(text + GATE, seed=3)
+    assert report.verdict is Verdict.PASS
+    assert 0.4 * planned <= report.queries <= 1.3 * planned
+
+
+def test_a_run_planned_for_few_queries_passes_within_them() -> None:
+    report = run(HISTOGRAM, queries=6_000, seed=4)
+    assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
+    assert report.queries <= 6_000
+    assert any(w.startswith("planned for 6,000 queries") for w in report.warnings)
+    short = run(HISTOGRAM + "[gate]\nmax_queries = 900")
+    assert short.verdict is Verdict.INCONCLUSIVE
+    assert any("--queries 900 plans for the sharpest" in w for w in short.warnings)
+
+
+def test_the_commands_take_them(tmp_path: Path) -> None:
+    """And refuse in one line what numbers have no use for."""
+    claim, target = tmp_path / "claim.toml", tmp_path / "half.py"
+    claim.write_text(HISTOGRAM)
+    target.write_text(
+        "import numpy as np\nrng = np.random.default_rng()\n"
+        "def half(counts, size):\n    return counts + rng.laplace(0, 1, (size, len(counts)))\n"
+    )
+    runner, base = CliRunner(), ["verify", f"{target}:half", "--claim", str(claim)]
+    options = ["--queries", "9000", "--check", "noise-scale"]
+    found = runner.invoke(commands, [*base, *options, "--json"])
+    assert found.exit_code == 1, found.output
+    again = [c["reproduce"] for c in json.loads(found.stdout)["checks"] if c["verdict"] == "fail"]
+    assert all(" ".join(options) in line for line in again)
+    bad = [
+        (["--histogram", "1,2"], "--histogram: the claim is of numbers: a run of numbers chooses"),
+        (["--check", "class-probabilities"], "--check 'class-probabilities': expected one of"),
+        (["--keep-going", "--stop-at-once"], "--keep-going and --stop-at-once contradict"),
+        (["--queries", "9", "--max-queries", "9"], "--queries and --max-queries: give one or"),
+    ]
+    for more, words in bad:
+        refused = runner.invoke(commands, [*base, *more])
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith(f"dpassay: {words}")
+        assert refused.stderr.count("\n") == 1
+
+
+def test_plan_says_what_a_run_would_ask(tmp_path: Path) -> None:
+    claim = tmp_path / "claim.toml"
+    claim.write_text(HISTOGRAM)
+    runner = CliRunner()
+    found = runner.invoke(commands, ["plan", "--claim", str(claim), "--json"])
+    told = json.loads(found.stdout)
+    assert [check["id"] for check in told["checks"]] == list(SHARES)
+    by_id = {check["id"]: check for check in told["checks"]}
+    assert by_id["noise-law"]["releases"] == math.ceil(wanted(0.02) / 10)
+    assert by_id["privacy-claim"]["lacking"] == "the claim has no [privacy]"
+    text = runner.invoke(commands, ["plan", "--claim", str(claim), "--queries", "7000"]).stdout
+    assert text.startswith("a pass takes about ")
+    few = runner.invoke(commands, ["plan", "--claim", str(claim), "--queries", "50"])
+    assert few.exit_code == 2
+    assert few.stderr.startswith("dpassay: 50 queries are too few")
+
+
+def test_a_claim_of_numbers_is_told_where_labels_are_needed(tmp_path: Path) -> None:
+    path = tmp_path / "claim.toml"
+    path.write_text(HISTOGRAM)
+    with pytest.raises(ClaimError, match=r'mechanism.name = "noisy-histogram": it releases number'):
+        read_claim(path)

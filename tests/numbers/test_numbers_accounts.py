@@ -1,0 +1,252 @@
+"""What deployments of numbers say of their costs, over the three transports, and budgets."""
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_alone import claimed
+from http_server import Server
+
+from dpassay.reference import BudgetExhausted
+from dpassay.reference.numbers.costs import renyi_cost
+from dpassay.reference.numbers.families import Gaussian
+from dpassay.reference.numbers.moves import move_epsilon
+from dpassay.verifiers.checks.base import Outcome
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.gate.ending import Ending
+from dpassay.verifiers.numbers.checks.accountant_soundness import AccountantSoundness
+from dpassay.verifiers.numbers.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.numbers.checks.histogram_leakage import HistogramLeakage
+from dpassay.verifiers.numbers.claim import NumbersClaim
+from dpassay.verifiers.numbers.plan import make_numbers_plan
+from dpassay.verifiers.numbers.standing import NumbersStanding
+from dpassay.verifiers.reaching import in_process, open_claimed
+from dpassay.verifiers.targets import InProcessTarget, Target
+
+GAUSSIAN = 'name = "noisy-histogram"\nnoise = "gaussian:3"\nadjacency = "add-remove"\ncells = 4'
+REPLACED = GAUSSIAN.replace("add-remove", "replace-one")
+LAPLACE = GAUSSIAN.replace("gaussian:3", "laplace:2")
+BOX = (
+    'name = "noisy-sum"\nnoise = "laplace:4"\nadjacency = "replace-one"\n'
+    "dimensions = 2\nlower = -1.0\nupper = 1.0"
+)
+BALL = (
+    'name = "noisy-mean"\nnoise = "gaussian:0.5"\nadjacency = "replace-one"\n'
+    "dimensions = 4\nclip_norm = 1.0\ndivide_by = 8"
+)
+GRADIENT = (
+    'name = "noisy-gradient"\nnoise = "gaussian:1.1"\nadjacency = "add-remove"\n'
+    "shapes = [[4, 3], [3]]\nclip_norm = 1.0\ndivide_by = 32"
+)
+PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
+
+
+def concluded(check: type[Any], claim: NumbersClaim, target: Target) -> Outcome:
+    standing = NumbersStanding(target, claim, Ending(None), None)
+    found = check(claim, make_numbers_plan(claim, 0), 0).conclude(standing)
+    assert isinstance(found, Outcome)
+    return found
+
+
+class Charging:
+    """Charges so many times what the accounting of the claim does."""
+
+    def __init__(self, claim: NumbersClaim, times: float) -> None:
+        self.claim, self.times = claim, times
+
+    def sample(self, values: Any, size: int) -> Any:
+        return np.zeros((size, self.claim.mechanism.width))
+
+    def rdp(self, values: Any, orders: Any) -> Any:
+        return self.times * renyi_cost(self.claim.mechanism.aggregation, orders)
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [(GAUSSIAN, 1.0), (LAPLACE, 1.0), (REPLACED, 1.0), (BALL, 1.0), (GRADIENT, 1.0), (BOX, 0.5)],
+)
+def test_a_charge_below_the_cost_is_refuted(text: str, least: float) -> None:
+    """Of two numbers that move with Laplace noise, published formulas charge more than it costs."""
+    claim = claimed(text)
+    for times, verdict in ((1.0, Verdict.PASS), (0.98 * least, Verdict.FAIL)):
+        found = concluded(
+            AccountantSoundness,
+            claim,
+            InProcessTarget(Charging(claim, times), release=claim.release),
+        )
+        assert found.verdict is verdict, found.finding.message
+
+
+def test_the_message_says_of_what_sensitivity_it_is() -> None:
+    claim = claimed(BALL)
+    found = concluded(
+        AccountantSoundness, claim, InProcessTarget(Charging(claim, 0.25), release=claim.release)
+    )
+    assert found.finding.diagnosis == (
+        "the accountant charges 0.25 of the exact cost, as if a record moved 2 times less"
+    )
+    assert "certified in ball arithmetic" in found.finding.message
+
+
+SERVED = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["call"] == "rdp":
+        reply = {"rdp": [0.2 * order / 18 for order in request["orders"]]}
+    elif request["call"] == "spent":
+        reply = {"spent": 0.0}
+    else:
+        reply = {"releases": [request["values"]] * request["size"]}
+    print(json.dumps(reply), flush=True)
+"""
+TARGET = """
+class Deployment:
+    def sample(self, counts, size):
+        return [counts.tolist()] * size
+    def rdp(self, counts, orders):
+        return [0.2 * order / 18 for order in orders]
+    def spent(self, delta):
+        return 0.0
+target = Deployment()
+"""
+
+
+def answer(handler: Any) -> None:
+    if handler.path.startswith("/spent"):
+        reply: Any = {"spent": 0.0}
+    elif handler.path == "/rdp":
+        reply = {"rdp": [0.2 * order / 18 for order in handler.content["orders"]]}
+    else:
+        reply = {"releases": [handler.content["values"]] * handler.content["size"]}
+    sent = json.dumps(reply).encode()
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(sent)))
+    handler.end_headers()
+    handler.wfile.write(sent)
+
+
+@pytest.fixture(params=["python", "exec", "http"])
+def spec(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A deployment that charges a fifth, and says that it has spent nothing."""
+    if request.param == "http":
+        server = Server(answer)
+        yield server.url
+        server.close()
+        return
+    path = tmp_path / "served.py"
+    path.write_text(SERVED if request.param == "exec" else TARGET)
+    yield f"exec:{sys.executable} {path}" if request.param == "exec" else f"{path}:target"
+
+
+def test_accounts_are_reached_over_every_transport(spec: str) -> None:
+    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 4))
+    target = open_claimed(spec, claim)
+    try:
+        for check in (AccountantSoundness, BudgetEnforcement):
+            found = concluded(check, claim, target)
+            assert found.verdict is Verdict.FAIL, found.finding.message
+    finally:
+        target.close()
+
+
+class Budgeted:
+    """Stops before `most` is spent by its own account, which says `times` the exact epsilon."""
+
+    def __init__(self, most: float = 3.0, times: float = 1.0, free: str = "") -> None:
+        self.most, self.times, self.free, self.answers = most, times, free, 0
+
+    def _epsilon(self, answers: int, delta: float) -> float:
+        return move_epsilon(Gaussian(3.0), math.sqrt(answers), delta) if answers else 0.0
+
+    def sample(self, counts: Any, size: int) -> Any:
+        answers = self.answers + size
+        if self.free == "empty inputs" and not counts.any():
+            answers = self.answers
+        if self.times * self._epsilon(answers, 1e-6) > self.most:
+            raise BudgetExhausted
+        self.answers = answers
+        return np.zeros((size, counts.size))
+
+    def spent(self, delta: float) -> float:
+        return self.times * self._epsilon(self.answers, delta)
+
+
+class Unaccounted(Budgeted):
+    spent = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("deployment", "verdict", "words"),
+    [
+        (Budgeted(), Verdict.PASS, "it stopped after 3 answers, with epsilon 2.641 spent"),
+        (Budgeted(times=2.0), Verdict.PASS, "it stopped after 1 answer, with"),
+        (Budgeted(times=0.5), Verdict.FAIL, "spent said epsilon 0.723994 after 1 answer"),
+        (Budgeted(most=4.0), Verdict.FAIL, "although its own account then says epsilon 3.09"),
+        (Budgeted(free="empty inputs"), Verdict.FAIL, "spent said epsilon 0 after 1 answer"),
+        (Budgeted(most=0.1), Verdict.INCONCLUSIVE, "its budget was spent before it answered"),
+        (Unaccounted(), Verdict.NOT_APPLICABLE, "the target has no spent(delta), and"),
+    ],
+    ids=str,
+)
+def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
+    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
+    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
+    assert (found.verdict, words in found.finding.message) == (verdict, True), found.finding
+
+
+PLAIN = """
+from dpassay.reference import BudgetExhausted
+class Deployment:
+    n = 0
+    def sample(self, counts, size):
+        if self.n + size > {most}:
+            raise BudgetExhausted
+        self.n += size
+        return [counts] * size
+{more}
+target = Deployment()
+"""
+SAID = "    def spent(self, delta):\n        return [0, 1.449, 2.0885, 2.6412][self.n]"
+
+
+@pytest.mark.parametrize(
+    ("most", "more", "words"),
+    [
+        (9, "", "queries of [0, 0, 0, 0], which cost more than (3, 1e-06), namely epsilon"),
+        (3, SAID, "spent fell when it was restarted, from 2.6412 to 0"),
+    ],
+)
+def test_another_instance_may_have_the_budget(
+    tmp_path: Path, most: int, more: str, words: str
+) -> None:
+    """By a proof, without an account: 4 answers cost 3.098. And a new life must forget nothing."""
+    path = tmp_path / "budgeted.py"
+    path.write_text(PLAIN.format(most=most, more=more))
+    gate = f'[gate]\nbudget_target = "{path}:target"'
+    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3), gate)
+    other = InProcessTarget(lambda counts, size: [counts] * size, release=claim.release)
+    found = concluded(BudgetEnforcement, claim, other)
+    assert found.verdict is Verdict.FAIL
+    assert words in found.finding.message
+
+
+@pytest.mark.parametrize(
+    ("limit", "queries", "verdict"),
+    [(0.0, 400, Verdict.PASS), (0.9, 400, Verdict.FAIL), (0.9, 20, Verdict.PASS)],
+)
+def test_averages_that_read_too_much_fail_where_a_limit_is_set(
+    limit: float, queries: int, verdict: Verdict
+) -> None:
+    """400 releases are 0.15 off, which reads 99.9 % of the counts; 20 are 0.67 off."""
+    claim = claimed(GAUSSIAN + PRIVATE.format(50.0, queries), f"[gate]\nmax_recoverable = {limit}")
+    found = HistogramLeakage(claim, make_numbers_plan(claim, 0), 0).outcome()
+    assert found.verdict is verdict
+    assert (found.finding.warning is not None) is (limit == 0.0)
+    if queries == 400:
+        assert "lies 0.15 off (standard deviation), and reads 99.9% of" in found.finding.message

@@ -1,0 +1,115 @@
+"""Asking a deployment of numbers that has a budget, call by call, and judging its account."""
+
+import math
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from ...reference import BudgetExhausted
+from ...reference.numbers.certified import CertifiedPair
+from ..checks.budget_account import Account
+from ..checks.budget_asking import AGAIN, SECONDS
+from ..targets import Target
+from .claim import NumbersClaim
+
+_GROWN = 1.1  # times the answers, from one proof of their cost to the next
+_ROUNDING = 1.0 + 1e-9  # of figures that are compared
+
+
+@dataclass
+class AskedInput:
+    """An input that is asked, in words; answered: releases of it, over all lives of the target.
+
+    next_look: answers from which their cost is proved again, which takes a while.
+    """
+
+    said: str
+    values: Any
+    answered: int = 0
+    next_look: int = 1
+
+
+class NumbersBudgetAsking:
+    """Counts what was answered, over all lives of a deployment, until a violation.
+
+    One unit more may come to any input, or be replaced in it, so that releases of each cost what
+    the farthest neighbours do. limit: the least number that certainly costs more than the claim;
+    violation, diagnosis: what is wrong, in words, once something is.
+    """
+
+    def __init__(self, claim: NumbersClaim, pair: CertifiedPair) -> None:
+        assert claim.privacy is not None
+        self.claim, self.pair, self.privacy = claim, pair, claim.privacy
+        self.account = Account(self.privacy.epsilon, self.privacy.delta)
+        self.answered = self.limit = 0
+        self.violation: str | None = None
+        self.diagnosis = "the budget is not enforced, or not kept"
+        self._until = monotonic() + SECONDS
+
+    @property
+    def in_time(self) -> bool:
+        """Whether there is time to ask more."""
+        return monotonic() < self._until
+
+    def until_spent(self, target: Target, asked: AskedInput, size: int, most: int) -> bool:
+        """Calls for `size` until `most` releases of the input; True where the budget was spent."""
+        exhausted = 0
+        while self.violation is None and asked.answered < most and exhausted < AGAIN:
+            if not self.in_time:
+                return False
+            wanted = min(size, most - asked.answered)
+            try:
+                reply = target.ask(asked.values, wanted)
+            except BudgetExhausted:
+                exhausted += 1
+                continue
+            exhausted = 0
+            self.claim.release.shaped(reply, asked.values, wanted)
+            asked.answered += wanted
+            self.answered += wanted
+            self._judge(target, asked)
+        return exhausted == AGAIN
+
+    def reopened(self, target: Target) -> None:
+        """Looks at the account of a new life."""
+        fell = self.account.look(target, self.answered)
+        if fell is not None:
+            self.violation = f"spent fell when it was restarted, {fell}"
+
+    def cost(self, releases: int) -> float:
+        """Epsilon that so many releases of one input certainly cost, from below."""
+        return self.pair.epsilon_lower(releases, self.privacy.delta) if releases else 0.0
+
+    def _judge(self, target: Target, asked: AskedInput) -> None:
+        fell, claimed = self.account.look(target, self.answered), self.privacy
+        cost = 0.0
+        if asked.answered >= min(asked.next_look, self.limit):
+            cost = self.cost(asked.answered)
+            asked.next_look = math.ceil(_GROWN * asked.answered)
+        if fell is not None:
+            self.violation = f"spent fell {fell}"
+        elif self.account.exceeds:
+            self.violation = (
+                f"it answered {self.answered:,} queries, although its own account then says "
+                f"epsilon {self.account.now:.6g}, more than the claimed {claimed.epsilon:g}"
+            )
+        elif cost > claimed.epsilon * _ROUNDING:
+            self.violation = (
+                f"it answered {asked.answered:,} queries of {asked.said}, which cost more than "
+                f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more "
+                "(certified in ball arithmetic)"
+            )
+        elif self.account.now is not None and cost > self.account.now * _ROUNDING:
+            self._undercharged(asked, cost, self.account.now)
+
+    def _undercharged(self, asked: AskedInput, cost: float, spent: float) -> None:
+        beside = self.answered - asked.answered
+        answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.said}"
+        others = f" and {beside:,} to others" if beside else ""
+        self.violation = (
+            f"spent said epsilon {spent:.6g} after {answers}{others}, but the former alone cost at "
+            f"least {cost:.6g} at delta {self.privacy.delta:g} (certified in ball arithmetic)"
+        )
+        self.diagnosis = "the account charges less than the answers certainly cost"
+        if spent == self.account.start:
+            self.diagnosis = f"answers to {asked.said} are not charged"

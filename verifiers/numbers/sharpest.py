@@ -1,0 +1,181 @@
+"""What a pass of numbers takes, check by check, and the sharpest one that so many queries allow."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...reference.numbers import NumberNoise
+from ..claim import Gate
+from ..error_budget import log_threshold
+from ..gate.selection import ALWAYS, Selection
+from ..planning.sharpest import TooFewError
+from .checks.base import NumberCheck
+from .checks.location import Location
+from .checks.noise_scale import NoiseScale
+from .checks.partition_release import PartitionRelease
+from .claim import NumbersClaim
+from .keys import make_keys_plan
+from .plan import CALLS, NumbersPlan, make_numbers_plan
+from .registered import asking, observing
+from .shares import SHARES
+
+COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
+"""Beyond these a pass would not rule out halved or doubled noise."""
+
+_TOLERANCE = 2.5  # times the effect, as the defaults have it
+_STEPS = 12  # of the search
+_LOST, _LATE = 4.0, 1.5  # nats beyond the threshold of an interval, and deviations of its draws
+_LOOKS = 1.1  # from one look at the evidence to the next
+_CALLS = 1.1  # sizes of calls differ, so that inputs get more than their part
+_SHORTEST = 16  # releases of a call at most, where few are asked for
+_FINEST = 1e-3  # of a share, the least that is searched for
+
+
+@dataclass(frozen=True)
+class Sharpest:
+    """A claim with the precision that fits, what is asked, and what that takes.
+
+    looked_at: releases by check, of which the checks that see all share the same; queries: in all.
+    """
+
+    claim: NumbersClaim
+    share: float
+    looked_at: Mapping[str, int]
+    queries: int
+
+    @property
+    def coarser(self) -> str | None:
+        """The warning of a run whose pass says less than one at the defaults; None if it does."""
+        gate, fields = self.claim.gate, Gate.model_fields
+        default = fields["smallest_effect"].default, fields["tolerance"].default
+        if (gate.smallest_effect, gate.tolerance) == default and self.share == 1.0:
+            return None
+        asked = "" if self.share == 1.0 else f"; checks that ask for their own ask {self.share:.1%}"
+        return (
+            f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in "
+            f"total variation (default {default[0]:g}) and a noise scale off by "
+            f"{gate.tolerance:.0%} (default {default[1]:.0%}){asked}"
+        )
+
+
+def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan:
+    """The inputs of a run, as what is released asks for; share: of what checks ask themselves."""
+    keys = claim.mechanism.takes == "keys"
+    made = make_keys_plan(claim, seed) if keys else make_numbers_plan(claim, seed)
+    largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
+    return replace(made, share=share, largest_call=largest)
+
+
+def pass_of(
+    claim: NumbersClaim, seed: int, share: float = 1.0, selection: Selection | None = None
+) -> Sharpest:
+    """What a pass takes under a claim as it stands, by the checks that are chosen."""
+    plan, kept = make_plan(claim, seed, share), selection or Selection()
+    looked_at = {ALWAYS: _opening(plan)}
+    seen = [make(claim, plan, seed) for make in observing(claim) if kept.keeps(make.id)]
+    looked_at |= {check.id: _releases(check, claim, plan) for check in seen}
+    together = math.ceil(_LOOKS * _CALLS * max([looked_at[check.id] for check in seen], default=0))
+    asked = [make(claim, plan, seed) for make in asking(claim) if kept.keeps(make.id)]
+    looked_at |= {check.id: check.asks for check in asked}
+    queries = max(together, _opening(plan)) + sum(check.asks for check in asked)
+    return Sharpest(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
+
+
+def sharpest(
+    claim: NumbersClaim, queries: int, seed: int, selection: Selection | None = None
+) -> Sharpest:
+    """The smallest effect and tolerance whose pass takes at most `queries`.
+
+    Keys that the claim writes bind, its defaults do not. Half of the queries at most go to checks
+    that ask for releases of their own. Raises TooFewError.
+    """
+
+    def at(effect: float, share: float) -> Sharpest:
+        return pass_of(_with_effect(claim, queries, effect), seed, share, selection)
+
+    least = claim.gate.smallest_effect
+    full = at(least, 1.0)
+    if full.queries <= queries:
+        return full
+    own = full.queries - at(least, 0.0).queries
+    share = min(1.0, max(_FINEST, 0.5 * queries / own)) if own else 1.0
+    found = at(COARSEST_EFFECT, share)
+    if found.queries > queries:
+        share, found = 0.0, at(COARSEST_EFFECT, 0.0)
+    if found.queries > queries:
+        raise TooFewError(
+            f"{queries:,} queries are too few for a pass of this claim: about {found.queries:,} "
+            "are needed to rule out missing, halved and doubled noise"
+        )
+    low, high = math.log(least), math.log(max(COARSEST_EFFECT, least))
+    for _ in range(_STEPS):
+        middle = at(math.exp(0.5 * (low + high)), share)
+        if middle.queries <= queries:
+            found, high = middle, 0.5 * (low + high)
+        else:
+            low = 0.5 * (low + high)
+    return found
+
+
+def dearer(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
+    """The warning of a run whose queries ended before a pass: what one takes.
+
+    planned: whether it was planned for so many.
+    """
+    most, needed = claim.gate.max_queries, pass_of(claim, seed).queries
+    if needed <= most:
+        return f"{most:,} queries were too few for a pass, for which about as many were expected"
+    unit = 10 ** max(0, len(str(needed)) - 2)
+    enough = math.ceil(needed / unit) * unit
+    told = f"a pass takes about {needed:,} queries, --max-queries {enough}"
+    coarse = f"; --queries {most} plans for the sharpest that so many allow"
+    return told if planned else told + coarse
+
+
+def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
+    """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
+    effect = float(f"{effect:.2g}")
+    gate, default = claim.gate, Gate.model_fields["tolerance"].default
+    tolerance = min(COARSEST_TOLERANCE, max(default, _TOLERANCE * effect))
+    wanted = {"smallest_effect": effect, "tolerance": float(f"{tolerance:.2g}")}
+    changed = {key: value for key, value in wanted.items() if key not in gate.model_fields_set}
+    held = gate.model_copy(update={**changed, "max_queries": queries})
+    return claim.model_copy(update={"gate": held})
+
+
+def _opening(plan: NumbersPlan) -> int:
+    """Releases of the first calls."""
+    return 10 + len(plan.inputs) - 1
+
+
+def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan) -> int:
+    """Releases that a check needs for a pass."""
+    if isinstance(check, PartitionRelease):
+        return len(plan.inputs) * sum(CALLS) + check.releases
+    draws = float(check.shortfall())
+    nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
+    nats += _LATE * math.sqrt(2.0 * nats)
+    noise = claim.mechanism.added
+    if isinstance(check, NoiseScale):
+        tolerance = claim.gate.tolerance
+        draws = nats / min(
+            _divergence(noise, noise.times(1.0 + sign * tolerance), 0.0) for sign in (1.0, -1.0)
+        )
+    if isinstance(check, Location):
+        excluded = check.offsets[(check.offsets > 0) & (check.offsets <= 1.01 * check.near)].max()
+        draws = nats / _divergence(noise, noise, float(excluded))
+    return math.ceil(draws / max(1, plan.coordinates.size))
+
+
+def _divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
+    """Nats that a draw of the one tells of the other, moved by an offset; of noise around 0."""
+    scale = noise.family.standard_deviation
+    step = noise.grid or float(noise.family.whole) or scale / 100.0
+    most = math.ceil(12.0 * scale / step)
+    values = np.asarray(step * np.arange(-most, most + 1, max(1, most // 5_000)), dtype=np.float64)
+    half = 0.5 * step if not noise.family.whole else 2.0**-20
+    one, two = noise.family.log_mass(values, half), other.family.log_mass(values - offset, half)
+    weights = np.exp(one - np.logaddexp.reduce(one))
+    return max(float(weights @ (one - two)), 1e-12)

@@ -1,0 +1,112 @@
+"""The simplest input that still shows a violation, confirmed on fresh releases.
+
+The evidence of a run is of many inputs together. Here simple ones are tried, the simplest first,
+with releases and a share of the error of their own.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..error_budget import log_threshold
+from ..targets import Refused
+from .claim import NumbersClaim
+from .evidence.noise_law import NoiseLawEvidence
+from .plan import as_values, at_once
+from .shares import SIMPLEST_SHARE
+from .standing import NumbersStanding
+
+_FIRST, _LARGEST = 8, 300  # releases of a call, which grow
+_LEAST = 1_024  # queries that the search may always take
+
+
+@dataclass(frozen=True)
+class Simplest:
+    """An input, in words, of which `releases` fresh ones alone refute the claim."""
+
+    said: str
+    releases: int
+    log_e_value: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.releases} releases of the simplest input that shows it, {self.said}, give an "
+            f"e-value of 10^{min(self.log_e_value / math.log(10.0), 999.0):.1f}"
+        )
+
+
+def find_simplest(
+    standing: NumbersStanding, claim: NumbersClaim, seed: int, *, singly: bool
+) -> Simplest | None:
+    """Tries simple inputs on the law of the noise; None if none of them shows a violation.
+
+    singly: whether the fault shows in calls for one release alone. Raises as the target does.
+    """
+    inputs = simple_inputs(claim)
+    budget = min(max(standing.queries // 2, _LEAST), standing.left)
+    standing.tell("looking for the simplest input", standing.queries + budget)
+    search = _Search(standing, claim, seed, singly, budget // len(inputs), len(inputs))
+    for values in inputs:
+        try:
+            found = search.tried(values)
+        except Refused:
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def simple_inputs(claim: NumbersClaim) -> list[Any]:
+    """Nothing, one record, few, then larger counts, or records on the bounds."""
+    mechanism, width = claim.mechanism, claim.mechanism.width
+    if mechanism.takes == "counts":
+        one = np.zeros(width, dtype=np.int64)
+        one[0] = 1
+        ones = np.ones(width, dtype=np.int64)
+        made = [0 * one, one, ones, 10 * one, 10 * ones, 1_000 * one]
+        return [made[k] for k in ((0, 1, 2, 3, 4, 5) if width > 1 else (0, 1, 3, 5))]
+    least, most = 0.0, 1.0
+    if mechanism.lower is not None and mechanism.upper is not None:
+        least, most = min(max(0.0, mechanism.lower), mechanism.upper), mechanism.upper
+    elif mechanism.clip_norm is not None or mechanism.clip_norm1 is not None:
+        most = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+    axis = np.full((1, width), least)
+    axis[0, 0] = most
+    none = np.full((1, width), least)
+    rows = [none, axis, np.repeat(axis, at_once(width, 10), axis=0)]
+    if mechanism.takes == "records":
+        rows.insert(0, none[:0])
+    return [as_values(claim, records) for records in rows]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What does not change from input to input. budget: releases of each; inputs: how many."""
+
+    standing: NumbersStanding
+    claim: NumbersClaim
+    seed: int
+    singly: bool
+    budget: int
+    inputs: int
+
+    def tried(self, values: Any) -> Simplest | None:
+        """An input, where its releases alone refute the claim."""
+        claim, asked, size = self.claim, 0, _FIRST
+        noise, exact = claim.mechanism.added, claim.mechanism.aggregation.exact(values)
+        wanted = log_threshold(SIMPLEST_SHARE / 2 / self.inputs, claim.gate.false_alarm)
+        evidence = NoiseLawEvidence(noise, 0, np.random.default_rng([self.seed, 6]))
+        while asked < self.budget:
+            most = min(size, _LARGEST, self.budget - asked)
+            calls = 1 if self.singly else at_once(claim.mechanism.width, most)
+            reply = self.standing.target.ask(values, calls)
+            self.standing.spend(calls)
+            released = claim.release.shaped(reply, values, calls)
+            x, half = np.broadcast_to(exact, released.shape), noise.half_width(released)
+            evidence.observe(released.ravel(), x.ravel(), half.ravel(), {})
+            asked, size = asked + calls, 2 * size
+            if evidence.log_e_value >= wanted:
+                return Simplest(claim.release.input_text(values), asked, evidence.log_e_value)
+        return None
