@@ -21,9 +21,9 @@ def page(found: Found, others: Found, speeds: list[Speed]) -> Iterator[str]:
         "(arXiv 2408.16913) let an adversary see the gradients that a learner shares while it "
         "trains, and infer what all records of a batch have in common: a game (their Definition "
         "3.1, `attacks/gradients/game.py`) of which no code was published. This page plays it on "
-        "Adult. The model learns the income; the adversary has 1,000 public records, equally many men and "
-        "women, and trains a random forest of 50 trees on gradients of batches of them, pooled by "
-        f"3, afresh in each round. Figures are means ± standard deviations over {seeds} seeds, "
+        "Adult. The model learns the income; the adversary has 1,000 public records, equally many "
+        "men and women, and trains a random forest of 50 trees on gradients of batches of them, "
+        f"pooled by 3, afresh in each round. Figures are means ± standard deviations over {seeds} seeds, "
         "each a split, a model and its trials; those of the paper stand in brackets. All of them, "
         "by round, are in [gradients.csv](gradients.csv).\n"
     )
