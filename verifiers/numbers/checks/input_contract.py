@@ -7,7 +7,8 @@ from ..asked import Asked, Batch
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 
-_SIZES = (2, 1, 7)
+_FIRST, _LAST = (2, 1), 3
+"""Releases of the typical input: in the first calls, and in one after all other inputs."""
 
 
 class InputContract:
@@ -28,23 +29,28 @@ class InputContract:
 
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
-        typical, *others = self.plan.inputs
-        for size in (min(size, self.plan.largest_call) for size in _SIZES):
-            try:
-                self._ask(target, typical, size)
-            except Refused as refusal:
-                call = self.claim.release.text(typical.values, size)
-                raise TargetError(
-                    f"{call} was refused, although the claim covers it: {refusal}"
-                ) from None
-        self.served.append(typical)
-        for asked in others:
+        for size in _FIRST:
+            self._ask_typical(target, size)
+        self.served.append(self.plan.inputs[0])
+        for asked in self.plan.inputs[1:]:
             try:
                 self._ask(target, asked, 1)
             except Refused as refusal:
                 self.refusals.append(f"the input {asked.role} is refused: {refusal}")
             else:
                 self.served.append(asked)
+        self._ask_typical(target, min(_LAST, self.plan.largest_call))
+
+    def _ask_typical(self, target: Target, size: int) -> None:
+        """Raises TargetError where it is refused."""
+        typical = self.plan.inputs[0]
+        try:
+            self._ask(target, typical, size)
+        except Refused as refusal:
+            call = self.claim.release.text(typical.values, size)
+            raise TargetError(
+                f"{call} was refused, although the claim covers it: {refusal}"
+            ) from None
 
     def _ask(self, target: Target, asked: Asked, size: int) -> None:
         self.queries += size

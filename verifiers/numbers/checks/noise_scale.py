@@ -10,6 +10,9 @@ from ..plan import NumbersPlan
 from .base import Weighed
 
 _AT_ONCE = 1 << 13
+_SHARE = (
+    0.1  # of the draws, which wait to be looked at together: few at a time take as long as many
+)
 
 
 class NoiseScale(Weighed):
@@ -21,10 +24,16 @@ class NoiseScale(Weighed):
         super().__init__(claim, plan)
         self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
         self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
+        self._waiting: list[Draws] = []
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        y, x, half = (a.ravel() for a in (draws.released, draws.exact, draws.half))
+        self._waiting.append(draws)
+        if sum(waiting.released.size for waiting in self._waiting) < _SHARE * self.draws:
+            return
+        parts = [(w.released.ravel(), w.exact.ravel(), w.half.ravel()) for w in self._waiting]
+        y, x, half = (np.concatenate(column) for column in zip(*parts, strict=True))
+        self._waiting = []
         for start in range(0, y.size, _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             logs = [law.log_mass(y[part], x[part], half[part]).sum() for law in self._laws]
