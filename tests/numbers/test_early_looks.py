@@ -3,13 +3,17 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from checked_alone import claimed
 from numeric_zoo import COUNT, HISTOGRAM, Aggregate
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.numbers.asked import Batch, Draws
 from dpassay.verifiers.numbers.checks.base import refuted
+from dpassay.verifiers.numbers.checks.location import Location
 from dpassay.verifiers.numbers.checks.noise_law import NoiseLaw
+from dpassay.verifiers.numbers.checks.noise_scale import NoiseScale
 from dpassay.verifiers.numbers.evidence.faults import known_faults, log_weights
 from dpassay.verifiers.numbers.plan import make_numbers_plan
 from dpassay.verifiers.numbers.run import verify_numbers
@@ -72,3 +76,29 @@ def test_wagers_on_known_faults_add_up_to_one() -> None:
         common = np.array([fault.common for fault in faults])
         assert abs(weights.sum() - 1.0) < 1e-12
         assert weights[common].min() > 3.0 * weights[~common].max()
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace:2", "gaussian:3;min=0;max=5", "laplace:2;round", "discrete-laplace:2"]
+)
+def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:
+    """Scales and offsets; catches a clamped end, or a width, that is not stretched with the law."""
+    claim = claimed(HISTOGRAM.replace("laplace:2", text))
+    plan = make_numbers_plan(claim, 1)
+    rng, noise = np.random.default_rng(4), claim.mechanism.noise
+    batches = [
+        Batch(asked, sample(claim.mechanism.aggregation, asked.values, 6, rng), (6,))
+        for asked in plan.inputs
+    ]
+    together = Draws(tuple(batches), noise, plan.coordinates)
+    assert together.released.size > 400
+    scale, location = NoiseScale(claim, plan, 1), Location(claim, plan, 1)
+    for batch in batches:
+        one = Draws((batch,), noise, plan.coordinates)
+        location.observe(one)
+        args = (one.released.ravel(), one.exact.ravel(), one.half.ravel())
+        laws = [noise.times(float(f)).log_mass(*args).sum() for f in scale.evidence.factors]
+        assert scale._log_likelihoods(*args) == pytest.approx(np.array(laws), rel=1e-9)
+    for place, offset in enumerate(location.offsets):
+        log_mass = noise.log_mass(together.released, together.exact + offset, together.half)
+        assert location.all[place] == pytest.approx(np.maximum(log_mass, -700.0).sum(), rel=1e-9)
