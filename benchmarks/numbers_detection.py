@@ -122,7 +122,7 @@ def bare_cell(released: np.ndarray, exact: np.ndarray) -> np.ndarray:
 
 def broadcast(released: np.ndarray, exact: np.ndarray) -> np.ndarray:
     """The noise of the first cell in all cells."""
-    return exact + (released[:, :1] - exact[:1])
+    return np.asarray(exact + (released[:, :1] - exact[:1]))
 
 
 def bare_nats(noise: NumberNoise) -> float:
@@ -220,9 +220,10 @@ def page(found: dict[tuple[int, str, int], list[Any]], runs: int) -> Iterator[st
     yield (
         f"A deployment releases a noisy count, or a histogram of {CELLS} cells, with a noise that "
         "is not the claimed one. Every number of a release is a draw of the noise. Nobody who "
-        "accuses a correct deployment with probability 10^-6 at most can tell the noise from the claimed "
-        "one after fewer than about ln(10^6) / KL draws, even who knows which fault it is, where "
-        "KL is how many nats (units of natural log) a draw tells in the mean: the Kullback-Leibler "
+        "accuses a correct deployment with probability 10^-6 at most can tell the noise from the "
+        "claimed one after fewer than about ln(10^6) / KL draws, even who knows which fault it "
+        "is, where KL is how many nats (units of natural log) a draw tells in the mean: the "
+        "Kullback-Leibler "
         "divergence, here summed numerically. That is the limit. `dpassay verify` does not know "
         "the fault, tests for all others at once, and keeps 10^-6 over all its checks together. "
         f"The goal was {GOAL:g} times the limit.\n"

@@ -129,10 +129,10 @@ def head(runs: int, full: int) -> Iterator[str]:
     yield (
         f"{len(MECHANISMS)} correct mechanisms, of every noise law, rounding and range, were "
         "judged by `dpassay verify`, each run with a seed and inputs of its own. A correct one "
-        "fails with probability `false_alarm` at most, at any number of releases, by Ville's inequality. So "
-        "few runs cannot show a rate of 10^-6. At 0.1 they could show one above 0.1, and they "
-        "show how much of that is used: the shares of checks that do not apply are not, and "
-        "evidence for one fault is paid for by that for others.\n"
+        "fails with probability `false_alarm` at most, at any number of releases, by Ville's "
+        "inequality. So few runs cannot show a rate of 10^-6. At 0.1 they could show one above "
+        "0.1, and they show how much of that is used: the shares of checks that do not apply are "
+        "not, and evidence for one fault is paid for by that for others.\n"
     )
     yield (
         f"Runs of {SHORT} releases look at evidence some thirty times, and end before checks ask "
