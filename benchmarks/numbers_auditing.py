@@ -198,9 +198,9 @@ def of_checks(found: dict[Any, list[Any]]) -> Iterator[str]:
         "claim: a claim can say `noisy-mean` of a stated number of records, and none can say that "
         "a mean is divided by a noisy count. So all six are held to what a reader of their "
         "documentation would take them for, a mean of 24 records with noise of scale "
-        "1 / (24 epsilon) (Gaussian: times sqrt(2 ln(1.25 / delta))). None of them is that, the private ones neither: this "
-        "shows how soon the gate sees that a deployment is not what it says, not whether it is "
-        "private.\n"
+        "1 / (24 epsilon) (Gaussian: times sqrt(2 ln(1.25 / delta))). None of them is that, the "
+        "private ones neither: this shows how soon the gate sees that a deployment is not what it "
+        "says, not whether it is private.\n"
     )
     yield "| mechanism | claimed epsilon | `privacy-audit` fails | after | gate fails | after |"
     yield "|---|---|---|---|---|---|"

@@ -264,10 +264,9 @@ def releases(found: dict[tuple[int, str, int], list[Any]]) -> Iterator[str]:
     yield "## What a release or two prove\n"
     yield (
         "A number of a continuous law is whole with probability 0, equal to the exact one with "
-        "probability 0, and equal to its neighbour's with probability 0, so that the limit is one "
-        "release. Whole noise "
-        "gives the exact number now and then: there the limit is that of the table above, in "
-        f"releases. The goal was {FEW} releases.\n"
+        "probability 0, and equal to its neighbour's with probability 0: one release proves it. "
+        "Whole noise gives the exact number now and then, so that a cell without noise takes some "
+        f"releases even to who knows the fault. The goal was {FEW} releases.\n"
     )
     yield "| fault | claimed noise | numbers | releases until found (most) | limit | found by |"
     yield "|---|---|---|---|---|---|"
