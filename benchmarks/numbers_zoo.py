@@ -116,7 +116,7 @@ def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
         f"{len(BROKEN)} broken and {len(CORRECT)} correct aggregators that release numbers "
         "(`tests/numeric_zoo.py`): histograms, counts, sums, means and gradients. Each is a few "
         "lines of Python; many have the fault of a published library, whose issue or version is "
-        f"named. `dpassay verify` judged each of them {runs} times, with seeds of its own, at the "
+        f"named. `dpassay verify` judged each of them {times(runs)}, at the "
         "defaults: at most 200,000 releases a run, and a correct aggregator fails with probability "
         "10^-6 at most.\n"
     )
@@ -136,6 +136,11 @@ def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
     yield "\n## Correct\n"
     yield "| aggregator | claim | passed | releases of a run |\n|---|---|---|---|"
     yield from (correct_row(entry, outcomes[entry.name]) for entry in CORRECT)
+
+
+def times(runs: int) -> str:
+    """How often, in words."""
+    return "once" if runs == 1 else f"{runs} times, with seeds of its own"
 
 
 def summary(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
