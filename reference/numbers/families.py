@@ -154,7 +154,9 @@ def _wide_mass(u: Vector, h: Vector) -> Vector:
 def _narrow_mass(u: Vector, h: Vector) -> Vector:
     """The density times the width, and the mean of exp(-ut - t^2/2) over |t| < h."""
     x = np.maximum(u * h, 1e-4)
-    mean = np.where(u * h < 1e-4, np.square(u * h) / 6.0, np.log(np.sinh(x) / x))
+    near = np.minimum(x, 20.0)  # beyond, sinh is an exponential, which overflows from 710 on
+    mean = np.where(x < 20.0, np.log(np.sinh(near) / near), x - np.log(2.0 * x))
+    mean = np.where(u * h < 1e-4, np.square(u * h) / 6.0, mean)
     with np.errstate(divide="ignore"):
         return np.asarray(
             -0.5 * u * u - 0.5 * math.log(2.0 * math.pi) + np.log(2.0 * h) + mean - h * h / 6.0

@@ -42,6 +42,14 @@ def test_mass_of_an_interval(family, scale, offset, log_half) -> None:
         assert abs(found - exact) < 1e-11
 
 
+def test_gaussian_mass_far_out_is_finite() -> None:
+    """A release of 10^12 had an infinite probability: its rounding is 10^-4, and sinh overflows."""
+    for value in (1e10, 1e12):
+        half = np.spacing(value) / 2
+        exact = -0.5 * value**2 + value * half  # to the digits that are left
+        assert Gaussian(1.0).log_mass(np.array([value]), half)[0] == pytest.approx(exact, rel=1e-12)
+
+
 @given(scale=SCALES, offset=st.floats(-300, 300))
 def test_laplace_tails(scale, offset) -> None:
     noise = Laplace(scale)

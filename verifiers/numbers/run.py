@@ -27,7 +27,17 @@ from .sharpest import dearer, make_plan, sharpest
 from .simplest import find_simplest
 from .standing import NumbersStanding
 
-_FEWEST, _SHARE = 8, 0.1  # releases between two looks at the evidence, and as a share of all
+_FEW, _SHARE = 50, 0.1
+"""Evidence is looked at after every call at first, then after a tenth of the releases beyond.
+
+So many releases are asked for even where fewer have refuted the claim: they tell the cause.
+"""
+
+_GROWTH, _MANY = 10, 10_000
+"""A call asks for a tenth of the releases before it at most, until so many numbers were seen.
+
+A fault that some releases show is not paid for by a call for hundreds.
+"""
 
 
 def verify_numbers(
@@ -150,16 +160,18 @@ class _Run:
             for check in self.checks:
                 if isinstance(check, FreshNoise | KeysFreshNoise):
                     check.compare(earlier, now)
+        for check in self.checks:
+            check.answered([asked.role for asked in self.plan.inputs])
 
     def _gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
-        self._show(self.contract.seen)
-        if not self.checks:
+        self._show_contract()
+        if not self.checks or self._stops():
             return
         pending: list[Batch] = []
         seen, waiting = self.contract.queries, 0
         for asked, wanted in self.plan.calls(self.request.seed):
-            size = min(wanted, self.standing.left)
+            size = min(wanted, self._largest(seen + waiting), self.standing.left)
             if size < 1:
                 if pending:
                     self._show(pending)
@@ -170,7 +182,7 @@ class _Run:
             releases = self.claim.release.shaped(reply, asked.values, size)
             pending.append(Batch(asked, releases, (size,)))
             waiting += size
-            if waiting < max(_FEWEST, _SHARE * seen):
+            if waiting < _SHARE * (seen - _FEW):
                 continue
             self._show(pending)
             seen, waiting, pending = seen + waiting, 0, []
@@ -184,6 +196,15 @@ class _Run:
             seed, singly = self.request.seed, law.evidence.worst()[0] == SINGLE
             self.standing.simplest = find_simplest(self.standing, self.claim, seed, singly=singly)
 
+    def _show_contract(self) -> None:
+        """Shows what the contract was given reply by reply, to know which of them was the proof."""
+        seen, ending = 0, self.standing.ending
+        for batch in self.contract.seen:
+            self._show([batch])
+            seen += len(batch.releases)
+            if ending.found_after is None and any(refuted(check) for check in self.checks):
+                ending.found_after = seen
+
     def _show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
         noise = self.claim.mechanism.added
@@ -192,13 +213,22 @@ class _Run:
             check.observe(draws)
         self.recorder.observe(draws, self.checks)
 
-    def _done(self) -> bool:
-        """Whether there is nothing left to ask for."""
-        self.standing.tell("asking", self.standing.queries + self._left())
+    def _largest(self, seen: int) -> int:
+        """Releases that the next call may ask for, after so many."""
+        few = seen * self.plan.coordinates.size < _MANY
+        return max(1, seen // _GROWTH) if few else self.standing.left
+
+    def _stops(self) -> bool:
+        """Whether a check has failed, and the run ends with it."""
         failed = any(refuted(check) for check in self.checks)
         if failed and self.standing.ending.found_after is None:
             self.standing.ending.found_after = self.standing.queries
-        if failed and not self.request.keeps_going:
+        return failed and not self.request.keeps_going and self.standing.queries >= _FEW
+
+    def _done(self) -> bool:
+        """Whether there is nothing left to ask for."""
+        self.standing.tell("asking", self.standing.queries + self._left())
+        if self._stops():
             return True
         return all(refuted(check) or check.shortfall() == 0 for check in self.checks)
 

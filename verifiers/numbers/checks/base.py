@@ -1,5 +1,6 @@
 """The life of a check of numbers: it sees every draw, and says what it found."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from ...checks.base import Finding, Outcome
@@ -20,6 +21,8 @@ class NumberCheck(Protocol):
     """Numbers that it has looked at."""
     lacks: str | None
     """Why the target does not serve what it needs; None where it does."""
+    proven: bool
+    """Whether its evidence has ever been seen to refute."""
 
     @property
     def log_e_value(self) -> float:
@@ -29,8 +32,11 @@ class NumberCheck(Protocol):
     def log_threshold(self) -> float:
         """Evidence that refutes, natural log."""
 
+    def answered(self, roles: Collection[str]) -> None:
+        """Is told, before any release, the roles of the inputs that are answered."""
+
     def observe(self, draws: Draws) -> None:
-        """Takes fresh releases of one input."""
+        """Takes fresh releases."""
 
     def shortfall(self) -> int:
         """About how many more draws a pass needs; 0 when a pass means something."""
@@ -66,8 +72,12 @@ class AskingCheck(Protocol):
 
 
 def refuted(check: NumberCheck) -> bool:
-    """Whether the evidence has reached what refutes."""
-    return check.log_e_value >= check.log_threshold
+    """Whether the evidence has reached what refutes, now or when it was last asked.
+
+    By Ville's inequality what was shown once stays shown, although evidence may fall again.
+    """
+    check.proven = check.proven or check.log_e_value >= check.log_threshold
+    return check.proven
 
 
 def verdict_of(check: NumberCheck) -> Verdict:
@@ -85,5 +95,9 @@ class Weighed:
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
         self.lacks: str | None = None
+        self.proven = False
         self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+
+    def answered(self, roles: Collection[str]) -> None:
+        """See `NumberCheck.answered`; most need no particular input."""

@@ -49,13 +49,7 @@ class InputContract:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         typical, *others = self.plan.inputs
         for size in self.sizes:
-            try:
-                self._ask(target, typical, size)
-            except Refused as refusal:
-                call = self.claim.release.text(typical.values, size)
-                raise TargetError(
-                    f"{call} was refused, although the claim covers it: {refusal}"
-                ) from None
+            self._ask_typical(target, size)
         self.served.append(typical)
         for asked in others:
             try:
@@ -64,6 +58,17 @@ class InputContract:
                 self.refusals.append(f"the input {asked.role} is refused: {refusal}")
             else:
                 self.served.append(asked)
+
+    def _ask_typical(self, target: Target, size: int) -> None:
+        """Raises TargetError where it is refused."""
+        typical = self.plan.inputs[0]
+        try:
+            self._ask(target, typical, size)
+        except Refused as refusal:
+            call = self.claim.release.text(typical.values, size)
+            raise TargetError(
+                f"{call} was refused, although the claim covers it: {refusal}"
+            ) from None
 
     def _ask(self, target: Target, asked: Asked, size: int) -> None:
         self.queries += size

@@ -5,6 +5,7 @@ is wrong alike everywhere is no matter of theirs.
 """
 
 import math
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,12 @@ class _OneLaw(Weighed):
         low = half.astype(int)
         self._places = np.unique(np.concatenate([low, width - 1 - low]))
         self.comparisons = self.compared(claim, self._places.size)
-        self._began = False
+
+    def answered(self, roles: Collection[str]) -> None:
+        """See `NumberCheck.answered`: a pass needs both inputs of the first comparison."""
+        first = self.comparisons[0]
+        refused = [role for role in (first.one, first.other) if role not in roles]
+        self.lacks = f"the target refuses the input {refused[0]}" if refused else None
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """The pairs of inputs, the first of which a pass needs."""
@@ -78,10 +84,6 @@ class _OneLaw(Weighed):
         uniform = np.where(np.isfinite(uniform), uniform, 0.5)
         cells = np.clip((uniform * _CELLS).astype(np.int64), 0, _CELLS - 1)
         roles = dict.fromkeys(draws.roles.tolist())
-        if not self._began:  # with every input that is answered
-            self._began, first = True, self.comparisons[0]
-            refused = [role for role in (first.one, first.other) if role not in roles]
-            self.lacks = f"the target refuses the input {refused[0]}" if refused else None
         for role in roles:
             for comparison in self.comparisons:
                 comparison.add(role, cells[draws.roles == role])

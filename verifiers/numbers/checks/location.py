@@ -13,6 +13,8 @@ from .base import Weighed
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
 """In scales of the noise."""
 
+_FEW = 200  # draws
+
 
 class Location(Weighed):
     """Likelihoods of offsets from the exact value, over all draws and for each input."""
@@ -36,8 +38,12 @@ class Location(Weighed):
         """See `NumberCheck.observe`."""
         y, x, half = draws.released, draws.exact, draws.half
         each = np.empty((len(y), self.offsets.size))
-        for place, offset in enumerate(self.offsets):
-            each[:, place] = np.maximum(self.noise.log_mass(y, x + offset, half), -700.0).sum(1)
+        # few draws are looked at for all offsets at once, which takes a tenth of the time
+        parts = self.offsets[None, :] if y.size <= _FEW else self.offsets[:, None]
+        for place, some in enumerate(parts):
+            moved = self.noise.log_mass(y[..., None], x[..., None] + some, half[..., None])
+            at = slice(place, place + some.size) if some.size == 1 else slice(None)
+            each[:, at] = np.maximum(moved, -700.0).sum(1)
         self.all += each.sum(0)
         for role in np.unique(draws.roles):
             self.inputs[role] += each[draws.roles == role].sum(0)

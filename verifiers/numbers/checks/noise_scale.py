@@ -1,7 +1,12 @@
 """`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from ....reference.arrays import Vector
+from ....reference.numbers import NumberNoise
+from ....reference.numbers.families import Additive
 from ...checks.base import Finding
 from ...evidence.scale import ScaleEvidence, scale_factors
 from ..asked import Draws
@@ -9,7 +14,39 @@ from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 from .base import Weighed
 
-_AT_ONCE = 1 << 13
+_AT_ONCE, _FEW = 1 << 13, 200  # draws
+_SHARE = (
+    0.1  # of the draws, which wait to be looked at together: few at a time take as long as many
+)
+
+
+class AllScales(Additive):
+    """Continuous noise at many factors (f,) of its scale: laws (f, n) of n numbers.
+
+    At f times the scale a draw has the law that one f times smaller has at the scale itself.
+    """
+
+    family = "all scales"
+
+    def __init__(self, of: Additive, factors: Vector) -> None:
+        super().__init__(of.scale)
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "factors", factors[:, None])
+
+    of: Additive
+    factors: Vector
+
+    def log_mass(self, center: Vector, half: Vector | float) -> Vector:
+        """See `Additive.log_mass`."""
+        return self.of.log_mass(center / self.factors, half / self.factors)
+
+    def log_cdf(self, value: Vector) -> Vector:
+        """See `Additive.log_cdf`."""
+        return self.of.log_cdf(value / self.factors)
+
+    def log_survival(self, value: Vector) -> Vector:
+        """See `Additive.log_survival`."""
+        return self.of.log_survival(value / self.factors)
 
 
 class NoiseScale(Weighed):
@@ -21,17 +58,35 @@ class NoiseScale(Weighed):
         super().__init__(claim, plan)
         self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
         self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
+        self._at_once: NumberNoise | None = None
+        if not self.noise.family.whole:
+            every = AllScales(self.noise.family, self.evidence.factors)
+            self._at_once = replace(self.noise, family=every)
+        self._waiting: list[Draws] = []
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        y, x, half = (a.ravel() for a in (draws.released, draws.exact, draws.half))
+        self._waiting.append(draws)
+        if sum(waiting.released.size for waiting in self._waiting) < _SHARE * self.draws:
+            return
+        parts = [(w.released.ravel(), w.exact.ravel(), w.half.ravel()) for w in self._waiting]
+        y, x, half = (np.concatenate(column) for column in zip(*parts, strict=True))
+        self._waiting = []
         for start in range(0, y.size, _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            logs = [law.log_mass(y[part], x[part], half[part]).sum() for law in self._laws]
-            found = np.array(logs)
+            found = self._log_likelihoods(y[part], x[part], half[part])
             if np.isfinite(found).any():  # what no scale allows is for the law's own check
                 self.evidence.add(found)
         self.draws += y.size
+
+    def _log_likelihoods(self, y: Vector, x: Vector, half: Vector) -> Vector:
+        """Of all scales (f,), for released (n,), exact (n,) and half-widths (n,).
+
+        Few draws are looked at for all scales at once, which takes a tenth of the time.
+        """
+        if self._at_once is not None and y.size <= _FEW:
+            return np.asarray(self._at_once.log_mass(y, x, half).sum(-1))
+        return np.array([law.log_mass(y, x, half).sum() for law in self._laws])
 
     @property
     def _claimed(self) -> float:

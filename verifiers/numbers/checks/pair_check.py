@@ -18,7 +18,8 @@ from ..shares import SHARES
 from ..standing import NumbersStanding
 
 _FEWEST = 200  # draws of each input
-_FIRST, _LARGEST = 25, 1_000  # releases of each input in a call, which grow
+_FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
+"""Releases of each input in the first call, later ones as a share of all before, and at most."""
 _MOST_NUMBERS = 20_000_000  # of all releases of an input together
 _AT_ONCE = 2_000_000  # numbers in a call
 _DELTAS = (1e-5, 1e-3, 0.02)
@@ -129,10 +130,10 @@ class PairCheck:
 
     def _gather(self, standing: NumbersStanding, pair: Pair, evidence: PairEvidence) -> bool:
         """Whether the budget has held all that the pair needs, or has it told apart."""
-        left, size = self.releases(pair), _FIRST
+        wanted = left = self.releases(pair)
         largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
         while left:
-            size = min(size, left, largest)
+            size = min(max(_FIRST, int(_SHARE * (wanted - left))), left, largest)
             if standing.left < 2 * size:
                 return False
             here = self._released(standing, pair.here, size)
@@ -140,7 +141,7 @@ class PairCheck:
             evidence.observe(here[:, pair.coordinates], there[:, pair.coordinates])
             if evidence.log_e_value >= self.log_threshold:
                 return True
-            left, size = left - size, 2 * size
+            left -= size
         return True
 
     def _released(self, standing: NumbersStanding, values: Any, size: int) -> Matrix:

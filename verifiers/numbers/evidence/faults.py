@@ -21,8 +21,10 @@ LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
 
 _SMALLER = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
+_COMMON_FACTORS, _COMMON_OFFSET = (0.5, 0.9, 2.0), 0.1
 _FACTORS = (*_SMALLER, 1.03, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
 _OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
+_ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
 
@@ -34,12 +36,14 @@ Law = Callable[[Vector, Vector, Vector], Vector]
 class Fault:
     """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
 
-    kind: `scale`, `offset`, `family`, `missing`, `rounding` or `range`.
+    kind: `scale`, `offset`, `family`, `missing`, `rounding` or `range`; common: whether it is one
+    of those that are met most, which share half of a wager on all.
     """
 
     name: str
     kind: str
     law: Law
+    common: bool = False
 
 
 def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
@@ -79,14 +83,21 @@ def log_ratios(
     return ratios, allowed
 
 
-def _other(noise: NumberNoise, name: str, kind: str) -> Fault:
-    return Fault(name, kind, noise.log_mass)
+def log_weights(faults: tuple[Fault, ...]) -> Vector:
+    """Logs of the faults' shares of a wager: half is spread over all, half over common ones."""
+    common = np.array([fault.common for fault in faults], dtype=np.float64)
+    return np.asarray(np.log(0.5 / len(faults) + 0.5 * common / common.sum()))
+
+
+def _other(noise: NumberNoise, name: str, kind: str, common: bool = False) -> Fault:
+    return Fault(name, kind, noise.log_mass, common)
 
 
 def _scaled(noise: NumberNoise, factor: float) -> Fault:
     told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
     words = told.get(factor, f"{factor:g} times the claimed scale")
-    return _other(noise.times(factor), f"noise of {words}", "scale")
+    common = factor in _COMMON_FACTORS
+    return _other(noise.times(factor), f"noise of {words}", "scale", common)
 
 
 def _moved(noise: NumberNoise, offset: float) -> Fault:
@@ -96,7 +107,8 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
         by = math.copysign(max(step, round(abs(by) / step) * step), by)
     way = "above" if by > 0 else "below"
     name = f"releases lie {abs(by):g} {way} the exact value"
-    return Fault(name, "offset", lambda y, x, half: noise.log_mass(y, x + by, half))
+    common = abs(offset) == _COMMON_OFFSET
+    return Fault(name, "offset", lambda y, x, half: noise.log_mass(y, x + by, half), common)
 
 
 def other_families(family: Additive) -> list[tuple[Additive, str]]:
@@ -110,7 +122,7 @@ def other_families(family: Additive) -> list[tuple[Additive, str]]:
     }
     other = swapped[type(family)]
     deviation = family.standard_deviation
-    found.append((other(_scale_for(other, deviation)), "of equal variance"))
+    found.append((other(_scale_for(other, deviation)), _ALIKE))
     found.append((other(family.scale), "of equal scale"))
     return found
 
@@ -121,7 +133,7 @@ def _scale_for(family: type[Additive], deviation: float) -> float:
 
 
 def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
-    return _other(replace(noise, family=other), f"{other} noise, {why}", "family")
+    return _other(replace(noise, family=other), f"{other} noise, {why}", "family", why == _ALIKE)
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
@@ -136,7 +148,7 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
             return hit
         return np.asarray(np.logaddexp(hit, math.log1p(-share) + noise.log_mass(y, x, half)))
 
-    return Fault(how, "missing", law)
+    return Fault(how, "missing", law, common=share == 1.0)
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:

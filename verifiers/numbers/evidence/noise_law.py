@@ -13,28 +13,39 @@ from numpy.typing import NDArray
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
 from ...evidence.mixture import log_mixture_of
-from .faults import Fault, known_faults, log_ratios
+from .faults import Fault, known_faults, log_ratios, log_weights
 from .uniform import BETS, LEAVES, UniformEvidence, leaves, legendre_gains
 
-_PARTS = 4  # pointed faults, and the three wagers on transforms
+_PARTS = np.log([0.55, 0.15, 0.15, 0.15])
+"""Shares of the wagers on pointed faults, and of the three on transforms."""
+
 _AT_ONCE = 1 << 14  # draws whose ratios are in memory
 
 
 class _Group:
     """Sums over the draws of one group."""
 
-    def __init__(self, faults: int) -> None:
+    def __init__(self, log_weights: Vector) -> None:
         self.draws = 0
-        self.ratios = np.zeros(faults)
+        self.ratios, self._log_weights = np.zeros(log_weights.size), log_weights
         self.uniform = UniformEvidence()
+        self._log_e_value: float | None = None
+
+    def add(self, draws: int, ratios: Vector, counts: Vector, gains: Vector) -> None:
+        """Adds draws: how many, and what they sum to."""
+        self.draws += draws
+        self.ratios += ratios
+        self.uniform.observe(counts, gains)
+        self._log_e_value = None
 
     @property
     def log_e_value(self) -> float:
-        pointed = log_mixture_of(
-            self.ratios, np.full(self.ratios.size, -math.log(self.ratios.size))
-        )
-        parts = np.array([pointed, *self.uniform.parts])
-        return log_mixture_of(parts, np.full(_PARTS, -math.log(_PARTS)))
+        """Kept until there are more draws: most looks bring none to most groups."""
+        if self._log_e_value is None:
+            pointed = log_mixture_of(self.ratios, self._log_weights)
+            parts = np.array([pointed, *self.uniform.parts])
+            self._log_e_value = log_mixture_of(parts, _PARTS)
+        return self._log_e_value
 
 
 class NoiseLawEvidence:
@@ -46,8 +57,8 @@ class NoiseLawEvidence:
 
     def __init__(self, noise: NumberNoise, groups: int, rng: np.random.Generator) -> None:
         self.noise, self.faults, self._rng = noise, known_faults(noise), rng
-        self._most = groups
-        self.all = _Group(len(self.faults))
+        self._most, self._log_weights = groups, log_weights(self.faults)
+        self.all = _Group(self._log_weights)
         self.groups: dict[str, _Group] = {}
         self.forbidden: tuple[float, float] | None = None
         """The first release that the claim forbids, and the exact value behind it."""
@@ -77,7 +88,7 @@ class NoiseLawEvidence:
             if name not in self.groups:
                 if len(self.groups) == self._most:
                     raise ValueError(f"group {name!r}: more than {self._most} groups")
-                self.groups[name] = _Group(len(self.faults))
+                self.groups[name] = _Group(self._log_weights)
             _add(self.groups[name], np.asarray(chosen, dtype=bool), ratios, cells, gains)
 
     @property
@@ -113,8 +124,6 @@ def _add(
 ) -> None:
     if not chosen.any():
         return
-    group.draws += int(chosen.sum())
-    group.ratios += ratios[chosen].sum(0)
     counts = np.bincount(cells[chosen], minlength=LEAVES).astype(np.float64)
     assert gains.shape[1] == BETS
-    group.uniform.observe(counts, gains[chosen].sum(0))
+    group.add(int(chosen.sum()), ratios[chosen].sum(0), counts, gains[chosen].sum(0))

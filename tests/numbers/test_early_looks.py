@@ -1,0 +1,104 @@
+"""A run looks at its evidence early, and asks for few releases at once until it has seen some."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_alone import claimed
+from numeric_zoo import COUNT, HISTOGRAM, Aggregate
+
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.numbers.asked import Batch, Draws
+from dpassay.verifiers.numbers.checks.base import refuted
+from dpassay.verifiers.numbers.checks.location import Location
+from dpassay.verifiers.numbers.checks.noise_law import NoiseLaw
+from dpassay.verifiers.numbers.checks.noise_scale import NoiseScale
+from dpassay.verifiers.numbers.evidence.faults import known_faults, log_weights
+from dpassay.verifiers.numbers.plan import make_numbers_plan
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+
+def judged(text: str, aggregate: Aggregate, rest: str = "") -> Report:
+    claim = claimed(text, rest)
+    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=3)
+
+
+def test_what_a_few_releases_prove_is_found_by_them() -> None:
+    """56 were counted, since the first look came after a call of 40; 50 are still asked for."""
+    report = judged(HISTOGRAM, lambda values, size: np.tile(np.array(values, float), (size, 1)))
+    assert report.verdict is Verdict.FAIL
+    assert report.found_after is not None
+    assert report.found_after <= 3
+    assert 50 <= report.queries < 60
+
+
+def test_calls_grow_with_what_was_seen() -> None:
+    """A call asks for no more than a tenth of the releases before it, while they are few."""
+    claim = claimed(COUNT, "[gate]\nmax_queries = 2000")
+    rng, sizes = np.random.default_rng(0), []
+
+    def aggregate(values: Any, size: int) -> Any:
+        sizes.append(size)
+        return sample(claim.mechanism.aggregation, values, size, rng)
+
+    verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    before = np.cumsum(sizes) - sizes
+    late = before >= 20
+    assert (np.array(sizes)[late] <= before[late] / 10).all()
+    assert max(sizes) > 100
+
+
+def test_what_was_refuted_once_stays_so() -> None:
+    claim = claimed(COUNT)
+    check = NoiseLaw(claim, make_numbers_plan(claim, 1), 1)
+    group = check.evidence.all
+    assert not refuted(check)
+    group.add(1, np.full(group.ratios.size, 40.0), *nothing(check))
+    assert refuted(check)
+    group.add(1, np.full(group.ratios.size, -80.0), *nothing(check))
+    assert check.log_e_value < check.log_threshold
+    assert refuted(check)
+
+
+def nothing(check: NoiseLaw) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Sums over no draws, for the wagers on transforms."""
+    uniform = check.evidence.all.uniform
+    return np.zeros_like(uniform.counts), np.zeros_like(uniform.gains)
+
+
+def test_wagers_on_known_faults_add_up_to_one() -> None:
+    """However common they are; more than 1 in all would accuse correct noise too often."""
+    for text in (COUNT, HISTOGRAM, HISTOGRAM.replace("laplace:2", "gaussian:3;min=0")):
+        faults = known_faults(claimed(text).mechanism.noise)
+        weights = np.exp(log_weights(faults))
+        common = np.array([fault.common for fault in faults])
+        assert abs(weights.sum() - 1.0) < 1e-12
+        assert weights[common].min() > 3.0 * weights[~common].max()
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace:2", "gaussian:3;min=0;max=5", "laplace:2;round", "discrete-laplace:2"]
+)
+def test_few_draws_at_once_have_the_likelihoods_of_many(text: str) -> None:
+    """Scales and offsets; catches a clamped end, or a width, that is not stretched with the law."""
+    claim = claimed(HISTOGRAM.replace("laplace:2", text))
+    plan = make_numbers_plan(claim, 1)
+    rng, noise = np.random.default_rng(4), claim.mechanism.noise
+    batches = [
+        Batch(asked, sample(claim.mechanism.aggregation, asked.values, 6, rng), (6,))
+        for asked in plan.inputs
+    ]
+    together = Draws(tuple(batches), noise, plan.coordinates)
+    assert together.released.size > 400
+    scale, location = NoiseScale(claim, plan, 1), Location(claim, plan, 1)
+    for batch in batches:
+        one = Draws((batch,), noise, plan.coordinates)
+        location.observe(one)
+        args = (one.released.ravel(), one.exact.ravel(), one.half.ravel())
+        laws = [noise.times(float(f)).log_mass(*args).sum() for f in scale.evidence.factors]
+        assert scale._log_likelihoods(*args) == pytest.approx(np.array(laws), rel=1e-9)
+    for place, offset in enumerate(location.offsets):
+        log_mass = noise.log_mass(together.released, together.exact + offset, together.half)
+        assert location.all[place] == pytest.approx(np.maximum(log_mass, -700.0).sum(), rel=1e-9)

@@ -1,0 +1,76 @@
+"""What the benchmarks of numbers compare with: limits by formulas, names that the zoo has."""
+
+import math
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from dpassay.reference.numbers import parse_number_noise
+
+# from the repository's root, which is not on the path of what types are checked by
+detection = import_module("benchmarks.numbers_detection")
+rates = import_module("benchmarks.numbers_error_rate")
+shelves = import_module("benchmarks.numbers_zoo")
+means = import_module("benchmarks.peers.mean_mechanisms")
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.9, 2.0])
+def test_divergence_of_a_scale_by_its_formula(factor: float) -> None:
+    """Catches the other direction of the divergence, which differs by a third and more."""
+    for text, exact in [
+        ("laplace:2", factor - 1.0 - math.log(factor)),
+        ("gaussian:3", 0.5 * (factor**2 - 1.0) - math.log(factor)),
+    ]:
+        noise = parse_number_noise(text)
+        assert detection.divergence(noise.times(factor), 0.0, noise) == pytest.approx(
+            exact, rel=1e-4
+        )
+
+
+def test_divergence_of_an_offset_by_its_formula() -> None:
+    noise = parse_number_noise("laplace:2")
+    exact = 0.1 + math.exp(-0.1) - 1.0
+    assert detection.divergence(noise, 0.2, noise) == pytest.approx(exact, rel=1e-4)
+    noise = parse_number_noise("gaussian:3")
+    assert detection.divergence(noise, 0.3, noise) == pytest.approx(0.005, rel=1e-4)
+
+
+def test_limits_of_what_releases_prove() -> None:
+    """A whole cell without noise is as likely as the law's mode; else the limit is nothing."""
+    place = next(
+        n for n, fault in enumerate(detection.FAULTS) if fault.name == "one cell without noise"
+    )
+    mode = math.log(math.tanh(0.25))  # of discrete Laplace noise of scale 2
+    assert detection.limit(place, "discrete-laplace:2") == pytest.approx(math.log(1e6) / -mode)
+    assert detection.limit(place, "laplace:2") == 0.0
+
+
+def test_names_are_those_of_the_zoo() -> None:
+    assert set(shelves.ENTRIES) >= shelves.TOLD_BY_ONE
+
+
+def test_every_mechanism_of_the_error_rates_answers() -> None:
+    for text in rates.MECHANISMS:
+        claim = rates.claim_of(text, None, 1e-6)
+        if claim.mechanism.takes == "counts":
+            counts = np.arange(claim.mechanism.width)
+            released = rates.correct(claim, 1)(counts, 3)
+            assert np.shape(released) == (3, claim.mechanism.width)
+    assert len({rates.claim_of(text, None, 1e-6).said for text in rates.MECHANISMS}) == len(
+        rates.MECHANISMS
+    )
+
+
+def test_a_row_of_error_rates_counts_failures_alone() -> None:
+    found = [(0, "fail", "location, noise-law"), (1, "inconclusive", ""), (2, "pass", "")]
+    told = rates.row("some runs", found)
+    assert "| 3 of some runs | 1 | 0.3333 (" in told
+    assert "location 1, noise-law 1 | 1 |" in told
+
+
+def test_a_negative_count_leaves_no_noise() -> None:
+    """As the library has it: about every second release of [0] is 0."""
+    draw = means.UNFLOORED["DPLaplace"]
+    bare = np.abs(draw(means.PAIR[0], 0.1, 4_000, np.random.default_rng(1))) < 1e-9
+    assert 0.4 < bare.mean() < 0.6
