@@ -1,9 +1,9 @@
 """What gradients say of the people of Adult (Li et al. 2024), and what five defences change.
 
-`python -m benchmarks.gradients [--workers N]` from the repository's root, in a clone with the
-extras `bench` and `gradients` and the data published with Wang et al. 2022 (DPASSAY_DATA, else
-../shared/data beside the clone), writes docs/gradients.md, docs/gradients.csv and the .svg. Parts
-are kept, so that a run that was stopped goes on where it was.
+`python -m benchmarks.gradients [--workers N] [--seeds N]` from the repository's root, in a clone
+with the extras `bench` and `gradients` and the data published with Wang et al. 2022 (DPASSAY_DATA,
+else ../shared/data beside the clone), writes docs/gradients.md, docs/gradients.csv and the .svg.
+Parts are kept, so that a run that was stopped goes on where it was.
 """
 
 import argparse
@@ -24,14 +24,15 @@ from .speed import speeds
 def main() -> None:
     parser = argparse.ArgumentParser(description="Inference from gradients, on Adult.")
     add_workers(parser)
+    parser.add_argument("--seeds", type=int, choices=range(2, SEEDS + 1), default=SEEDS)
     asked = parser.parse_args()
     if not (DATA / "adult_income_train.csv.gz").is_file():
         sys.exit(f"{DATA}: no Adult records; DPASSAY_DATA names the folder of the published data")
     # each worker compiles the same functions: once is enough
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(KEPT / "compiled"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
-    games = [(name, seed) for name in settings() for seed in range(SEEDS)]
-    people = [(name, seed) for name in PEOPLE for seed in range(SEEDS)]
+    games = [(name, seed) for name in settings() for seed in range(asked.seeds)]
+    people = [(name, seed) for name in PEOPLE for seed in range(asked.seeds)]
     with workers(asked) as executor:
         results = carried_out(measured, games, "gradients", executor)
         others = carried_out(told_apart, people, "gradients-people", executor)

@@ -59,12 +59,13 @@ def defences_section(found: Found) -> Iterator[str]:
             yield from _rows(found, short, encoding)
     yield ""
     yield (
-        "A static adversary's advantage of 0 is a matter of the threshold: the defended gradients "
-        "are on another scale than those it learned from, so that it calls nearly all batches one "
-        "sex, and still ranks them. An AUROC far *below* .5, under perturbation, is as good as one "
-        "far above: who turns the answer round has it all. Adaptive adversaries lose little to "
-        "pruning, nothing to SignSGD, and gain from the perturbation, which writes a into the "
-        "gradients.\n"
+        "A static adversary's advantage of 0 is a matter of the threshold: defended gradients are "
+        "on another scale than those it learned from, so that it calls nearly all batches one "
+        "sex, and still ranks them; under SignSGD it is not even 0 in every seed. An AUROC far "
+        "*below* .5, under perturbation, is as good as one far above: who turns the answer round "
+        "has it all. Adaptive adversaries lose something to pruning, nothing to SignSGD or the "
+        "bottleneck, and gain from the perturbation, which writes a into the gradients. DP-SGD "
+        "alone takes it all away, at a sigma that costs utility too.\n"
     )
     yield from _costs()
 
@@ -164,7 +165,8 @@ def fano_section(found: Found) -> Iterator[str]:
     most = least_for_all(found, large)
     yield (
         f"The cautious bound was above the error in {exceeding} of {cases} cases. At sigma "
-        f"{SIGMAS['label'][-1]:g} nobody errs in fewer than {100 * most:.1f} % of single releases "
-        f"(equation 8: an advantage of {most_advantage(most, prior):.3f} at most), where who "
+        f"{SIGMAS['label'][-1]:g}, by that estimate, nobody errs in fewer than "
+        f"{100 * most:.1f} % of single releases (equation 8: an advantage of "
+        f"{most_advantage(most, prior):.3f} at most), where who "
         f"knows the prior alone errs in {100 * (1 - prior):.1f} %.\n"
     )
