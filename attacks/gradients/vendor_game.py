@@ -147,8 +147,11 @@ class Played:
 
     @property
     def advantage(self) -> Estimate:
-        """What guesses gain over that, as a share of what there is to gain."""
-        return advantage(self.logs.argmax(1), self.truth, self.base)
+        """What guesses gain over the commonest value of the trials, as a share of what there is.
+
+        By the trials' own share, not the prior's, so that who always says it gains 0.
+        """
+        return advantage(self.logs.argmax(1), self.truth)
 
 
 @dataclass(frozen=True)

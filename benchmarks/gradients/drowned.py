@@ -34,8 +34,8 @@ NAMES = {
 }
 
 
-def inferred(encoding: str, seed: int, sigma: float) -> dict[str, tuple[float, float]]:
-    """Area and advantage by each kind of features, from one release of the first model."""
+def inferred(encoding: str, seed: int, sigma: float) -> dict[str, float]:
+    """The area by each kind of features, from one release of the first model."""
     records = split(adult(DATA, encoding), PRIVATE, PUBLIC, seed).private
     network = Perceptron(records.features.shape[1], 2)
     model = Model(network, network.initial(seed))
@@ -51,8 +51,7 @@ def inferred(encoding: str, seed: int, sigma: float) -> dict[str, tuple[float, f
     trials = game.trials(TRIALS, 0)
     found = {}
     for _, played in game.read(trials, game.simulated(trials)):
-        area = judged(played.logs, played.truth).auroc.value
-        found[played.features] = area, played.advantage.value
+        found[played.features] = judged(played.logs, played.truth).auroc.value
     return found
 
 
@@ -70,9 +69,9 @@ def page(found: dict[tuple[str, float], list[dict[str, Any]]]) -> Iterator[str]:
         f"trials, {SEEDS} seeds, means ± standard deviations. All three know the defence. Epsilons "
         f"are exact, of one release, at delta {DELTA:g}.\n"
     )
-    heads = " | ".join(f"{name}: AUROC | advantage" for name in NAMES.values())
+    heads = " | ".join(f"{name}, AUROC" for name in NAMES.values())
     yield f"| encoding | sigma | epsilon, substitution | epsilon, add-remove | {heads} |"
-    yield "|---" * (4 + 2 * len(NAMES)) + "|"
+    yield "|---" * (4 + len(NAMES)) + "|"
     for (encoding, sigma), seeds in found.items():
         defence = DPSGD(multiplier=sigma, size=SIZE)
         costs = [
@@ -81,9 +80,8 @@ def page(found: dict[tuple[str, float], list[dict[str, Any]]]) -> Iterator[str]:
         ]
         cells = []
         for name in NAMES:
-            for measure in (0, 1):
-                values = [one[name][measure] for one in seeds]
-                cells.append(f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}")
+            values = [one[name] for one in seeds]
+            cells.append(f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}")
         yield f"| {encoding} | {sigma:g} | {' | '.join(costs + cells)} |"
 
 

@@ -82,11 +82,13 @@ def test_several_releases_of_a_batch_say_more() -> None:
 
 
 def test_the_commonest_guess_gains_nothing() -> None:
-    truth = np.array([0] * 7 + [1] * 3)
+    """Though by luck it came more often than its prior, whose advantage would be a third."""
+    truth = np.array([0] * 8 + [1] * 2)
     logs = np.log(np.tile([0.9, 0.1], (10, 1)))
     always = Played(truth, np.array([0.7, 0.3]), logs, "none")
+    assert (always.base, always.right.mean()) == (0.7, 0.8)
     assert always.advantage.value == 0.0
-    assert always.part(slice(7, None)).right.tolist() == [False] * 3
+    assert always.part(slice(8, None)).right.tolist() == [False] * 2
 
 
 def test_a_defence_that_learns_is_fitted_to_public_batches() -> None:
