@@ -31,7 +31,8 @@ def test_what_a_few_releases_prove_is_found_by_them() -> None:
     assert report.verdict is Verdict.FAIL
     assert report.found_after is not None
     assert report.found_after <= 3
-    assert 50 <= report.queries < 60
+    # and those by which the simplest input is looked for
+    assert 50 <= report.queries < 90
 
 
 def test_calls_grow_with_what_was_seen() -> None:

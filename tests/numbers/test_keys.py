@@ -172,22 +172,21 @@ def test_what_is_withheld_is_exact_in_the_tail() -> None:
 
 
 def test_a_wager_on_pairs_has_expectation_1_for_all_rates() -> None:
-    """By enumeration of all four draws, over rates of either key: no rate is claimed.
+    """By enumeration of all draws of two and of three pairs, over rates: no rate is claimed.
 
-    Given two older draws too, which is how calls are compared: catches fours of which only the
+    Given older draws too, which is how calls are compared: catches tables of which only whole
     pairs can be exchanged, but not what is fresh.
     """
-    for one, other in itertools.product((0.03, 0.2, 0.5, 0.9, 0.97), repeat=2):
-        given: dict[object, Any] = {}
-        for a, b, c, d in itertools.product((True, False), repeat=4):
-            evidence = TogetherEvidence()
-            evidence.observe(np.array([[a], [c]]), np.array([[b], [d]]))
-            fresh = (other if b else 1 - other) * (other if d else 1 - other)
-            chance = (one if a else 1 - one) * (one if c else 1 - one) * fresh
-            gain = np.exp(evidence.gains)
-            given[a, c] = given.get((a, c), 0.0) + fresh * gain
-            given["all"] = given.get("all", 0.0) + chance * gain
-        for total in given.values():
+    for pairs, other in itertools.product((2, 3), (0.03, 0.2, 0.5, 0.97)):
+        for older in itertools.product((True, False), repeat=pairs):
+            total = np.zeros(CORRELATIONS.size)
+            for fresh in itertools.product((True, False), repeat=pairs):
+                evidence = TogetherEvidence()
+                evidence.observe(np.array(older)[:, None], np.array(fresh)[:, None])
+                total += math.prod(other if b else 1 - other for b in fresh) * np.exp(
+                    evidence.gains
+                )
+            # 1 given the older draws, and so on average over them, whatever their rate
             assert total == pytest.approx(np.ones(CORRELATIONS.size))
 
 

@@ -192,7 +192,7 @@ class Unaccounted(Budgeted):
         (Budgeted(most=0.1), Verdict.INCONCLUSIVE, "its budget was spent before it answered"),
         (Unaccounted(), Verdict.NOT_APPLICABLE, "the target has no spent(delta), and"),
     ],
-    ids=str,
+    ids=["exact", "double", "half", "late", "free", "spent", "unaccounted"],
 )
 def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))

@@ -1,16 +1,18 @@
 """Wagers that whether one key is released tells of another, whatever the rates of release.
 
-Two pairs of draws are a four: A beside B, and A' beside B', where A and A' have one law, and B and
-B' one. Where all are independent, B and B' could as well be exchanged. An alternative with odds
-ratio theta says how likely A beside B and A' beside B' are against A beside B' and A' beside B;
-twice its share of the former has expectation exactly 1 over both orders, so for all rates. A wrong
-rate of release is so never taken for noise that is used twice.
+Some pairs of draws, A beside B, are a table of two by two: how often each was released, and how
+often both. Where all draws of A have one law and all of B another, and all are independent, the
+number of both given how often each was released is hypergeometric, whatever the rates (Fisher's
+exact test). With odds ratio theta it is Fisher's noncentral law: the ratio of the two has
+expectation 1. So a wrong rate of release is never taken for noise that is used twice.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import comb, logsumexp
 
 from ....reference.arrays import Vector
 from ...evidence.mixture import log_mixture_of
@@ -18,9 +20,8 @@ from ...evidence.mixture import log_mixture_of
 CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
 """Of two keys that are each released half of the time."""
 
-_ODDS = ((1.0 + CORRELATIONS) / (1.0 - CORRELATIONS)) ** 2
-_ALIKE = np.log(2.0 * _ODDS / (1.0 + _ODDS))
-_UNLIKE = np.log(2.0 / (1.0 + _ODDS))
+_LOG_ODDS = 2.0 * np.log((1.0 + CORRELATIONS) / (1.0 - CORRELATIONS))
+_PAIRS = 16  # of a table
 
 
 def tells(rate: Vector) -> NDArray[np.bool_]:
@@ -29,26 +30,36 @@ def tells(rate: Vector) -> NDArray[np.bool_]:
 
 
 class TogetherEvidence:
-    """Average over correlations, of fours of draws that have no draw in common."""
+    """Average over correlations, of tables that have no draw in common.
+
+    telling: what the tables can tell, in pairs of pairs of which one alone has each key released.
+    """
 
     def __init__(self) -> None:
         self.gains = np.zeros(CORRELATIONS.size)
-        self.telling = 0
+        self._variance = 0.0
 
     def observe(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> None:
-        """Adds pairs (2n, k): whether each key was released; two pairs in turn are a four.
+        """Adds pairs (n, k): whether each key was released.
 
-        Of a four either all draws are fresh, or A and A' are older and B and B' fresh: then too B
-        and B' can be exchanged, given all that was seen before.
+        Either all draws are fresh, or those of `one` are older: then too those of `other` can be
+        exchanged with each other, given all that was seen before.
         """
-        whole = 2 * (len(one) // 2)
-        first, third = one[0:whole:2], one[1:whole:2]
-        second, fourth = other[0:whole:2], other[1:whole:2]
-        telling = (first != third) & (second != fourth)
-        alike = int((telling & (first == second)).sum())
-        many = int(telling.sum())
-        self.telling += many
-        self.gains += alike * _ALIKE + (many - alike) * _UNLIKE
+        for start in range(0, len(one), _PAIRS):
+            here, there = one[start : start + _PAIRS], other[start : start + _PAIRS]
+            pairs, both = len(here), (here & there).sum(0)
+            first, second = here.sum(0), there.sum(0)
+            if pairs < 2:
+                continue
+            scale = _log_means(pairs)[:, first, second]
+            self.gains += (_LOG_ODDS[:, None] * both - scale).sum(1)
+            spread = first * (pairs - first) * second * (pairs - second)
+            self._variance += float(spread.sum()) / (pairs * pairs * (pairs - 1.0))
+
+    @property
+    def telling(self) -> int:
+        """In fours: two pairs whose both draws differ have a variance of a quarter."""
+        return int(4.0 * self._variance)
 
     @property
     def log_e_value(self) -> float:
@@ -59,3 +70,15 @@ class TogetherEvidence:
     def best(self) -> float:
         """The correlation that explains the pairs best."""
         return float(CORRELATIONS[int(np.argmax(self.gains))])
+
+
+@cache
+def _log_means(pairs: int) -> NDArray[np.float64]:
+    """Log-means (8, pairs + 1, pairs + 1) of theta^both, by how often each was released."""
+    found = np.empty((_LOG_ODDS.size, pairs + 1, pairs + 1))
+    for first in range(pairs + 1):
+        for second in range(pairs + 1):
+            both = np.arange(max(0, first + second - pairs), min(first, second) + 1)
+            ways = comb(first, both) * comb(pairs - first, second - both) / comb(pairs, second)
+            found[:, first, second] = logsumexp(_LOG_ODDS[:, None] * both, axis=1, b=ways[None, :])
+    return found
