@@ -63,9 +63,10 @@ def page(found: dict[tuple[str, float], list[dict[str, Any]]]) -> Iterator[str]:
         "principal components of what is released, gains nothing. Both lose the attribute in noise "
         "that they need not look at: whoever knows the model has gradients of records of their own "
         "*without* noise, and can look at a release along the directions in which these differ, "
-        "and in which men and women do. Property inference on Adult, as in [gradients.md]"
-        f"(gradients.md), from one release of a batch of {SIZE} by the first model; clip norm 1; "
-        f"the 5,000 private records are halved, and the adversary learns from one half; {TRIALS:,} "
+        "and in which men and women do. Property inference on Adult, as in the study of "
+        f"`benchmarks.gradients`, from one release of a batch of {SIZE} by the first model; clip "
+        "norm 1; the 5,000 private records are halved, and the adversary learns from one half; "
+        f"{TRIALS:,} "
         f"trials, {SEEDS} seeds, means ± standard deviations. All three know the defence. Epsilons "
         f"are exact, of one release, at delta {DELTA:g}.\n"
     )
