@@ -23,9 +23,9 @@ def page(found: Found, others: Found, speeds: list[Speed]) -> Iterator[str]:
         "3.1, `attacks/gradients/game.py`) of which no code was published. This page plays it on "
         "Adult. The model learns the income; the adversary has 1,000 public records, equally many "
         "men and women, and trains a random forest of 50 trees on gradients of batches of them, "
-        f"pooled by 3, afresh in each round. Figures are means ± standard deviations over {seeds} seeds, "
-        "each a split, a model and its trials; those of the paper stand in brackets. All of them, "
-        "by round, are in [gradients.csv](gradients.csv).\n"
+        "pooled by 3, afresh in each round. Figures are means ± standard deviations over "
+        f"{seeds} seeds, each a split, a model and its trials; those of the paper stand in "
+        "brackets. All of them, by round, are in [gradients.csv](gradients.csv).\n"
     )
     yield from _data()
     yield from _attacks(found)
