@@ -5,7 +5,27 @@ import statistics
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+COUNT = """
+[mechanism]
+name = "noisy-count"
+noise = "laplace:2"
+adjacency = "add-remove"
+[gate]
+max_queries = 12_000_000
+smallest_effect = 0.00154
+"""
 
 Row = tuple[str, str, str, str]
 
@@ -24,6 +44,26 @@ def rows() -> Iterator[Row]:
         f"{whole / help_:.0f}",
     )
     yield "its peak memory", f"{memory:.0f} MiB", "", ""
+    yield many_releases()
+
+
+def many_releases() -> Row:
+    """More than 10^7 releases of a correct count, judged to the end in this process."""
+    claim = parse_numbers_claim(tomllib.loads(COUNT))
+    aggregation, rng = claim.mechanism.aggregation, np.random.default_rng(1)
+
+    def released(values: Any, size: int) -> Any:
+        return sample(aggregation, values, size, rng)
+
+    started = time.perf_counter()
+    report = verify_numbers(InProcessTarget(released, release=claim.release), claim, seed=1)
+    took = time.perf_counter() - started
+    assert report.verdict is Verdict.PASS, report.verdict
+    drawn = time.perf_counter()
+    released(0, report.queries)
+    alone = time.perf_counter() - drawn
+    what = f"{report.queries:,} releases of a count, judged"
+    return what, f"{took:.1f} s", f"drawing them: {alone:.2f} s", f"{took / alone:.0f}"
 
 
 def wall(command: list[str]) -> float:

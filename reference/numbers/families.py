@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtri_exp
 
 from ..arrays import Vector
 
@@ -67,6 +67,10 @@ class Additive:
         """Log-probability (...) of values above `value`."""
         raise NotImplementedError
 
+    def exceeded(self, log_share: Vector) -> Vector:
+        """Values (...) of continuous noise exceeded with these log-probabilities (...)."""
+        raise NotImplementedError
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Independent draws of the given shape."""
         raise NotImplementedError
@@ -105,6 +109,14 @@ class Laplace(Additive):
         """See `Additive.log_survival`."""
         return self.log_cdf(-np.asarray(value, dtype=np.float64))
 
+    def exceeded(self, log_share: Vector) -> Vector:
+        """See `Additive.exceeded`."""
+        log_share = np.asarray(log_share, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            below = math.log(2.0) + np.log(-np.expm1(log_share))  # of a value below 0
+        above = -(log_share + math.log(2.0))
+        return np.asarray(self.scale * np.where(above >= 0, above, below))
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """See `Additive.sample`."""
         return rng.laplace(scale=self.scale, size=shape)
@@ -138,6 +150,10 @@ class Gaussian(Additive):
     def log_survival(self, value: Vector) -> Vector:
         """See `Additive.log_survival`."""
         return self.log_cdf(-np.asarray(value, dtype=np.float64))
+
+    def exceeded(self, log_share: Vector) -> Vector:
+        """See `Additive.exceeded`."""
+        return np.asarray(-self.scale * ndtri_exp(np.asarray(log_share, dtype=np.float64)))
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """See `Additive.sample`."""

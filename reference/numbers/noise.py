@@ -99,10 +99,13 @@ class NumberNoise:
             found = np.where(y >= self.high, self.family.log_survival(self.high - width - x), found)
         if not self.grid and math.isinf(self.low) and math.isinf(self.high):
             return found
-        return np.where(self._forbids(y, width), -np.inf, found)
+        return np.where(self.forbids(y, width), -np.inf, found)
 
-    def _forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
-        """Outside the range, or off the grid by more than the rounding of a float explains."""
+    def forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
+        """Which releases (...) of these half-widths (...) can never come.
+
+        They lie outside the range, or off the grid by more than the rounding of a float explains.
+        """
         outside = (released < self.low) | (released > self.high)
         if not self.grid:
             return outside

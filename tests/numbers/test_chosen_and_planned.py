@@ -19,6 +19,7 @@ from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.numbers.checks.noise_law import wanted
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.numbers.evidence.bins import Placing
 from dpassay.verifiers.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.numbers.opening import NumbersOpening, read_numbers_opening
 from dpassay.verifiers.numbers.run import verify_numbers
@@ -151,8 +152,8 @@ def test_a_law_of_the_smallest_effect_shows(effect: float) -> None:
         uniform = (cell + rng.random(draws)) / 8
         tail = np.minimum(uniform, 1.0 - uniform)
         released = np.sign(uniform - 0.5) * -2.0 * np.log(2.0 * tail)
-        evidence = NoiseLawEvidence(noise, 27, rng)
-        evidence.observe(released, np.zeros(draws), noise.half_width(released), {})
+        evidence = NoiseLawEvidence(noise, 27)
+        evidence.observe(Placing(noise, rng).placed(released, np.zeros(draws)), {})
         assert evidence.log_e_value >= threshold, (seed, evidence.log_e_value)
 
 

@@ -48,7 +48,8 @@ def test_a_wager_on_copies_expects_at_most_1(text: str, exact: float) -> None:
             np.full(shape, copied),
         )
         for share in SHARES:
-            gain = np.where(found, 1.0 - share + share * np.exp(-chance), 1.0 - share)
+            gain = np.full(released.size, 1.0 - share)
+            gain[found] += share * np.exp(-chance)
             assert float(mass @ gain) <= 1.0 + 1e-6, (copied, share)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy import integrate, special
 
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
@@ -75,23 +76,25 @@ def test_cells_and_tree_are_martingales() -> None:
     """After some draws, the mean over all leaves of the next is what it was."""
     rng = np.random.default_rng(6)
     evidence = UniformEvidence()
-    nothing = np.zeros(evidence.gains.size)
     for leaf in rng.integers(0, LEAVES, 3):
-        evidence.observe(np.bincount([leaf], minlength=LEAVES).astype(float), nothing)
+        evidence.observe(np.bincount([leaf], minlength=LEAVES).astype(float))
     before = np.exp(evidence.parts)
     after = np.zeros(3)
     for leaf in range(LEAVES):
         other = UniformEvidence()
-        other.observe(evidence.counts + np.bincount([leaf], minlength=LEAVES), nothing)
+        other.observe(evidence.counts + np.bincount([leaf], minlength=LEAVES))
         after += np.exp(other.parts) / LEAVES
     assert after == pytest.approx(before, rel=1e-10)
 
 
-def test_polynomials_integrate_to_one_and_stay_positive() -> None:
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    gains = legendre_gains(0.5 * (nodes + 1.0))
-    assert (0.5 * weights @ np.exp(gains)) == pytest.approx(np.ones(gains.shape[1]), rel=1e-12)
-    assert np.isfinite(legendre_gains(np.array([0.0, 1.0]))).all()
+def test_polynomials_have_mean_one_and_stay_positive() -> None:
+    """Over all leaves; catches a polynomial that is taken at the middle of a leaf."""
+    gains = legendre_gains()
+    assert np.exp(gains).mean(0) == pytest.approx(np.ones(gains.shape[1]), rel=1e-13)
+    assert np.isfinite(gains).all()
+    # the last degree bets on its own sign: by scipy's polynomial, integrated over the leaf
+    whole = integrate.quad(lambda u: special.eval_sh_legendre(6, u), 0.0, 1.0 / LEAVES)[0]
+    assert math.exp(gains[0, -1]) == pytest.approx(1.0 + 0.9 * whole * LEAVES, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", [scores, folded])
@@ -127,7 +130,8 @@ def test_copies(text: str, copied: float) -> None:
             assert chance_of_it * gain + (1 - chance_of_it) * (1 - share) <= 1.0 + 1e-8
         return
     for share in SHARES:
-        gains = np.where(found, (1 - share) + share * np.exp(-chance), 1 - share)
+        gains = np.full(values.size, 1 - share)
+        gains[found] += share * np.exp(-chance)
         assert np.exp(log_p) @ gains <= 1.0 + 1e-8
 
 

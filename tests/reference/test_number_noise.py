@@ -124,6 +124,15 @@ def test_what_is_drawn_follows_the_law(text) -> None:
     assert stats.chisquare(counts).pvalue > 1e-7
 
 
+@pytest.mark.parametrize("family", [Laplace(2.0), Gaussian(0.7)])
+def test_values_exceeded_have_their_probability(family) -> None:
+    """In both tails; catches one that is right for values above 0 alone."""
+    log_share = np.log([1e-300, 1e-12, 0.1, 0.5, 0.9])
+    assert family.log_survival(family.exceeded(log_share)) == pytest.approx(log_share, rel=1e-12)
+    near_one = np.array([-1e-14])
+    assert family.log_survival(family.exceeded(near_one)) == pytest.approx(near_one, rel=1e-2)
+
+
 @pytest.mark.parametrize("text", ["laplace:2;round", "gaussian:0.4;round;min=0;max=5"])
 def test_probabilities_of_rounded_noise_sum_to_one(text) -> None:
     noise = parse_number_noise(text)

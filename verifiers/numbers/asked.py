@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix, Vector
-from ...reference.numbers import NumberNoise
+from .evidence.bins import Placed, Placing
 
 MOST_COORDINATES = 1_000
 """Coordinates of a release that are looked at; of more, so many that the seed chooses."""
@@ -40,11 +40,12 @@ class Batch:
 class Draws:
     """The numbers of some batches one by one, release after release: each is a draw of the noise.
 
-    coordinates: which (k,) of the releases' numbers are looked at. Releases are stacked, n in all.
+    placing: puts them into bins; coordinates: which (k,) of the releases' numbers are looked at.
+    Releases are stacked, n in all.
     """
 
     batches: tuple[Batch, ...]
-    noise: NumberNoise
+    placing: Placing
     coordinates: NDArray[np.int64]
 
     @cached_property
@@ -59,16 +60,20 @@ class Draws:
         return np.repeat(np.array(rows), self._sizes, axis=0)
 
     @cached_property
-    def half(self) -> Matrix:
-        """Half the width (n, k) of what each number stands for; of float32 where all are such."""
-        single = self.released == self.released.astype(np.float32)
-        digits = 24 if single.all() else 53
-        return self.noise.half_width(self.released, digits)
+    def placed(self) -> Placed:
+        """All of it (n, k) in bins, with widths of float32 where all releases are such."""
+        with np.errstate(over="ignore"):
+            single = self.released == self.released.astype(np.float32)
+        return self.placing.placed(self.released, self.exact, 24 if single.all() else 53)
 
     @cached_property
-    def roles(self) -> NDArray[np.str_]:
-        """Why each release's (n,) input was asked."""
-        return np.repeat([batch.asked.role for batch in self.batches], self._sizes)
+    def roles(self) -> tuple[str, ...]:
+        """Why the inputs were asked, each once."""
+        return tuple(dict.fromkeys(batch.asked.role for batch in self.batches))
+
+    def of_role(self, role: str) -> NDArray[np.bool_]:
+        """Which releases (n,) are of inputs asked for this reason."""
+        return np.repeat([batch.asked.role == role for batch in self.batches], self._sizes)
 
     @cached_property
     def calls(self) -> NDArray[np.int64]:

@@ -34,7 +34,7 @@ class ShapeRecorder:
         places = np.searchsorted(self.edges, noise, side="right")
         self.counts += np.bincount(places, minlength=self.counts.size)
         self._keep(noise)
-        # where nothing is rounded or clamped, the law is the same for every exact value
+        # where no sum is rounded or clamped, the law is the same for every exact value
         plain = not self.noise.grid and math.isinf(self.noise.low) and math.isinf(self.noise.high)
         values, times = (
             ([0.0], [noise.size]) if plain else np.unique(exact, return_counts=True)

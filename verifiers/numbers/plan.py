@@ -18,12 +18,15 @@ _NUMBERS = 1 << 21
 CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 """Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
 
+_LONGER, _NUMBERS_OF_LONGER = 100, 100_000
+"""The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
+
 
 @dataclass(frozen=True)
 class NumbersPlan:
     """Inputs, asked over and over; coordinates (k,) of a release that are looked at.
 
-    largest_call: releases that a call asks for at most, fewer where a release has many numbers;
+    largest_call: releases that a call asks for at first, fewer where a release has many numbers;
     share: of what the checks ask for themselves, less than 1 where a run was planned for few
     queries.
     """
@@ -35,12 +38,17 @@ class NumbersPlan:
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """Inputs and sizes of calls without end, each size with each input."""
-        order = np.random.default_rng([seed, 1])
+        order, before = np.random.default_rng([seed, 1]), 0
+        width = max(1, self.coordinates.size)
         while True:
             pairs = [(asked, size) for asked in self.inputs for size in CALLS]
             for place in order.permutation(len(pairs)):
                 asked, size = pairs[place]
-                yield asked, min(size, self.largest_call)
+                size = min(size, self.largest_call)
+                if size == CALLS[-1]:
+                    size = max(size, min(before // _LONGER, _NUMBERS_OF_LONGER // width))
+                before += size
+                yield asked, size
 
 
 def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:

@@ -4,6 +4,8 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ...reference.clock import run_clock, untimed
 from ..findings.report import Report, Verdict
 from ..gate.diagnosis import AfterFailure, known
@@ -18,6 +20,7 @@ from .checks.input_contract import InputContract
 from .checks.keys_together import KeysFreshNoise
 from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
+from .evidence.bins import Placing
 from .opening import NumbersOpening
 from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
@@ -93,6 +96,8 @@ class _Run:
         self.claim = standing.claim
         self.plan = make_plan(self.claim, request.seed, request.share)
         self.contract = InputContract(self.claim, self.plan)
+        rng = np.random.default_rng([request.seed, 2])
+        self.placing = Placing(self.claim.mechanism.added, rng)
         self.recorder = NumbersRecorder(self.claim)
         keeps = request.selection.keeps
         self.checks: Sequence[NumberCheck] = [
@@ -207,8 +212,7 @@ class _Run:
 
     def _show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
-        noise = self.claim.mechanism.added
-        draws = Draws(tuple(batches), noise, self.plan.coordinates)
+        draws = Draws(tuple(batches), self.placing, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
         self.recorder.observe(draws, self.checks)

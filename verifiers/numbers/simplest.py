@@ -13,6 +13,7 @@ import numpy as np
 from ..error_budget import log_threshold
 from ..targets import Refused
 from .claim import NumbersClaim
+from .evidence.bins import Placing
 from .evidence.noise_law import NoiseLawEvidence
 from .plan import as_values, at_once
 from .shares import SIMPLEST_SHARE
@@ -97,15 +98,16 @@ class _Search:
         claim, asked, size = self.claim, 0, _FIRST
         noise, exact = claim.mechanism.added, claim.mechanism.aggregation.exact(values)
         wanted = log_threshold(SIMPLEST_SHARE / 2 / self.inputs, claim.gate.false_alarm)
-        evidence = NoiseLawEvidence(noise, 0, np.random.default_rng([self.seed, 6]))
+        evidence = NoiseLawEvidence(noise, 0)
+        placing = Placing(noise, np.random.default_rng([self.seed, 6]))
         while asked < self.budget:
             most = min(size, _LARGEST, self.budget - asked)
             calls = 1 if self.singly else at_once(claim.mechanism.width, most)
             reply = self.standing.target.ask(values, calls)
             self.standing.spend(calls)
             released = claim.release.shaped(reply, values, calls)
-            x, half = np.broadcast_to(exact, released.shape), noise.half_width(released)
-            evidence.observe(released.ravel(), x.ravel(), half.ravel(), {})
+            x = np.broadcast_to(exact, released.shape)
+            evidence.observe(placing.placed(released, x).flat, {})
             asked, size = asked + calls, 2 * size
             if evidence.log_e_value >= wanted:
                 return Simplest(claim.release.input_text(values), asked, evidence.log_e_value)

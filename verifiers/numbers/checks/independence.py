@@ -39,7 +39,6 @@ class Independence(Weighed):
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
         self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
-        self._rng = np.random.default_rng([seed, 3])
         width = plan.coordinates.size
         places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
         self._pairs = list(combinations([int(p) for p in places], 2))
@@ -52,9 +51,7 @@ class Independence(Weighed):
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        u = self.noise.transform(
-            draws.released, draws.exact, self._rng.random(draws.released.shape), draws.half
-        )
+        u = draws.placed.uniform
         z, size = scores(u), folded(u)
         self._observe_releases(z)
         if u.shape[1] > 1:

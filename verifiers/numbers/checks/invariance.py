@@ -36,9 +36,7 @@ class _Comparison:
         self._waiting: dict[str, NDArray[np.int64]] = {}
 
     def add(self, role: str, cells: NDArray[np.int64]) -> None:
-        """Cells (n, k) of the noise of an input's releases, which wait for the other input's."""
-        if role not in (self.one, self.other):
-            return
+        """Cells (n, k) of the noise of one of both inputs, which wait for those of the other."""
         if self.reversed and role == self.other:
             cells = cells[:, ::-1]
         new = cells[:, self.part]
@@ -59,7 +57,6 @@ class _OneLaw(Weighed):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self._rng = np.random.default_rng([seed, 5 + len(self.id)])
         width = plan.coordinates.size
         # both ends alike, so that the reverse of the places are places again
         half = np.unique(np.linspace(0, (width - 1) // 2, min((width + 1) // 2, _MOST // 2)))
@@ -79,15 +76,13 @@ class _OneLaw(Weighed):
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        y, x, half = (a[:, self._places] for a in (draws.released, draws.exact, draws.half))
-        uniform = self.noise.transform(y, x, self._rng.random(y.shape), half)
-        uniform = np.where(np.isfinite(uniform), uniform, 0.5)
+        uniform = draws.placed.uniform[:, self._places]
         cells = np.clip((uniform * _CELLS).astype(np.int64), 0, _CELLS - 1)
-        roles = dict.fromkeys(draws.roles.tolist())
-        for role in roles:
+        for role in draws.roles:
             for comparison in self.comparisons:
-                comparison.add(role, cells[draws.roles == role])
-        self.draws += y.size
+                if role in (comparison.one, comparison.other):
+                    comparison.add(role, cells[draws.of_role(role)])
+        self.draws += uniform.size
 
     @property
     def log_e_value(self) -> float:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...checks.base import Finding
 from ..asked import Draws
@@ -43,27 +44,27 @@ class NoiseLaw(Weighed):
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
         groups = len(self._alone) + len(plan.inputs) + 4
-        rng = np.random.default_rng([seed, 2])
-        self.evidence = NoiseLawEvidence(self.noise, groups, rng)
+        self.evidence = NoiseLawEvidence(self.noise, groups)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        y, x = draws.released, draws.exact
-        shape = y.shape
-        groups = {
-            f"coordinate {self.plan.coordinates[k]}": np.arange(shape[1]) == k for k in self._alone
-        }
-        wide = {name: np.broadcast_to(chosen, shape) for name, chosen in groups.items()}
-        of_releases = {f"the input {role}": draws.roles == role for role in np.unique(draws.roles)}
+        groups = {name: chosen.ravel() for name, chosen in self._groups(draws).items()}
+        self.evidence.observe(draws.placed.flat, groups)
+        self.draws += draws.released.size
+
+    def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
+        """Which of the draws (n, k) belong to each group."""
+        x, shape = draws.exact, draws.released.shape
+        found = {"exact values of 0": x == 0.0}
+        found |= {"exact values below 0": x < 0.0, "exact values above 1,000": x > 1000.0}
+        for k in self._alone:
+            name = f"coordinate {self.plan.coordinates[k]}"
+            found[name] = np.broadcast_to(np.arange(shape[1]) == k, shape)
+        of_releases = {f"the input {role}": draws.of_role(role) for role in draws.roles}
         of_releases[SINGLE] = draws.calls == 1
         for name, chosen in of_releases.items():
-            wide[name] = np.broadcast_to(chosen[:, None], shape)
-        wide["exact values of 0"] = x == 0.0
-        wide["exact values below 0"] = x < 0.0
-        wide["exact values above 1,000"] = x > 1000.0
-        flat = {name: np.asarray(chosen).ravel() for name, chosen in wide.items()}
-        self.evidence.observe(y.ravel(), x.ravel(), draws.half.ravel(), flat)
-        self.draws += y.size
+            found[name] = np.broadcast_to(chosen[:, None], shape)
+        return found
 
     @property
     def log_e_value(self) -> float:

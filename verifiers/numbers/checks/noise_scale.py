@@ -11,13 +11,12 @@ from ...checks.base import Finding
 from ...evidence.scale import ScaleEvidence, scale_factors
 from ..asked import Draws
 from ..claim import NumbersClaim
+from ..evidence.bins import Placed, bins_of, log_tables
 from ..plan import NumbersPlan
 from .base import Weighed
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
-_SHARE = (
-    0.1  # of the draws, which wait to be looked at together: few at a time take as long as many
-)
+_SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
 
 
 class AllScales(Additive):
@@ -58,18 +57,22 @@ class NoiseScale(Weighed):
         super().__init__(claim, plan)
         self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
         self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
+        self._table = log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
             every = AllScales(self.noise.family, self.evidence.factors)
             self._at_once = replace(self.noise, family=every)
-        self._waiting: list[Draws] = []
+        self._waiting: list[Placed] = []
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        self._waiting.append(draws)
-        if sum(waiting.released.size for waiting in self._waiting) < _SHARE * self.draws:
+        self._waiting.append(draws.placed)
+        new = sum(waiting.y.size for waiting in self._waiting)
+        if new < _SHARE * self.draws:
             return
-        parts = [(w.released.ravel(), w.exact.ravel(), w.half.ravel()) for w in self._waiting]
+        if self._table.size:
+            self.evidence.add(self._table @ sum(placed.counted() for placed in self._waiting))
+        parts = [placed.of_left() for placed in self._waiting]
         y, x, half = (np.concatenate(column) for column in zip(*parts, strict=True))
         self._waiting = []
         for start in range(0, y.size, _AT_ONCE):
@@ -77,7 +80,7 @@ class NoiseScale(Weighed):
             found = self._log_likelihoods(y[part], x[part], half[part])
             if np.isfinite(found).any():  # what no scale allows is for the law's own check
                 self.evidence.add(found)
-        self.draws += y.size
+        self.draws += new
 
     def _log_likelihoods(self, y: Vector, x: Vector, half: Vector) -> Vector:
         """Of all scales (f,), for released (n,), exact (n,) and half-widths (n,).

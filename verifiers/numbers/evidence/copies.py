@@ -25,11 +25,11 @@ class CopyEvidence:
         self.matches = self.draws = 0
 
     def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
-        """Adds draws (n,): whether each matches, and the log-probability that it would."""
-        missed = np.log1p(-SHARES)[:, None]
-        gain = np.logaddexp(missed, np.log(SHARES)[:, None] - log_chance)
-        self.log_ratios += np.where(matched, gain, missed).sum(1)
-        self.matches += int(matched.sum())
+        """Adds draws: whether each (n,) matches, and how likely (log) each that does (m,) was."""
+        missed = np.log1p(-SHARES)
+        gains = np.logaddexp(missed[:, None], np.log(SHARES)[:, None] - log_chance)
+        self.log_ratios += gains.sum(1) + (matched.size - log_chance.size) * missed
+        self.matches += log_chance.size
         self.draws += matched.size
 
     @property
@@ -41,20 +41,28 @@ class CopyEvidence:
 def matches(
     noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix
 ) -> tuple[NDArray[np.bool_], Vector]:
-    """Whether releases are exact values plus noise seen before, and the log-chance of it, flat.
+    """Which releases are exact values plus noise seen before (n,), and the log-chances of those.
 
-    released, exact, copied: (...), copied the earlier noise. What counts as a match is fixed by the
-    copy and the exact value, before the release is looked at: the value that the copy would make,
-    rounded and clamped as claimed, and where nothing is rounded what floats lose around it. What is
-    clamped repeats honestly: the chance at an end of the range is that of all that is held there.
+    released, exact, copied: (...), copied the earlier noise, n numbers each. What counts as a match
+    is fixed by the copy and the exact value, before the release is looked at: the value that the
+    copy would make, rounded and clamped as claimed, and where nothing is rounded what floats lose
+    around it. What is clamped repeats honestly: the chance at an end of the range is that of all
+    that is held there.
     """
-    expected = noise.rounded(exact + copied)
+    expected = noise.rounded(exact + copied).ravel()
+    off = np.abs(released.ravel() - expected)
     step = noise.grid or float(noise.family.whole)
+    if step:
+        found = off <= 0.25 * step
+    else:  # widths take long, and grow with what they are of: most draws are far off for any
+        found = off <= _near(noise, _largest(expected), _largest(copied))
+    place = np.flatnonzero(found)
+    expected, exact, copied = expected[place], exact.ravel()[place], copied.ravel()[place]
     if step:
         near = np.full(expected.shape, 0.25 * step)
         room = np.maximum(2.0 * near if noise.grid else near, noise.half_width(expected))
     else:
-        near = 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+        near = _near(noise, expected, copied)
         room = 2.0 * near
     shift = expected - exact
     low, high = expected - near <= noise.low, expected + near >= noise.high
@@ -62,5 +70,16 @@ def matches(
     chance = np.where(low, noise.family.log_cdf(shift + room), chance)
     chance = np.where(high, noise.family.log_survival(shift - room), chance)
     chance = np.where(low & high, 0.0, chance)
-    found = (np.abs(released - expected) <= near) & np.isfinite(chance)
-    return found.ravel(), np.minimum(np.where(np.isfinite(chance), chance, 0.0), 0.0).ravel()
+    certain = (off[place] <= near) & np.isfinite(chance)
+    found[place] = certain
+    return found, np.minimum(chance[certain], 0.0)
+
+
+def _near(noise: NumberNoise, expected: Vector, copied: Vector) -> Vector:
+    """What floats lose around the value that a copy would make."""
+    return 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+
+
+def _largest(numbers: Matrix) -> Vector:
+    """The largest size, as an array of one number; 0 of none."""
+    return np.array([np.abs(numbers).max(initial=0.0)])

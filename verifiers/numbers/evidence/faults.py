@@ -31,19 +31,27 @@ _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
 Law = Callable[[Vector, Vector, Vector], Vector]
 """Released (n,), exact (n,) and half the width of what each stands for in; log-masses (n,) out."""
 
+Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
+"""The same in; which draws (n,) out."""
+
 
 @dataclass(frozen=True)
 class Fault:
     """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
 
     kind: `scale`, `offset`, `family`, `missing`, `rounding` or `range`; common: whether it is one
-    of those that are met most, which share half of a wager on all.
+    of those that are met most, which share half of a wager on all; in_bins: the family and offset
+    of its noise, where bins of the noise tell it; hits: where low bits or the exact value decide,
+    which draws they are; elsewhere: the log-ratio to the claimed law of all other draws.
     """
 
     name: str
     kind: str
     law: Law
     common: bool = False
+    in_bins: tuple[Additive, float] | None = None
+    hits: Hits | None = None
+    elsewhere: float = 0.0
 
 
 def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
@@ -54,12 +62,11 @@ def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     if math.isinf(noise.low):
-        faults.append(
-            _other(replace(noise, low=0.0), "clamped at 0 without being claimed", "range")
-        )
+        held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
+        faults.append(Fault(told, "range", held.log_mass, hits=lambda y, _x, _half: y <= 0.0))
     else:
         free = replace(noise, low=-math.inf, high=math.inf)
-        faults.append(_other(free, "not clamped as claimed", "range"))
+        faults.append(Fault("not clamped as claimed", "range", free.log_mass))
     return tuple(faults)
 
 
@@ -77,10 +84,13 @@ def log_ratios(
     ratios = np.empty((y.size, len(faults)))
     for place, fault in enumerate(faults):
         found = fault.law(y, x, half) - base
-        ratios[:, place] = np.where(
-            allowed, np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + found), 0.0
-        )
+        ratios[:, place] = np.where(allowed, with_leak(found), 0.0)
     return ratios, allowed
+
+
+def with_leak(log_ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-ratios (...) of a law to the claimed one, once the claimed law has `LEAK` of it."""
+    return np.asarray(np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + log_ratios))
 
 
 def log_weights(faults: tuple[Fault, ...]) -> Vector:
@@ -89,15 +99,15 @@ def log_weights(faults: tuple[Fault, ...]) -> Vector:
     return np.asarray(np.log(0.5 / len(faults) + 0.5 * common / common.sum()))
 
 
-def _other(noise: NumberNoise, name: str, kind: str, common: bool = False) -> Fault:
-    return Fault(name, kind, noise.log_mass, common)
+def _of_family(noise: NumberNoise, family: Additive, name: str, kind: str, common: bool) -> Fault:
+    return Fault(name, kind, replace(noise, family=family).log_mass, common, (family, 0.0))
 
 
 def _scaled(noise: NumberNoise, factor: float) -> Fault:
     told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
     words = told.get(factor, f"{factor:g} times the claimed scale")
     common = factor in _COMMON_FACTORS
-    return _other(noise.times(factor), f"noise of {words}", "scale", common)
+    return _of_family(noise, noise.family.times(factor), f"noise of {words}", "scale", common)
 
 
 def _moved(noise: NumberNoise, offset: float) -> Fault:
@@ -108,7 +118,13 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
     way = "above" if by > 0 else "below"
     name = f"releases lie {abs(by):g} {way} the exact value"
     common = abs(offset) == _COMMON_OFFSET
-    return Fault(name, "offset", lambda y, x, half: noise.log_mass(y, x + by, half), common)
+    return Fault(
+        name,
+        "offset",
+        lambda y, x, half: noise.log_mass(y, x + by, half),
+        common,
+        (noise.family, by),
+    )
 
 
 def other_families(family: Additive) -> list[tuple[Additive, str]]:
@@ -133,22 +149,25 @@ def _scale_for(family: type[Additive], deviation: float) -> float:
 
 
 def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
-    return _other(replace(noise, family=other), f"{other} noise, {why}", "family", why == _ALIKE)
+    return _of_family(noise, other, f"{other} noise, {why}", "family", why == _ALIKE)
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
     """The exact value released, always or now and then."""
     how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the releases"
 
-    def law(y: Vector, x: Vector, half: Vector) -> Vector:
-        bare = noise.rounded(x)
+    def hits(y: Vector, x: Vector, half: Vector) -> NDArray[np.bool_]:
         # within what the release stands for, so that no more of the claimed law is priced as a hit
-        hit = np.where(np.abs(y - bare) <= half, math.log(share), -np.inf)
+        return np.asarray(np.abs(y - noise.rounded(x)) <= half)
+
+    def law(y: Vector, x: Vector, half: Vector) -> Vector:
+        hit = np.where(hits(y, x, half), math.log(share), -np.inf)
         if share == 1.0:
             return hit
-        return np.asarray(np.logaddexp(hit, math.log1p(-share) + noise.log_mass(y, x, half)))
+        return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
 
-    return Fault(how, "missing", law, common=share == 1.0)
+    rest = -math.inf if share == 1.0 else math.log1p(-share)
+    return Fault(how, "missing", law, share == 1.0, hits=hits, elsewhere=rest)
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:
@@ -166,4 +185,8 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
         return noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
 
-    return Fault(f"rounded to multiples of {noise.grid:g}", "rounding", law)
+    def hits(y: Vector, _x: Vector, half: Vector) -> NDArray[np.bool_]:
+        return ~noise.forbids(y, np.maximum(half, 0.5 * noise.grid))
+
+    told = f"rounded to multiples of {noise.grid:g}"
+    return Fault(told, "rounding", law, hits=hits, elsewhere=-math.inf)

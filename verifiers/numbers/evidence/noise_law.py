@@ -10,32 +10,31 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ....reference.arrays import Matrix, Vector
+from ....reference.arrays import Vector
 from ....reference.numbers import NumberNoise
 from ...evidence.mixture import log_mixture_of
-from .faults import Fault, known_faults, log_ratios, log_weights
-from .uniform import BETS, LEAVES, UniformEvidence, leaves, legendre_gains
+from .bins import Placed, bins_of
+from .fault_ratios import Chosen, FaultRatios
+from .faults import Fault, log_weights
+from .uniform import LEAVES, UniformEvidence, leaves
 
 _PARTS = np.log([0.55, 0.15, 0.15, 0.15])
 """Shares of the wagers on pointed faults, and of the three on transforms."""
 
-_AT_ONCE = 1 << 14  # draws whose ratios are in memory
+_ALL = ""
+"""The name, among those of groups, of all draws."""
 
 
 class _Group:
     """Sums over the draws of one group."""
 
     def __init__(self, log_weights: Vector) -> None:
-        self.draws = 0
         self.ratios, self._log_weights = np.zeros(log_weights.size), log_weights
         self.uniform = UniformEvidence()
         self._log_e_value: float | None = None
 
-    def add(self, draws: int, ratios: Vector, counts: Vector, gains: Vector) -> None:
-        """Adds draws: how many, and what they sum to."""
-        self.draws += draws
-        self.ratios += ratios
-        self.uniform.observe(counts, gains)
+    def changed(self) -> None:
+        """There are more draws."""
         self._log_e_value = None
 
     @property
@@ -52,44 +51,45 @@ class NoiseLawEvidence:
     """Average over groups of wagers on known faults and on any deviation from the claimed law.
 
     noise: claimed; groups: how many groups of draws there may be at most, which share half of the
-    wager evenly; rng: the verifier's own, for transforms of what is rounded.
+    wager evenly.
     """
 
-    def __init__(self, noise: NumberNoise, groups: int, rng: np.random.Generator) -> None:
-        self.noise, self.faults, self._rng = noise, known_faults(noise), rng
+    def __init__(self, noise: NumberNoise, groups: int) -> None:
+        self._ratios = FaultRatios(noise, bins_of(noise))
+        self.faults = self._ratios.faults
         self._most, self._log_weights = groups, log_weights(self.faults)
         self.all = _Group(self._log_weights)
         self.groups: dict[str, _Group] = {}
-        self.forbidden: tuple[float, float] | None = None
-        """The first release that the claim forbids, and the exact value behind it."""
 
-    def observe(self, y: Vector, x: Vector, half: Vector, groups: Mapping[str, Vector]) -> None:
-        """Adds draws: released (n,), exact (n,), half-widths (n,).
+    @property
+    def forbidden(self) -> tuple[float, float] | None:
+        """The first release that the claim forbids, and the exact value behind it."""
+        return self._ratios.forbidden
+
+    def observe(self, placed: Placed, groups: Mapping[str, NDArray[np.bool_]]) -> None:
+        """Adds draws, which are flat arrays (n,).
 
         groups: by name, which draws (n,) of these belong to it; a draw may be in several. Raises
         ValueError for more groups than were announced.
         """
-        for start in range(0, y.size, _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            inside = {name: chosen[part] for name, chosen in groups.items()}
-            self._observe(y[part], x[part], half[part], inside)
+        within: dict[str, Chosen] = {_ALL: None}
+        within |= {name: chosen for name, chosen in groups.items() if chosen.any()}
+        found = {name: self._group(name) for name in within}
+        cells = leaves(placed.uniform)
+        for name, chosen in within.items():
+            own = cells if chosen is None else cells[chosen]
+            found[name].uniform.observe(np.bincount(own, minlength=LEAVES).astype(np.float64))
+            found[name].changed()
+        self._ratios.add(placed, within, {name: group.ratios for name, group in found.items()})
 
-    def _observe(self, y: Vector, x: Vector, half: Vector, groups: Mapping[str, Vector]) -> None:
-        ratios, allowed = log_ratios(self.faults, self.noise, y, x, half)
-        if self.forbidden is None and not allowed.all():
-            place = int(np.argmin(allowed))
-            self.forbidden = float(y[place]), float(x[place])
-        uniform = self.noise.transform(y, x, self._rng.random(y.size), half)
-        uniform = np.where(allowed, uniform, 0.5)
-        cells, gains = leaves(uniform), legendre_gains(uniform)
-        everything = np.ones(y.size, dtype=bool)
-        _add(self.all, everything, ratios, cells, gains)
-        for name, chosen in groups.items():
-            if name not in self.groups:
-                if len(self.groups) == self._most:
-                    raise ValueError(f"group {name!r}: more than {self._most} groups")
-                self.groups[name] = _Group(self._log_weights)
-            _add(self.groups[name], np.asarray(chosen, dtype=bool), ratios, cells, gains)
+    def _group(self, name: str) -> _Group:
+        if name == _ALL:
+            return self.all
+        if name not in self.groups:
+            if len(self.groups) == self._most:
+                raise ValueError(f"group {name!r}: more than {self._most} groups")
+            self.groups[name] = _Group(self._log_weights)
+        return self.groups[name]
 
     @property
     def log_e_value(self) -> float:
@@ -113,17 +113,3 @@ class NoiseLawEvidence:
         ratios = group.ratios
         best = int(np.argmax(ratios))
         return name, self.faults[best], float(ratios[best])
-
-
-def _add(
-    group: _Group,
-    chosen: NDArray[np.bool_],
-    ratios: Matrix,
-    cells: NDArray[np.int64],
-    gains: Matrix,
-) -> None:
-    if not chosen.any():
-        return
-    counts = np.bincount(cells[chosen], minlength=LEAVES).astype(np.float64)
-    assert gains.shape[1] == BETS
-    group.add(int(chosen.sum()), ratios[chosen].sum(0), counts, gains[chosen].sum(0))

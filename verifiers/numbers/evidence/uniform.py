@@ -1,13 +1,15 @@
 """Wagers that probability transforms are not uniform: cells, Legendre polynomials, a dyadic tree.
 
 Each sees another kind of deviation. Cells alone miss a scale that is off by a tenth 2.5 times
-longer than the polynomials do; the tree finds what is narrow. All are functions of counts and sums,
-so that the order of the draws within a batch does not matter.
+longer than the polynomials do; the tree finds what is narrow. All are functions of how many draws
+lie in each leaf of the tree, so that their order does not matter.
 """
 
 import math
+from functools import cache
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
@@ -31,21 +33,23 @@ def leaves(uniform: Vector) -> NDArray[np.int64]:
     return np.clip((uniform * LEAVES).astype(np.int64), 0, LEAVES - 1)
 
 
-def legendre_gains(uniform: Vector) -> Matrix:
-    """Log-gains (n, bets) of 1 + theta phi_j(u): phi_j has mean 0 under the uniform law.
+BETS = _DEGREES * _BETS.size
 
-    phi_j is the normalised shifted Legendre polynomial of degree j, at most sqrt(2 j + 1) in size.
+
+@cache
+def legendre_gains() -> Matrix:
+    """Log-gains (LEAVES, bets) of 1 + theta phi_j(u), with the mean of phi_j over each leaf.
+
+    phi_j is the normalised shifted Legendre polynomial of degree j, which has mean 0 under the
+    uniform law; theta phi_j is a share times P_j.
     """
-    x = 2.0 * np.clip(uniform, 0.0, 1.0) - 1.0
-    before, now = np.ones_like(x), x
+    nodes, weights = legendre.leggauss(_DEGREES // 2 + 1)  # exact for polynomials of such degrees
+    inside = (np.arange(LEAVES)[:, None] + 0.5 * (nodes + 1.0)) / LEAVES
     gains = []
     for degree in range(1, _DEGREES + 1):
-        gains.append(np.log1p(_BETS * now[:, None]))  # theta phi is the share times P_j
-        before, now = now, ((2 * degree + 1) * x * now - degree * before) / (degree + 1)
+        values = legendre.Legendre.basis(degree)(2.0 * inside - 1.0)
+        gains.append(np.log1p(_BETS * (values @ (0.5 * weights))[:, None]))
     return np.concatenate(gains, axis=1)
-
-
-BETS = _DEGREES * _BETS.size
 
 
 class UniformEvidence:
@@ -53,17 +57,16 @@ class UniformEvidence:
 
     def __init__(self) -> None:
         self.counts = np.zeros(LEAVES)
-        self.gains = np.zeros(BETS)
 
-    def observe(self, counts: Vector, gains: Vector) -> None:
-        """Adds draws: counts (LEAVES,) of `leaves`, gains (BETS,) summed over `legendre_gains`."""
+    def observe(self, counts: Vector) -> None:
+        """Adds draws: counts (LEAVES,) of `leaves`."""
         self.counts += counts
-        self.gains += gains
 
     @property
     def parts(self) -> tuple[float, float, float]:
         """Log-e-values of the cells, the polynomials and the tree."""
-        bets = log_mixture_of(self.gains, np.full(BETS, -math.log(BETS)))
+        gains = self.counts @ legendre_gains()
+        bets = log_mixture_of(gains, np.full(BETS, -math.log(BETS)))
         return _cells(self.counts), bets, _tree(self.counts)
 
 
