@@ -61,9 +61,7 @@ class Draws:
     @cached_property
     def half(self) -> Matrix:
         """Half the width (n, k) of what each number stands for; of float32 where all are such."""
-        single = self.released == self.released.astype(np.float32)
-        digits = 24 if single.all() else 53
-        return self.noise.half_width(self.released, digits)
+        return self.noise.half_width(self.released, digits_of(self.released))
 
     @cached_property
     def roles(self) -> NDArray[np.str_]:
@@ -78,3 +76,9 @@ class Draws:
     @cached_property
     def _sizes(self) -> list[int]:
         return [len(batch.releases) for batch in self.batches]
+
+
+def digits_of(released: Matrix) -> int:
+    """Of the significands of the floats that carry these releases: 24 where all are single."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return 24 if (released == released.astype(np.float32)).all() else 53

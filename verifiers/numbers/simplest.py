@@ -12,6 +12,7 @@ import numpy as np
 
 from ..error_budget import log_threshold
 from ..targets import Refused
+from .asked import digits_of
 from .claim import NumbersClaim
 from .evidence.noise_law import NoiseLawEvidence
 from .plan import as_values, at_once
@@ -104,7 +105,8 @@ class _Search:
             reply = self.standing.target.ask(values, calls)
             self.standing.spend(calls)
             released = claim.release.shaped(reply, values, calls)
-            x, half = np.broadcast_to(exact, released.shape), noise.half_width(released)
+            x = np.broadcast_to(exact, released.shape)
+            half = noise.half_width(released, digits_of(released))
             evidence.observe(released.ravel(), x.ravel(), half.ravel(), {})
             asked, size = asked + calls, 2 * size
             if evidence.log_e_value >= wanted:
