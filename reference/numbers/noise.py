@@ -76,10 +76,10 @@ class NumberNoise:
         Generators have atoms of their own: no width is below 2^-24 of the scale. Whole noise is
         told by the whole number nearest to a release: there it is a whole ulp.
         """
-        ulp = _ulp(np.asarray(released, dtype=np.float64), digits)
+        apart = ulp(np.asarray(released, dtype=np.float64), digits)
         if self.family.whole:
-            return np.maximum(ulp, _NEAR_WHOLE)
-        return 0.5 * np.maximum(ulp, max(self.grid, _ATOM * self.family.scale))
+            return np.maximum(apart, _NEAR_WHOLE)
+        return 0.5 * np.maximum(apart, max(self.grid, _ATOM * self.family.scale))
 
     def log_mass(
         self,
@@ -210,7 +210,7 @@ class NumberNoise:
         if step and abs(round(end / step) * step - end) > 4.0 * math.ulp(end):
             return y == end
         share = 1.0 if self.family.whole else 0.5
-        wide = half >= share * _ulp(np.array(end), 24)
+        wide = half >= share * ulp(np.array(end), 24)
         return np.asarray((y == end) & wide & (half > share * step))
 
     def _forbids(self, released: Vector, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -224,7 +224,7 @@ class NumberNoise:
         if forbidden.any():  # a float64 that is a float32 as well may have been carried as one
             with np.errstate(over="ignore"):
                 single = released == released.astype(np.float32)
-            forbidden &= ~single | (off > 4.0 * _ulp(released, 24))
+            forbidden &= ~single | (off > 4.0 * ulp(released, 24))
         return np.asarray(forbidden | ~inside)
 
 
@@ -301,7 +301,7 @@ def _single(number: float) -> float:
         return float(np.float32(number))
 
 
-def _ulp(numbers: Vector, digits: int) -> Vector:
+def ulp(numbers: Vector, digits: int) -> Vector:
     """The distance (...) from a float of so many digits to the next."""
     _, exponent = np.frexp(numbers)
     tiny = -1074 if digits == 53 else -149
