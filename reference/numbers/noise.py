@@ -15,6 +15,7 @@ SCALES = (1e-9, 1e12)
 """Of noise given as text: beyond them, squares and reciprocals leave the floats."""
 
 _ATOM = 2.0**-24
+_NEAR_WHOLE = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -73,46 +74,61 @@ class NumberNoise:
         sums that are rounded to it: correct noise, rounded once, is accused by a transform that
         takes the release for the sum itself, after 152 draws where an ulp is 3 % of the scale.
         Generators have atoms of their own: no width is below 2^-24 of the scale. Whole noise is
-        told by the whole number nearest to a release.
+        told by the whole number nearest to a release: there it is a whole ulp.
         """
-        ulp = _ulp(np.asarray(released, dtype=np.float64), digits)
+        apart = ulp(np.asarray(released, dtype=np.float64), digits)
         if self.family.whole:
-            return np.maximum(ulp, 2.0**-20)
-        return 0.5 * np.maximum(ulp, max(self.grid, _ATOM * self.family.scale))
+            return np.maximum(apart, _NEAR_WHOLE)
+        return 0.5 * np.maximum(apart, max(self.grid, _ATOM * self.family.scale))
 
     def log_mass(
-        self, released: ArrayLike, exact: ArrayLike, half: ArrayLike | None = None
+        self,
+        released: ArrayLike,
+        exact: ArrayLike,
+        half: ArrayLike | None = None,
+        moved: ArrayLike = 0.0,
     ) -> Vector:
         """Log-probabilities (...) of released numbers, given the exact ones; shapes broadcast.
 
         half: half the width (...) of what a release stands for, `half_width` by default. Laws that
-        are compared need the same one, unless they round to different grids.
+        are compared need the same one, unless they round to different grids. moved: how far the
+        exact numbers lie beyond `exact`, which floats lose where they are added to it.
         """
-        y, x = np.broadcast_arrays(
-            np.asarray(released, dtype=np.float64), np.asarray(exact, dtype=np.float64)
-        )
-        width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
-        found = self.family.log_mass(y - x, width)
-        if math.isfinite(self.low):
-            found = np.where(y <= self.low, self.family.log_cdf(self.low + width - x), found)
-        if math.isfinite(self.high):
-            found = np.where(y >= self.high, self.family.log_survival(self.high - width - x), found)
+        y, x, width = self._taken(released, exact, half)
+        behind = self._behind(y, x, width, moved)
+        found = self.family.log_mass(behind.centre, behind.half)
         if not self.grid and math.isinf(self.low) and math.isinf(self.high):
             return found
-        return np.where(self.forbids(y, width), -np.inf, found)
+        for held, tail, end in (
+            (behind.lowest, self.family.log_cdf, behind.to),
+            (behind.highest, self.family.log_survival, behind.since),
+        ):
+            if held.any():
+                found[..., held] = tail(end[held])
+        forbidden = self._forbids(y, behind.lowest | behind.highest)
+        if forbidden.any():
+            found[..., forbidden] = -np.inf
+        return found
+
+    def log_tail(
+        self,
+        released: ArrayLike,
+        exact: ArrayLike,
+        half: ArrayLike | None = None,
+        moved: ArrayLike = 0.0,
+        *,
+        upper: bool,
+    ) -> Vector:
+        """Log-probabilities (...) of releases as high as these or higher, or as low or lower."""
+        behind = self._behind(*self._taken(released, exact, half), moved)
+        if upper:
+            return np.where(behind.lowest, 0.0, self.family.log_survival(behind.since))
+        return np.where(behind.highest, 0.0, self.family.log_cdf(behind.to))
 
     def forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
-        """Which releases (...) of these half-widths (...) can never come.
-
-        They lie outside the range, or off the grid by more than the rounding of a float explains.
-        """
-        outside = (released < self.low) | (released > self.high)
-        if not self.grid:
-            return outside
-        slack = np.maximum(4.0 * np.spacing(np.abs(released)), 2.0 * half - self.grid)
-        nearest = np.rint(released / self.grid) * self.grid
-        held = (released == self.low) | (released == self.high)
-        return np.asarray(outside | (~held & (np.abs(released - nearest) > slack)))
+        """Which releases (...), of these half-widths (...), this law never gives."""
+        lowest, highest = self._held(released, half)
+        return self._forbids(released, lowest | highest)
 
     def transform(
         self,
@@ -126,18 +142,171 @@ class NumberNoise:
         uniform: the verifier's own draws (...), by which a release stands for one of the sums that
         are rounded to it; half: as for `log_mass`.
         """
+        behind = self._behind(*self._taken(released, exact, half))
+        with np.errstate(invalid="ignore"):
+            below = np.where(behind.lowest, -np.inf, self.family.log_cdf(behind.since))
+            to = np.where(behind.highest, 0.0, self.family.log_cdf(behind.to))
+        low, high = np.exp(below), np.exp(to)
+        return np.asarray(low + np.asarray(uniform) * (high - low))
+
+    def _taken(
+        self, released: ArrayLike, exact: ArrayLike, half: ArrayLike | None
+    ) -> tuple[Vector, Vector, Vector]:
         y, x = np.broadcast_arrays(
             np.asarray(released, dtype=np.float64), np.asarray(exact, dtype=np.float64)
         )
         width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            below = np.where(y <= self.low, -np.inf, self.family.log_cdf(y - width - x))
-            to = np.where(y >= self.high, 0.0, self.family.log_cdf(y + width - x))
-        low, high = np.exp(below), np.exp(to)
-        return np.asarray(low + np.asarray(uniform) * (high - low))
+        return y, x, np.broadcast_to(width, y.shape)
+
+    def _behind(self, y: Vector, x: Vector, half: Vector, moved: ArrayLike = 0.0) -> "_Behind":
+        """The noise that makes these releases (...) of these exact numbers (...)."""
+        lowest, highest = self._held(y, half)
+        noise = (y - x) - moved  # floats next to each other have an exact difference
+        if not self.grid and not self.family.whole:
+            inner = _inner(y, half)
+            centre = noise if inner is None else noise + 0.5 * np.sign(y) * (half - inner)
+            return _Behind(centre, half if inner is None else 0.5 * (half + inner), lowest, highest)
+        if self.family.whole:  # half is an ulp here, and from 2 on several numbers have one float
+            reach, step, number = np.where(half < 1.0, half, 0.5 * half), 1.0, noise
+        else:
+            reach, step, number = half, self.grid, y / self.grid
+        coarse = reach > 0.5 * step
+        off = number - np.rint(number)
+        first, last = np.zeros(y.shape), np.zeros(y.shape)
+        if coarse.any():
+            found = _steps_within(y, off, reach, step)
+            first, last = np.where(coarse, found[0], 0.0), np.where(coarse, found[1], 0.0)
+        centre = noise + (0.5 * (first + last) - off) * step
+        behind = _Behind(centre, 0.5 * (last - first + 1.0) * step, lowest, highest)
+        if self.family.whole:
+            behind.centre = np.where(coarse, centre, noise)
+            behind.half = np.where(coarse, behind.half, reach)
+            return behind
+        # the range may end between two steps: what is rounded beyond it is released at its end
+        if highest.any():
+            past = (_step_from(self.high, step) * step - x) - moved - 0.5 * step
+            behind.floor = np.where(coarse, np.minimum(past, behind.since), past)
+        if lowest.any():
+            past = (-_step_from(-self.low, step) * step - x) - moved + 0.5 * step
+            behind.ceiling = np.where(coarse, np.maximum(past, behind.to), past)
+        return behind
+
+    def _held(self, y: Vector, half: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which releases (...) lie at the low end of the range, and at the high one.
+
+        As a single float carries the end, too; where sums are rounded, but for what floats lose.
+        """
+        if math.isinf(self.low) and math.isinf(self.high):
+            nowhere = np.zeros(y.shape, dtype=bool)
+            return nowhere, nowhere
+        slack = 4.0 * np.spacing(np.abs(y)) if self.grid else 0.0
+        lowest = np.abs(y - self.low) <= slack
+        highest = np.abs(y - self.high) <= slack
+        low, high = _single(self.low), _single(self.high)
+        if math.isfinite(low):
+            lowest |= (y == low) if low <= self.low else self._is_single(y, low, half)
+        if math.isfinite(high):
+            highest |= (y == high) if high >= self.high else self._is_single(y, high, half)
+        return lowest, highest
+
+    def _is_single(self, y: Vector, end: float, half: Vector) -> NDArray[np.bool_]:
+        """Which releases (...) are `end`, in single precision, and not a sum within the range."""
+        step = self.grid or float(self.family.whole)
+        if step and abs(round(end / step) * step - end) > 4.0 * math.ulp(end):
+            return y == end
+        share = 1.0 if self.family.whole else 0.5
+        wide = half >= share * ulp(np.array(end), 24)
+        return np.asarray((y == end) & wide & (half > share * step))
+
+    def _forbids(self, released: Vector, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Outside the range, or off the grid by more than the rounding of a float explains."""
+        inside = ((released > self.low) & (released < self.high)) | held
+        if not self.grid:
+            return ~inside
+        off = np.abs(released - np.rint(released / self.grid) * self.grid)
+        off = np.where(held, 0.0, off)
+        forbidden = off > 4.0 * np.spacing(np.abs(released))
+        if forbidden.any():  # a float64 that is a float32 as well may have been carried as one
+            with np.errstate(over="ignore"):
+                single = released == released.astype(np.float32)
+            forbidden &= ~single | (off > 4.0 * ulp(released, 24))
+        return np.asarray(forbidden | ~inside)
 
 
-def _ulp(numbers: Vector, digits: int) -> Vector:
+@dataclass
+class _Behind:
+    """Intervals of noise (...): of each release, and to or from where the range ends.
+
+    lowest, highest: whether a release is at an end of the range, which stands for all that is
+    clamped to it; floor, ceiling: where that begins, if not where the interval does.
+    """
+
+    centre: Vector
+    half: Vector
+    lowest: NDArray[np.bool_]
+    highest: NDArray[np.bool_]
+    floor: Vector | None = None
+    ceiling: Vector | None = None
+
+    @property
+    def since(self) -> Vector:
+        """The least noise (...)."""
+        least = self.centre - self.half
+        return least if self.floor is None else np.where(self.highest, self.floor, least)
+
+    @property
+    def to(self) -> Vector:
+        """The largest noise (...)."""
+        most = self.centre + self.half
+        return most if self.ceiling is None else np.where(self.lowest, self.ceiling, most)
+
+
+def _inner(y: Vector, half: Vector) -> Vector | None:
+    """`half` (...) on the side of 0, of an ulp: floats below a power of two are twice as dense.
+
+    None where no release is a power of two whose width is an ulp's.
+    """
+    mantissa = np.abs(y) / half
+    power = (mantissa == 2.0**24) | (mantissa == 2.0**53)
+    return np.where(power, 0.5 * half, half) if power.any() else None
+
+
+def _steps_within(y: Vector, off: Vector, reach: Vector, step: float) -> tuple[Vector, Vector]:
+    """The first and last step (...) that have the floats y (...), where these are wider apart.
+
+    Counted from the step nearest to each, which lies `off` steps below it. Halfway between two
+    floats a number has the even one. A width that is no ulp is not held to whole steps.
+    """
+    inner = _inner(y, reach)
+    down, up = reach, reach
+    if inner is not None:
+        down, up = np.where(y > 0, inner, reach), np.where(y > 0, reach, inner)
+    mantissa = np.abs(y) / (2.0 * reach)
+    of_floats = mantissa == np.rint(mantissa)
+    of_floats &= (mantissa >= 2.0**23) & (mantissa < 2.0**53)
+    of_floats &= (mantissa < 2.0**24) | (mantissa >= 2.0**52)
+    low, high = off - down / step, off + up / step
+    odd = mantissa % 2.0 == 1.0
+    first = np.where(odd, np.floor(low) + 1.0, np.ceil(low))
+    last = np.where(odd, np.ceil(high) - 1.0, np.floor(high))
+    some = of_floats & (first <= last)
+    return np.where(some, first, low + 0.5), np.where(some, last, high - 0.5)
+
+
+def _step_from(end: float, step: float) -> float:
+    """Steps from 0 to the first multiple that is no smaller, but for what floats lose."""
+    nearest = round(end / step)
+    near = abs(nearest * step - end) <= 4.0 * math.ulp(end)
+    return float(nearest if near else math.ceil(end / step))
+
+
+def _single(number: float) -> float:
+    """As a single-precision float carries it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
+def ulp(numbers: Vector, digits: int) -> Vector:
     """The distance (...) from a float of so many digits to the next."""
     _, exponent = np.frexp(numbers)
     tiny = -1074 if digits == 53 else -149

@@ -65,7 +65,10 @@ class ThresholdedHistogram:
             return np.asarray(np.ceil(self.threshold - exact) - 1.0)
         least = self.threshold
         if noise.grid:
-            least = (math.ceil(self.threshold / noise.grid) - 0.5) * noise.grid
+            step = round(self.threshold / noise.grid)
+            if step * noise.grid < self.threshold:  # as a rounded count is compared with it
+                step = math.ceil(self.threshold / noise.grid)
+            least = (step - 0.5) * noise.grid
         return np.asarray(least - exact)
 
     def sample(

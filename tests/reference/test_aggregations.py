@@ -157,6 +157,16 @@ def test_keys_are_released_at_the_rate_of_the_law(text) -> None:
     assert described.delta == pytest.approx(rate[0])
 
 
+@pytest.mark.parametrize(("threshold", "grid"), [(1.1, 0.1), (2.1, 0.7), (-1.1, 0.1), (2.3, 1.0)])
+def test_a_threshold_between_two_floats_is_reached_as_releases_reach_it(threshold, grid) -> None:
+    """1.1 / 0.1 is more than 11 in floats, and 11 steps of 0.1 reach 1.1 all the same."""
+    noise = parse_number_noise(f"laplace:0.4;grid={grid}")
+    keys = ThresholdedHistogram(noise, 1, threshold, Adjacency.ADD_REMOVE)
+    least = min(k for k in range(-40, 41) if float(noise.rounded(k * grid)) >= threshold)
+    reached = noise.family.log_survival(np.array([(least - 0.5) * grid - 1.0]))
+    assert keys.log_released([1.0]) == pytest.approx(reached, rel=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_delta_of_a_user_with_several_keys(scale) -> None:
     """One key of three records is likelier at scale 1, three of one record at scale 2."""

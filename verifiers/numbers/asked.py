@@ -62,9 +62,7 @@ class Draws:
     @cached_property
     def placed(self) -> Placed:
         """All of it (n, k) in bins, with widths of float32 where all releases are such."""
-        with np.errstate(over="ignore"):
-            single = self.released == self.released.astype(np.float32)
-        return self.placing.placed(self.released, self.exact, 24 if single.all() else 53)
+        return self.placing.placed(self.released, self.exact, digits_of(self.released))
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
@@ -83,3 +81,9 @@ class Draws:
     @cached_property
     def _sizes(self) -> list[int]:
         return [len(batch.releases) for batch in self.batches]
+
+
+def digits_of(released: Matrix) -> int:
+    """Of the significands of the floats that carry these releases: 24 where all are single."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return 24 if (released == released.astype(np.float32)).all() else 53

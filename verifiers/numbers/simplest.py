@@ -12,6 +12,7 @@ import numpy as np
 
 from ..error_budget import log_threshold
 from ..targets import Refused
+from .asked import digits_of
 from .claim import NumbersClaim
 from .evidence.bins import Placing
 from .evidence.noise_law import NoiseLawEvidence
@@ -107,7 +108,8 @@ class _Search:
             self.standing.spend(calls)
             released = claim.release.shaped(reply, values, calls)
             x = np.broadcast_to(exact, released.shape)
-            evidence.observe(placing.placed(released, x).flat, {})
+            digits = digits_of(released)
+            evidence.observe(placing.placed(released, x, digits).flat, {})
             asked, size = asked + calls, 2 * size
             if evidence.log_e_value >= wanted:
                 return Simplest(claim.release.input_text(values), asked, evidence.log_e_value)

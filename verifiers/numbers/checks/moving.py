@@ -8,10 +8,12 @@ import numpy as np
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import sensitivity
 from ....reference.numbers.families import Gaussian
+from ....reference.numbers.noise import ulp
 from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
 from ...targets import Refused
+from ..asked import digits_of
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar
 from ..neighbours import Neighbour, simple_neighbours
@@ -22,6 +24,7 @@ from ..standing import NumbersStanding
 _CAUSE = "records are not clipped as claimed before they are summed"
 
 _FEWEST = 40  # releases of an input, which show moves by some scales of the noise
+_OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
 class MovingRecords:
@@ -42,6 +45,8 @@ class MovingRecords:
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
         self.log_threshold += math.log(2 * max(len(self.asked), 1))
         self.releases = max(_FEWEST, math.ceil(plan.share * self.most))
+        self.lost = 0.0
+        """How far floats may have carried a sum, which no release tells from a move."""
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """The altered inputs."""
@@ -119,12 +124,31 @@ class MovingRecords:
                 cause=_CAUSE,
             )
         exact = neighbour.exact[self.plan.coordinates]
-        found = self._moved(neighbour, released, exact, neighbour.allowed)
+        digits, allowed = digits_of(released), neighbour.allowed
+        # whatever is added to it, up to its bound
+        lost = self._lost(neighbour, np.abs(exact) + allowed, digits)
+        half = self.noise.half_width(released, digits)
+        found = self._moved(neighbour, released, exact, allowed, lost=lost, half=half)
         if found is None and self._turns and neighbour.direction is not None:
-            along = neighbour.direction[:, None]
+            along, size = neighbour.direction[:, None], np.abs(neighbour.direction)[:, None]
             allowed = sensitivity(self.claim.mechanism.aggregation, 2)
-            found = self._moved(neighbour, released @ along, exact @ along, allowed)
+            # of a sum of products the floats lose little more than of its numbers
+            lost = lost @ size + (ulp(released, digits) + exact.size * ulp(released, 53)) @ size
+            released, exact = released @ along, exact @ along
+            half = self.noise.half_width(released)
+            found = self._moved(neighbour, released, exact, allowed, lost=lost, half=half)
         return found
+
+    def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
+        """How far floats may carry sums (k,) no larger than these: an ulp for each record.
+
+        That is half an ulp for the record itself and half for adding it; some more for clipping and
+        dividing. Whole numbers are added without loss as long as floats tell them apart.
+        """
+        apart = ulp(largest, digits)
+        if self.claim.mechanism.of_whole_numbers:
+            apart = np.where(apart <= 1.0, 0.0, apart)
+        return np.asarray((_records_of(self.claim, neighbour) + _OTHER_STEPS) * apart)
 
     @property
     def _turns(self) -> bool:
@@ -135,11 +159,22 @@ class MovingRecords:
         return whole and plain and bounded and isinstance(self.noise.family, Gaussian)
 
     def _moved(
-        self, neighbour: Neighbour, released: Matrix, exact: Vector, allowed: float
+        self,
+        neighbour: Neighbour,
+        released: Matrix,
+        exact: Vector,
+        allowed: float,
+        *,
+        lost: Vector | Matrix,
+        half: Matrix,
     ) -> Finding | None:
-        """What to say where a coordinate (k,) of the releases (n, k) has moved too far."""
+        """What to say where a coordinate (k,) of the releases (n, k) has moved too far.
+
+        lost: how far floats may carry it beside; half: half the width of what a release stands for.
+        """
+        self.lost = max(self.lost, float(lost.max(initial=0.0)))
         evidence = MovedTooFar(self.noise, exact.size)
-        evidence.observe(released, exact, allowed, self.noise.half_width(released))
+        evidence.observe(released, exact, allowed + lost, half)
         if evidence.log_e_value < self.log_threshold:
             return None
         place, sign = evidence.worst
@@ -153,6 +188,14 @@ class MovingRecords:
             _CAUSE,
             cause=_CAUSE,
         )
+
+
+def _records_of(claim: NumbersClaim, neighbour: Neighbour) -> int:
+    """Records in an input, or 1 where it is counts already."""
+    values = neighbour.values
+    if claim.mechanism.takes == "counts":
+        return 1
+    return len(values[0] if claim.mechanism.takes == "tensors" else values)
 
 
 def _said_of(refused: list[tuple[str, str]]) -> str | None:

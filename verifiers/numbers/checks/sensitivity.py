@@ -23,7 +23,7 @@ class Sensitivity(MovingRecords):
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
-        seen = _SEEN * math.sqrt(_RELEASES / self.releases) * self.noise.family.scale
+        seen = _SEEN * math.sqrt(_RELEASES / self.releases) * self.noise.family.scale + self.lost
         return (
             f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
             f"{seen:.3g} beyond it would have been seen"

@@ -24,25 +24,27 @@ class MovedTooFar:
         self.noise, self.draws = noise, 0
         self.gains = np.zeros((2, dimensions, _FURTHER.size + 1))
 
-    def observe(self, released: Matrix, exact: Vector, allowed: float, half: Matrix) -> None:
+    def observe(
+        self, released: Matrix, exact: Vector, allowed: float | Matrix, half: Matrix
+    ) -> None:
         """Adds releases (n, d) of a neighbour of the input whose exact value is `exact` (d,).
 
-        allowed: how far its own exact value may lie from that, in each coordinate.
+        allowed: how far its own exact value may lie from that, of each number, with what floats
+        may add to it. It is never added to a far centre, whose float would lose it.
         """
-        noise, scale = self.noise, self.noise.family.scale
+        noise, further = self.noise, _FURTHER * self.noise.family.scale
+        if noise.family.whole:  # whole numbers move by whole steps
+            further = np.ceil(further)
         for side, sign in enumerate((1.0, -1.0)):
-            center = exact + sign * allowed
-            null = noise.log_mass(released, center, half)
-            for place, further in enumerate(_FURTHER):
-                other = noise.log_mass(released, center + sign * further * scale, half)
+            moved = sign * np.asarray(allowed)
+            null = noise.log_mass(released, exact, half, moved)
+            for place, by in enumerate(further):
+                other = noise.log_mass(released, exact, half, moved + sign * by)
                 with np.errstate(invalid="ignore"):
                     ratio = np.where(np.isfinite(null), np.maximum(other, -1e6) - null, 0.0)
                 self.gains[side, :, place] += ratio.sum(0)
-            # where the noise is clamped, the end towards which nothing has moved is sure
-            sure = released <= noise.low if sign > 0 else released >= noise.high
-            with np.errstate(over="ignore", invalid="ignore"):
-                beyond = sign * (released - center) - half
-            tail = np.where(sure, 0.0, np.maximum(noise.family.log_survival(beyond), -1e6))
+            tail = noise.log_tail(released, exact, half, moved, upper=sign > 0)
+            tail = np.maximum(tail, -1e6)
             far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * tail
             self.gains[side, :, -1] += far.sum(0)
         self.draws += released.size
