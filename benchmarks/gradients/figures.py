@@ -9,6 +9,7 @@ import numpy as np
 
 from dpassay.attacks.gradients.judged import OverSeeds, over_seeds
 
+from ..drawing import legend_below, plain, save
 from .rows import FIRST, Found
 from .settings import ENCODINGS, FEW, HEADLINE, SIGMAS, SIZES
 
@@ -41,11 +42,11 @@ def _rounds(path: Path, found: Found) -> None:
             _line(axis, numbers + 0.12, single, colour, ":", label=f"{told}, this round alone")
         axis.set_title(f"property inference, {NAMES[encoding]}", fontsize=10)
         axis.set_xlabel("round", fontsize=9)
-        _plain(axis)
+        plain(axis)
     axes[0].set_ylabel("AUROC", fontsize=9)
     axes[0].set_ylim(top=1.005)
-    _legend_below(figure, axes[0], 2)
-    _save(figure, path)
+    legend_below(figure, axes[0], 2, 0.1, 0.99)
+    save(figure, path)
 
 
 def _of_round(found: Found, name: str, reader: str, number: int) -> OverSeeds:
@@ -69,11 +70,11 @@ def _sizes(path: Path, found: Found) -> None:
         kind = "attribute" if attack == "aia" else "property"
         axis.set_title(f"{kind} inference, {NAMES[encoding]}", fontsize=10)
         axis.set_xlabel("records a batch", fontsize=9)
-        _plain(axis)
+        plain(axis)
     axes[0].set_ylabel("AUROC", fontsize=9)
     axes[0].set_ylim(top=1.005)
-    _legend_below(figure, axes[0], 2)
-    _save(figure, path)
+    legend_below(figure, axes[0], 2, 0.1, 0.99)
+    save(figure, path)
 
 
 def _defences(path: Path, found: Found) -> None:
@@ -98,10 +99,10 @@ def _defences(path: Path, found: Found) -> None:
         axis.set_xlim(-0.03, 1.03)
         axis.set_yticks(range(len(names)), names)
         axis.grid(axis="y", lw=0.3)
-        _plain(axis)
+        plain(axis)
     axes[0].invert_yaxis()
-    _legend_below(figure, axes[0], 4)
-    _save(figure, path)
+    legend_below(figure, axes[0], 4, 0.1, 0.99)
+    save(figure, path)
 
 
 def _defended(name: str) -> str:
@@ -116,19 +117,3 @@ def _line(
     axis.errorbar(
         x, means, spread, color=colour, linestyle=style, marker="o", ms=3, lw=1.2, label=label
     )
-
-
-def _plain(axis: Any) -> None:
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8)
-
-
-def _legend_below(figure: Any, axis: Any, columns: int) -> None:
-    handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, ncol=columns, fontsize=8, loc="lower center", frameon=False)
-    figure.tight_layout(rect=(0, 0.1, 1, 0.99))
-
-
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpassay.attacks.inference.measures import Roc
 
+from ..drawing import legend_below, plain, save
 from .attributes import ATTACKS, Attacked
 from .members import RATES, Ensembles, FromLabels
 
@@ -45,8 +46,8 @@ def _attributes(path: Path, people: list[Attacked]) -> None:
         axis.set_xlabel("of the others, share flagged", fontsize=9)
         axis.set_aspect("equal")
     axes[0, 0].set_ylabel("of those with the attribute, share flagged", fontsize=9)
-    _legend_below(figure, axes[0, 0], 5 if len(people) > 1 else 2)
-    _save(figure, path)
+    legend_below(figure, axes[0, 0], 5 if len(people) > 1 else 2, 0.08, 0.98)
+    save(figure, path)
 
 
 def _balanced(path: Path, found: Attacked) -> None:
@@ -62,9 +63,9 @@ def _balanced(path: Path, found: Attacked) -> None:
     axis.set_xlabel("precision on a balanced subset", fontsize=9)
     axis.set_ylabel("share of the subsets", fontsize=9)
     axis.legend(fontsize=8, frameon=False, loc="upper left")
-    _plain(axis)
+    plain(axis)
     figure.tight_layout()
-    _save(figure, path)
+    save(figure, path)
 
 
 def _membership(path: Path, found: Ensembles) -> None:
@@ -85,7 +86,7 @@ def _membership(path: Path, found: Ensembles) -> None:
         axis.set_xlabel("labels of the record that are seen", fontsize=9)
     middle.legend(fontsize=8, frameon=False, loc="lower right")
     figure.tight_layout()
-    _save(figure, path)
+    save(figure, path)
 
 
 def _against_queries(axis: Any, found: list[FromLabels], place: int) -> None:
@@ -117,7 +118,7 @@ def _against_queries(axis: Any, found: list[FromLabels], place: int) -> None:
     axis.set(xscale="log", yscale="log", ylim=(1e-4, 1.3))
     axis.set_xticks(queries, [f"{each:,}" for each in queries])
     axis.minorticks_off()
-    _plain(axis)
+    plain(axis)
 
 
 def _curve(axis: Any, curve: Roc, colour: str, label: str) -> None:
@@ -126,20 +127,4 @@ def _curve(axis: Any, curve: Roc, colour: str, label: str) -> None:
     grid = np.unique(np.concatenate([np.linspace(0, 1, 400), np.geomspace(1e-5, 1, 400)]))
     kept = np.unique(np.searchsorted(false, grid).clip(0, false.size - 1))
     axis.plot(false[kept], true[kept], color=colour, linewidth=1.4, label=label)
-    _plain(axis)
-
-
-def _plain(axis: Any) -> None:
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8)
-
-
-def _legend_below(figure: Any, axis: Any, columns: int) -> None:
-    handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, ncol=columns, fontsize=8, loc="lower center", frameon=False)
-    figure.tight_layout(rect=(0, 0.08, 1, 0.98))
-
-
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    plain(axis)

@@ -38,7 +38,9 @@ def judged(text: str, scales: Scales, queries: int = 800) -> dict[str, CheckResu
 
 
 @pytest.mark.parametrize("text", [HISTOGRAM, SUM])
-@pytest.mark.parametrize("scale", [0.5, 2.0, 5.0])
+@pytest.mark.parametrize(
+    "scale", [0.5, 2.0, pytest.param(5.0, marks=pytest.mark.slow("another scale"))]
+)
 def test_a_scale_that_is_wrong_alike_is_no_matter_of_theirs(text: str, scale: float) -> None:
     """Catches a comparison with the claimed law: half the scale refutes that within 30 releases."""
     found = judged(text, lambda values: scale)

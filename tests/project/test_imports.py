@@ -5,6 +5,8 @@ knows of the plan; imports within a function count as well.
 """
 
 import ast
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,16 @@ def test_imports_go_down(path) -> None:
     for module in imported(path):
         theirs = room(module)
         assert theirs == mine or FLOOR[theirs] < FLOOR[mine], f"{mine} imports {'.'.join(module)}"
+
+
+def test_the_map_has_the_floors_from_the_top_down() -> None:
+    """Rooms of one row may stand on several floors; none stands above a row before."""
+    table = (ROOT / "ARCHITECTURE.md").read_text().split("|---|---|\n")[1].split("\n\n")[0]
+    named = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in table.splitlines()]
+    rows = [[FLOOR[name] for name in names] for names in named]
+    assert {name for names in named for name in names} == set(FLOOR) - {"reference", "attacks"}
+    for above, below in pairwise(rows):
+        assert min(above) >= max(below)
 
 
 def test_every_room_has_a_floor_and_stands_in_the_map() -> None:

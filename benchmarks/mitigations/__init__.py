@@ -1,0 +1,1 @@
+"""From noisy answers to people, and what a deployment can do about it."""
