@@ -2,6 +2,7 @@
 VENV ?= .venv
 PYTHON ?= python3
 WORKERS ?= 2
+QUICK := -m "not slow" --hypothesis-profile=quick
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
@@ -10,16 +11,17 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 verify: runtime
 	$(BIN)/dpassay verify
 
-# what is marked slow is left to test-all, and said at the end
+# what is marked slow is left to test-all, and said at the end; so are two in three of the examples
+# that Hypothesis tries
 test: develop
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs -m "not slow" tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs $(QUICK) tests
 
 test-all: develop
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rs tests
 
 # how much of the code the quick suite runs, against the floor in pyproject.toml
 coverage: develop
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --cov --cov-report=term:skip-covered tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(QUICK) --cov --cov-report=term:skip-covered tests
 
 bench: develop
 	$(BIN)/python -m benchmarks

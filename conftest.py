@@ -19,7 +19,8 @@ settings.register_profile(
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("suite")
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=20)
+settings.load_profile("suite")  # `make test` asks for `quick`
 
 
 def pytest_configure(config: pytest.Config) -> None:

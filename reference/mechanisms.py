@@ -6,7 +6,7 @@ from typing import Never, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arrays import Array, is_jax, namespace
+from .arrays import Array, Matrix, is_jax, namespace
 from .generators import secure_generator
 from .histograms import as_histogram
 from .noise import Gaussian, Noise
@@ -80,6 +80,15 @@ class NoisyArgmax:
         """See `Mechanism.log_probabilities`; the source is Wang et al. 2022, Theorem 1."""
         return log_probabilities(histogram, self.noise)
 
+    def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
+        """Log-probabilities (f, o) of a histogram (c,), the votes' noise times each factor (f,).
+
+        So many times the noise is as so many times fewer votes: one pass serves all factors.
+        """
+        votes = np.asarray(histogram, dtype=np.float64)
+        fewer = votes / np.asarray(factors, dtype=np.float64)[:, None]
+        return np.asarray(log_probabilities(fewer, self.noise))
+
 
 @dataclass(frozen=True)
 class ConfidentGNMax:
@@ -110,6 +119,12 @@ class ConfidentGNMax:
         xp = namespace(log_refusal)
         answers = log_answer + log_probabilities(histogram, self.noise)
         return xp.concatenate([answers, log_refusal], -1)
+
+    def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
+        """See `NoisyArgmax.log_probabilities_at`; the noise of the check stays what it is."""
+        log_refusal, log_answer = _screen(histogram, self.threshold, self.threshold_noise)
+        answers = log_answer + NoisyArgmax(self.noise).log_probabilities_at(histogram, factors)
+        return np.concatenate([answers, np.tile(log_refusal, (len(answers), 1))], -1)
 
 
 @dataclass(frozen=True)

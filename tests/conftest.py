@@ -1,6 +1,8 @@
 """A claim in a file; reports of real runs, one of each kind, made once."""
 
 import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,24 @@ def claim_file(tmp_path: Path) -> str:
     return str(path)
 
 
+class Made(Mapping[str, Report]):
+    """Reports by kind, each made when somebody asks for it."""
+
+    def __init__(self, ways: dict[str, Callable[[], Report]]) -> None:
+        self._ways = {kind: cache(way) for kind, way in ways.items()}
+
+    def __getitem__(self, kind: str) -> Report:
+        return self._ways[kind]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ways)
+
+    def __len__(self) -> int:
+        return len(self._ways)
+
+
 @pytest.fixture(scope="session")
-def reports() -> dict[str, Report]:
+def reports() -> Mapping[str, Report]:
     """By kind; the message of `error` is hostile, `costly` fails by its privacy claim alone."""
 
     def run(claim: Claim, **how: Any) -> Report:
@@ -38,16 +56,18 @@ def reports() -> dict[str, Report]:
     plain = small_claim()
     short = {"max_queries": 1000}  # a whole run takes seconds
     privacy = {"epsilon": 0.5, "delta": 1e-5, "queries": 100}
-    return {
-        "pass": run(plain),
-        "fail": run(plain, scale=0.5),
-        "far": run(plain, scale=30.0),
-        "error": run(plain, stop_at=20, error=RuntimeError(HOSTILE)),
-        "inconclusive": run(small_claim(gate={"max_queries": 300})),
-        "interrupted": run(plain, stop_at=20, error=KeyboardInterrupt()),
-        "refusing": run(small_claim("confident-gnmax", gate=short)),
-        "costly": run(small_claim(privacy=privacy, gate=short)),
-    }
+    return Made(
+        {
+            "pass": lambda: run(plain),
+            "fail": lambda: run(plain, scale=0.5),
+            "far": lambda: run(plain, scale=30.0),
+            "error": lambda: run(plain, stop_at=20, error=RuntimeError(HOSTILE)),
+            "inconclusive": lambda: run(small_claim(gate={"max_queries": 300})),
+            "interrupted": lambda: run(plain, stop_at=20, error=KeyboardInterrupt()),
+            "refusing": lambda: run(small_claim("confident-gnmax", gate=short)),
+            "costly": lambda: run(small_claim(privacy=privacy, gate=short)),
+        }
+    )
 
 
 NUMBERS = """
@@ -75,7 +95,7 @@ max_queries = 1500
 
 
 @pytest.fixture(scope="session")
-def number_reports() -> dict[str, Report]:
+def number_reports() -> Mapping[str, Report]:
     """By kind; the message of `raising` is hostile, `bare` has no noise at all."""
 
     def run(text: str, target: Any = None, more: str = "") -> Report:
@@ -95,12 +115,15 @@ def number_reports() -> dict[str, Report]:
         return [[{"key": key} for key in range(len(values))]] * size
 
     privacy = "\n[privacy]\nepsilon = 1.0\ndelta = 1e-9\nqueries = 1\n"
-    return {
-        "numbers": run(NUMBERS),
-        "clamped": run(NUMBERS.replace("laplace:2", "laplace:2;round;min=0;max=30")),
-        "half": run(NUMBERS, half),
-        "bare": run(NUMBERS, lambda values, size: np.tile(values, (size, 1))),
-        "raising": run(NUMBERS, raising),
-        "keys": run(KEYS, more=privacy),
-        "every": run(KEYS, every),
-    }
+    clamped = NUMBERS.replace("laplace:2", "laplace:2;round;min=0;max=30")
+    return Made(
+        {
+            "numbers": lambda: run(NUMBERS),
+            "clamped": lambda: run(clamped),
+            "half": lambda: run(NUMBERS, half),
+            "bare": lambda: run(NUMBERS, lambda values, size: np.tile(values, (size, 1))),
+            "raising": lambda: run(NUMBERS, raising),
+            "keys": lambda: run(KEYS, more=privacy),
+            "every": lambda: run(KEYS, every),
+        }
+    )

@@ -96,6 +96,7 @@ def test_saturated_answers_end_the_descent() -> None:
     assert not converged.any()
 
 
+@pytest.mark.slow("thousands of steps of the published descent")
 def test_the_published_replica_is_met(published_data) -> None:
     """The released code's mean errors at 10^4 queries, known from a replica of it.
 

@@ -236,6 +236,7 @@ def test_what_cannot_be_done_is_said_in_one_line(call, message) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow("thirty histograms; a generic solver is compared on others")
 def test_published_histograms_are_fitted_no_worse_than_by_a_plain_solver(published_data) -> None:
     """All 30 of Wang et al. 2022, 10^4 queries at sigma 60."""
     table = np.loadtxt(

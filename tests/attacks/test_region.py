@@ -64,13 +64,13 @@ def smallest_by_slsqp(counts, order, drop):
     return np.log(found.fun) / (order - 1.0)
 
 
-@pytest.mark.parametrize("order", [1.1, 2.0, 8.0, 64.0])
-def test_no_pair_of_laws_in_the_region_has_a_smaller_divergence(order) -> None:
+def test_no_pair_of_laws_in_the_region_has_a_smaller_divergence() -> None:
     """Thousands of laws of the region; catches a bound that is none, at orders SLSQP cannot do."""
     rng = np.random.default_rng(5)
     counts = Counts(np.array([900, 90, 9, 1]), np.array([700, 150, 100, 50]))
-    bound = region(counts, np.array([order]), 0.05)[0, 0]
-    assert bound > 0.0
+    orders = np.array([1.1, 2.0, 8.0, 64.0])
+    bounds = region(counts, orders, 0.05)[0]
+    assert (bounds > 0.0).all()
     drop = float(chi2.isf(0.05, 6)) / 2.0
     for _ in range(2000):
         pair = [rng.dirichlet(c + 0.5) for c in (counts.here, counts.there)]
@@ -80,7 +80,8 @@ def test_no_pair_of_laws_in_the_region_has_a_smaller_divergence(order) -> None:
         )
         assert in_region(counts, pair[0], pair[1], 0.05) == (below <= drop)
         if below <= drop:
-            assert renyi_divergence(np.log(pair[0]), np.log(pair[1]), order)[0] >= bound
+            found = renyi_divergence(np.log(pair[0]), np.log(pair[1]), orders)
+            assert (found >= bounds).all()
 
 
 def test_regions_hold_the_true_laws() -> None:

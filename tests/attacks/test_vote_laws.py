@@ -46,6 +46,7 @@ def test_the_law_is_the_average_over_all_histograms(noise, voters) -> None:
     assert found == pytest.approx(summed(noise, VOTES, voters), abs=1e-12)
 
 
+@pytest.mark.slow("250 voters and labels drawn; the law of fewer is enumerated")
 def test_rows_of_a_deployment_sum_to_one_and_follow_the_fixed_vote() -> None:
     """250 teachers, ten classes, sigma 40: what a pilot of millions would estimate."""
     votes = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.03, 0.02])

@@ -13,6 +13,7 @@ from dpassay.verifiers.checks import AccountantSoundness
 from dpassay.verifiers.claim import ClaimError, parse_claim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget, TargetError, checked_charge
 
@@ -39,7 +40,8 @@ class Deployment:
 def judged(check, charge=None, privacy=None):
     deployment = Deployment(charge)
     target = InProcessTarget(deployment if charge else deployment.sample)
-    return result(verify(target, claim(privacy=privacy), seed=0), check)
+    report = verify(target, claim(privacy=privacy), seed=0, selection=select([check]))
+    return result(report, check)
 
 
 def worst_pair_charge(histogram, orders):

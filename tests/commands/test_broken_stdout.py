@@ -11,6 +11,7 @@ HERE = Path(__file__).parents[1]
 DPASSAY = f"{sys.executable} -m dpassay.verifiers.cli"
 CLAIM = TOML + "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
 VERIFY = f"{DPASSAY} verify {HERE}/aggregators.py:half_noise --claim claim.toml --max-queries 2000"
+ALONE = "--check class-probabilities --stop-at-once"
 BROKEN = [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")]
 
 if sys.platform != "linux":
@@ -40,7 +41,7 @@ def folder(tmp_path_factory):
 )
 def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, folder) -> None:
     """A refutation that is on disk is not to read as misuse because a terminal went away."""
-    found = run(f"{VERIFY} {options} --report out {redirection}", folder)
+    found = run(f"{VERIFY} {ALONE} {options} --report out {redirection}", folder)
     assert found.returncode == 1, found.stderr
     assert found.stderr == f"dpassay: stdout cannot be written: {why}; what was found is in out\n"
     assert (folder / "out" / "report.json").exists()
@@ -52,7 +53,7 @@ def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, fol
 )
 def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, folder) -> None:
     """Nobody saw the verdict: a script must not go on as if it had been one."""
-    found = run(f"{VERIFY} {options} {redirection}", folder)
+    found = run(f"{VERIFY} {ALONE} {options} {redirection}", folder)
     assert found.returncode == 2
     assert found.stderr == f"dpassay: stdout cannot be written: {why}; what was found is lost\n"
 

@@ -38,10 +38,11 @@ def verified(tmp_path, monkeypatch):
 
 def test_a_fixed_seed_shows_against_an_earlier_report(verified) -> None:
     """Within the first calls: no restart is needed, and the report may be named by its folder."""
+    alone = ("--check", "fresh-noise")
     for name, status in (("seven", 1), ("new", 3)):
-        assert verified(name, "--report", name, "--seed", "1").returncode == 3
+        assert verified(name, "--report", name, "--seed", "1", *alone).returncode == 3
         for report in (name, f"{name}/report.json"):
-            found = verified(name, "--compare", report, "--json", "--seed", "2")
+            found = verified(name, "--compare", report, "--json", "--seed", "2", *alone)
             assert found.returncode == status, found.stderr
             told = json.loads(found.stdout)
             assert told["opening"]["histogram"] == [10, 10, 10, 10]

@@ -219,6 +219,7 @@ def test_a_scope_of_other_histograms_is_refused(row, tmp_path) -> None:
     assert len(found.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow("pressed many times, and as a job is ended, in test_interrupts")
 def test_an_interrupted_run_reports_what_it_has(claim_file, tmp_path) -> None:
     """Ctrl-C is neither a fail nor a traceback."""
     started = tmp_path / "started"

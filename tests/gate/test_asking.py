@@ -6,6 +6,7 @@ import pytest
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.asking import Asking
+from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.planning.plan import Batch
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role
@@ -75,13 +76,14 @@ def test_one_query_that_is_left_asks_neither_of_two_in_turn() -> None:
     """Catches an ask for no labels, which is no evidence and no reply either."""
     coarse = parse_claim({"mechanism": GNMAX, "gate": COARSE})
     pair = make_plan(coarse, 0).streams[make_plan(coarse, 0).first(Role.PAIR)].histogram
+    alone = select(["fresh-noise"])
     target = Correct()
-    verify(target, coarse, seed=0)
+    verify(target, coarse, seed=0, selection=alone)
     sizes = [size for votes, size in target.asked if votes == pair]
     first = next(i for i, (votes, size) in enumerate(target.asked) if (votes, size) == (pair, 1))
     queries = sum(size for _, size in target.asked[:first])
     assert min(sizes) == 1
-    report = verify(Correct(), coarse.with_limits(queries + 1, None), seed=0)
+    report = verify(Correct(), coarse.with_limits(queries + 1, None), seed=0, selection=alone)
     assert report.queries == queries
     assert report.verdict == "inconclusive"
 

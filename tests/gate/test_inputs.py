@@ -65,7 +65,14 @@ def deployed(votes, form, scale=SCALE, seed=0):
     return aggregate, asked
 
 
-@pytest.mark.parametrize("form", ["query", "votes", "one-hot", "histogram"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "query",
+        *(pytest.param(f, marks=pytest.mark.slow("whole runs")) for f in ("votes", "one-hot")),
+        "histogram",
+    ],
+)
 def test_each_form_passes_and_only_inputs_are_asked(form, votes, claim) -> None:
     made = claim(form, privacy={"epsilon": 3.0, "delta": 1e-5, "queries": 40})
     aggregate, asked = deployed(votes, form)
@@ -163,7 +170,8 @@ def test_an_accountant_is_asked_the_inputs_alone(form, votes, claim) -> None:
             charged.append(given["image"] if form == "query" else tuple(given.tolist()))
             return orders / SCALE**2
 
-    report = verify(in_process(Charging(), made), made, seed=0)
+    chosen = select(["accountant-soundness"])
+    report = verify(in_process(Charging(), made), made, seed=0, selection=chosen)
     assert result(report, "accountant-soundness").verdict == "pass"
     if form == "histogram":
         assert set(charged) <= {row.histogram for row in made.given}

@@ -126,7 +126,9 @@ def test_with_the_restart_it_is_a_pass() -> None:
 
 
 def test_the_reference_is_made_anew_without_a_warning() -> None:
-    report = verify(reference_target(claim()), claim(restart="/nonexistent"), seed=0)
+    report = verify(
+        reference_target(claim()), claim(restart="/nonexistent"), seed=0, selection=ALONE
+    )
     assert report.verdict is Verdict.PASS
     assert report.unseen is None
     assert "after a restart the labels were new" in result(report, "fresh-noise").message

@@ -37,9 +37,7 @@ QUICK = {
     "accounting": "charges-half never-stops",
     "restarts": "seed-of-the-process-id-by-command",
     "seldom": "small-calls-one-draw",
-    "none": """
-        plain budgeted noise-drawn-ahead single-calls-of-their-own confident permute-and-flip
-    """,
+    "none": "noise-drawn-ahead confident permute-and-flip",
 }
 """By class of fault, what every push runs: a few that are found soon, and correct ones (none).
 

@@ -16,7 +16,7 @@ from dpassay.verifiers.inputs.label_log import read_labels
 from dpassay.verifiers.targets import TargetError, checked_charge, checked_labels, checked_spent
 
 many = settings(
-    max_examples=200,
+    max_examples=4 * settings().max_examples,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -16,9 +16,9 @@ from dpassay.verifiers.targets import InProcessTarget
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 CLAIM = parse_claim({"mechanism": MECHANISM})
-FEW = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+FEW = {"name": "gnmax", "noise": "gaussian:4", "classes": 3, "teachers": 12}
 SMALL = parse_claim({"mechanism": FEW})
-"""Planned in a third of the time."""
+"""Planned in a fraction of the time."""
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,14 @@ def target(kind: str, seed: int) -> InProcessTarget:
     return InProcessTarget(aggregate, again=lambda: aggregate)
 
 
-@pytest.mark.parametrize("kind", ["half", "double", "missing", "kept"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "half",
+        *(pytest.param(k, marks=pytest.mark.slow("other scales")) for k in ("double", "missing")),
+        "kept",
+    ],
+)
 def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> None:
     """Each with probability 0.99: of five runs, three or more miss with probability 1e-5."""
     found = [verify(target(kind, i), CLAIM, seed=0, queries=1000).verdict for i in range(5)]
@@ -97,12 +104,16 @@ def run(*words: str):
 
 
 def test_a_run_with_too_few_queries_says_which_do() -> None:
-    """Both numbers that it names pass: more queries, and the sharpest pass of those there are."""
-    cut = small_claim(gate={"max_queries": 2000})
+    """With as many it passes; the sharpest pass of those there are is the test's below."""
+    cut = small_claim(gate={"max_queries": 2000, "tolerance": 0.4, "smallest_effect": 0.3})
     told = [w for w in verify(drawing(cut), cut, seed=0).warnings if "--queries" in w]
     (found,) = [re.search(r"--max-queries (\d+); --queries 2000 plans", each) for each in told]
     more = cut.with_max_queries(int(found[1]))
     assert verify(drawing(more), more, seed=0).verdict == "pass"
+
+
+@pytest.mark.slow("a whole run; of another claim a planned one passes")
+def test_the_sharpest_pass_of_two_thousand_queries_is_one() -> None:
     open_to_plan = parse_claim({"mechanism": FEW})
     assert verify(drawing(open_to_plan), open_to_plan, seed=0, queries=2000).verdict == "pass"
 

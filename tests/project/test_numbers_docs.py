@@ -108,6 +108,7 @@ def aggregate(tensors, size):
 """
 
 
+@pytest.mark.slow("a whole game; test_play and test_gradient_audit have smaller ones")
 def test_gradients_are_played_and_audited_as_shown(tmp_path, monkeypatch) -> None:
     """Each line of the guide, typed; the claim of add-remove is true, and not accused."""
     monkeypatch.chdir(tmp_path)

@@ -107,6 +107,7 @@ def test_logs_stay_right_far_below_the_smallest_float(family) -> None:
         assert abs(float(mp.log(q)) / log - 1.0) < 1e-13
 
 
+@pytest.mark.slow("120 laws in mpmath; others are")
 def test_the_published_histograms_agree_with_mpmath(published_data) -> None:
     """The 30 histograms that Wang et al. 2022 attack, at their four noise scales."""
     with (published_data / "wang2022_histograms.csv").open() as table:
@@ -140,13 +141,13 @@ def test_the_balls_hold_float64_probabilities_to_rounding() -> None:
         assert abs(float(np.exp(log)) / float(ball) - 1.0) < LIMIT
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        *(Gaussian, Exponential),
-        *(pytest.param(f, marks=pytest.mark.slow("other families")) for f in (Laplace, Gumbel)),
-    ],
-)
+SOME = [
+    *(Gaussian, Exponential),
+    *(pytest.param(f, marks=pytest.mark.slow("other families")) for f in (Laplace, Gumbel)),
+]
+
+
+@pytest.mark.parametrize("family", SOME)
 def test_fifty_digits_are_stable_in_their_digits(family) -> None:
     """The digits asked for do not change when more are asked for."""
     votes = [12, 7, 6, 30, 4, 161, 0, 10, 19, 1]
@@ -164,7 +165,7 @@ JAX_CASES = [
 ]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", SOME)
 def test_jax_agrees_with_numpy(family) -> None:
     """One kernel serves both; the static grids and the far classes are JAX's own."""
     for votes, scale in JAX_CASES:

@@ -1,6 +1,7 @@
 """Mechanisms draw what their probabilities say."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,16 @@ def test_samples_follow_the_probabilities(mechanism) -> None:
     assert chisquare(counts[seen], q[seen] * DRAWS).pvalue > 1e-9
     other = np.exp(mechanism.log_probabilities(HISTOGRAM + np.array([5, -5, 0, 0])))
     assert chisquare(counts[seen], other[seen] * DRAWS).pvalue < 1e-9
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS[:5], ids=str)
+def test_other_scales_are_those_of_the_mechanism_with_that_noise(mechanism) -> None:
+    """Each is right to 1e-12. Catches votes that grow with the noise, and a check scaled too."""
+    factors = np.array([0.05, 0.5, 1.0, 1.3, 20.0])
+    found = mechanism.log_probabilities_at(HISTOGRAM, factors)
+    for factor, row in zip(factors, found, strict=True):
+        other = replace(mechanism, noise=mechanism.noise.times(float(factor)))
+        np.testing.assert_allclose(row, other.log_probabilities(HISTOGRAM), rtol=1e-12, atol=3e-12)
 
 
 def test_confident_gnmax_refuses_with_the_exact_probability() -> None:

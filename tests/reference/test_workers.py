@@ -111,6 +111,7 @@ def _address(contact):
     raise TimeoutError("the scheduler did not start")
 
 
+@pytest.mark.slow("starts a cluster; processes do the same")
 def test_a_dask_cluster_counts_what_one_process_counts_and_one_worker_may_be_killed(
     cluster,
 ) -> None:

@@ -1,6 +1,6 @@
 """JUnit XML as GitLab and Jenkins read it."""
 
-from collections import Counter
+from collections import ChainMap, Counter
 from dataclasses import replace
 from datetime import datetime
 from xml.etree import ElementTree
@@ -37,7 +37,7 @@ def test_each_check_is_a_case_with_its_outcome(reports, number_reports, kind) ->
 
     So is one that was only cut short by the failure of another, which is red already.
     """
-    report = (reports | number_reports)[kind]
+    report = ChainMap(reports, number_reports)[kind]
     cases = parsed(report).findall("./testsuite/testcase")
     assert [case.get("name") for case in cases] == [check.id for check in report.checks]
     for case, check in zip(cases, report.checks, strict=True):

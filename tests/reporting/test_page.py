@@ -1,6 +1,7 @@
 """The page of a report: all that is known is on it, and nothing on it runs."""
 
 import re
+from collections import ChainMap
 from dataclasses import replace
 from datetime import datetime
 from html.parser import HTMLParser
@@ -56,7 +57,7 @@ KINDS = ["pass", "fail", "error", "inconclusive", "interrupted", "refusing", "co
 
 @pytest.fixture(scope="module")
 def all_reports(reports, number_reports):
-    return reports | number_reports
+    return ChainMap(reports, number_reports)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections import ChainMap
 from importlib.resources import files
 
 import jsonschema
@@ -72,7 +73,7 @@ def test_every_key_of_a_report_is_required(failed) -> None:
 )
 def test_every_key_of_a_figure_is_required(reports, number_reports, kind, check, way, name) -> None:
     """Catches a figure that the schema has forgotten, or does not demand."""
-    public = json.loads(json.dumps((reports | number_reports)[kind].as_json()))
+    public = json.loads(json.dumps(ChainMap(reports, number_reports)[kind].as_json()))
     held = next(found for found in public["checks"] if found["id"] == check)["figures"]
     for key in way:
         held = held[key]

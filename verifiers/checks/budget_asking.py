@@ -5,7 +5,7 @@ from typing import Any
 
 from ...reference import REFUSAL, BudgetExhausted
 from ...reference.mechanisms import Labels
-from ..claim import Claim
+from ..claim import Claim, PrivacyClaim
 from ..targets import Refused, Target, TargetError, checked_labels
 from .budget_account import Account, AskedHistogram
 
@@ -18,27 +18,56 @@ SECONDS = 600.0
 _LARGE = 50  # labels, for blocks by which calls may be charged
 
 
-class BudgetAsking:
-    """Counts what was asked and answered, over all lives of a deployment, until a violation.
+class Watched:
+    """A deployment's own account, over all its lives, until something is wrong with it.
 
-    Refused queries are not counted as answers: how many there are is chance, and their cost may
-    be too. violation, diagnosis: what is wrong, in words, once something is.
+    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is.
     """
 
-    def __init__(self, claim: Claim) -> None:
-        assert claim.privacy is not None
-        self.claim, self.privacy = claim, claim.privacy
-        self.account = Account(self.privacy.epsilon, self.privacy.delta)
-        self.asked = self.answered = self.calls = 0
+    def __init__(self, privacy: PrivacyClaim) -> None:
+        self.privacy = privacy
+        self.account = Account(privacy.epsilon, privacy.delta)
+        self.answered = 0
         self.violation: str | None = None
         self.diagnosis = "the budget is not enforced, or not kept"
-        self.uncharged: AskedHistogram | None = None  # what moved the account not at all
         self._until = monotonic() + SECONDS
 
     @property
     def in_time(self) -> bool:
         """Whether there is time to ask more."""
         return monotonic() < self._until
+
+    def reopened(self, target: Target) -> None:
+        """Looks at the account of a new life."""
+        fell = self.account.look(target, self.answered)
+        if fell is not None:
+            self.violation = f"spent fell when it was restarted, {fell}"
+
+    def looked(self, target: Target) -> None:
+        """Looks at the account after answers: it may fall, or say more than is claimed."""
+        fell = self.account.look(target, self.answered)
+        if fell is not None:
+            self.violation = f"spent fell {fell}"
+        elif self.account.exceeds:
+            self.violation = (
+                f"it answered {self.answered:,} queries, although its own account then says "
+                f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
+            )
+
+
+class BudgetAsking(Watched):
+    """Counts what was asked and answered, over all lives of a deployment, until a violation.
+
+    Refused queries are not counted as answers: how many there are is chance, and their cost may
+    be too.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        assert claim.privacy is not None
+        super().__init__(claim.privacy)
+        self.claim = claim
+        self.asked = self.calls = 0
+        self.uncharged: AskedHistogram | None = None  # what moved the account not at all
 
     def until_spent(self, target: Target, kind: AskedHistogram, size: int, most: int) -> bool:
         """Calls for `size` until `most` labels were asked; True where the budget was spent."""
@@ -47,12 +76,6 @@ class BudgetAsking:
             answered = self._ask(target, kind, min(size, most - kind.asked))
             exhausted = 0 if answered else exhausted + 1
         return exhausted == AGAIN
-
-    def reopened(self, target: Target) -> None:
-        """Looks at the account of a new life."""
-        fell = self.account.look(target, self.answered)
-        if fell is not None:
-            self.violation = f"spent fell when it was restarted, {fell}"
 
     def diagnose(self, target: Target, other: AskedHistogram) -> None:
         """Tells answers that are free from histograms, and from calls for one label, that are."""
@@ -96,15 +119,11 @@ class BudgetAsking:
         return True
 
     def _judge(self, target: Target, kind: AskedHistogram) -> None:
-        fell, claimed = self.account.look(target, self.answered), self.privacy
-        if fell is not None:
-            self.violation = f"spent fell {fell}"
-        elif self.account.exceeds:
-            self.violation = (
-                f"it answered {self.answered:,} queries, although its own account then says "
-                f"epsilon {self.account.now:.6g}, more than the claimed {claimed.epsilon:g}"
-            )
-        elif (proof := kind.costs_more_than(claimed.epsilon)) is not None:
+        self.looked(target)
+        if self.violation is not None:
+            return
+        claimed = self.privacy
+        if (proof := kind.costs_more_than(claimed.epsilon)) is not None:
             self.violation = (
                 f"it answered {kind.answered:,} queries of {self.claim.named(kind.votes)}, "
                 f"which cost more than ({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon "

@@ -45,17 +45,16 @@ def plan(
     from ...reference import BudgetExhausted
     from ..claim import ClaimError
     from ..commands.exit_statuses import lines_of
-    from ..commands.plan import PlannedRun, planned_run
+    from ..commands.plan import planned_run
     from ..numbers.claim import NumbersClaim
     from ..numbers.either import read_any_claim
-    from ..numbers.planned import PlannedNumbers, planned_numbers
+    from ..numbers.planned import planned_numbers
     from ..targets import Refused, TargetError
 
     try:
         if seconds is not None and (target is None or queries is not None):
             raise ValueError("--seconds needs a TARGET, whose rate it is, and no --queries")
         claim = read_any_claim(claim_file)
-        found: PlannedRun | PlannedNumbers
         if isinstance(claim, NumbersClaim):
             with _closing(None if target is None else opened_numbers(target, claim)) as asked:
                 found = planned_numbers(claim, queries, seconds, asked)

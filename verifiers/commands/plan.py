@@ -1,80 +1,90 @@
 """`dpassay plan`: what a run would ask, cost and see, before anything is asked."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ..checks.applicable import lacking
 from ..checks.registered import specs
-from ..claim import Claim
+from ..claim import Claim, Gate
 from ..planning.asked_histograms import opening_histogram
 from ..planning.extent import FULL
 from ..planning.planner import make_plan
 from ..planning.sharpest import Sharpest, queries_of, sharpest
 from ..targets import Target
 
-_PACE_CALLS, _PACE_LABELS = 3, 8  # that show the rate of a target
+PACE = 8
+"""Labels of a call that shows the rate of a target."""
+
+_PACE_CALLS = 3
 _SEED = 0
 
 
 @dataclass(frozen=True)
-class PlannedRun:
-    """A run as it would be. rate: labels a second that the target showed, None without one."""
+class Planned:
+    """A run as it would be, of labels or of numbers.
 
-    found: Sharpest
-    looked_at: dict[str, int]
-    lacking: dict[str, str]
+    unit: what is asked for, "label" or "release"; looked_at: how many by check; lacking: why a
+    check has none; rate: so many a second as the target showed, None without one.
+    """
+
+    unit: Literal["label", "release"]
+    gate: Gate
+    queries: int
+    looked_at: Mapping[str, int]
+    lacking: Mapping[str, str]
     rate: float | None
 
     @property
     def seconds(self) -> float | None:
-        """How long the target takes for the labels of the run; None without a target."""
-        return None if self.rate is None else self.found.queries / self.rate
+        """How long the target takes for all of them; None without a target."""
+        return None if self.rate is None else self.queries / self.rate
 
     def as_json(self) -> dict[str, Any]:
         """The public form."""
-        gate = self.found.claim.gate
         return {
-            "queries": self.found.queries,
+            "queries": self.queries,
             "seconds": None if self.seconds is None else round(self.seconds, 1),
-            "labels_per_second": None if self.rate is None else round(self.rate, 1),
-            "smallest_effect": gate.smallest_effect,
-            "tolerance": gate.tolerance,
-            "false_alarm": gate.false_alarm,
+            f"{self.unit}s_per_second": None if self.rate is None else round(self.rate, 1),
+            "smallest_effect": self.gate.smallest_effect,
+            "tolerance": self.gate.tolerance,
+            "false_alarm": self.gate.false_alarm,
             "checks": [
-                {"id": name, "labels": labels, "lacking": self.lacking.get(name)}
-                for name, labels in self.looked_at.items()
+                {"id": name, f"{self.unit}s": seen, "lacking": self.lacking.get(name)}
+                for name, seen in self.looked_at.items()
             ],
         }
 
     def as_text(self) -> str:
         """For people."""
-        gate = self.found.claim.gate
+        gate = self.gate
         lines = [
-            f"a pass takes about {self.found.queries:,} queries, and would show",
+            f"a pass takes about {self.queries:,} queries, and would show",
             f"  a deviation of {gate.smallest_effect:g} in total variation, with probability 0.99,",
             f"  a noise scale off by {gate.tolerance:.0%};",
             f"a correct deployment fails with probability at most {gate.false_alarm:g}",
             "",
-            "labels that each check looks at (most serve several):",
+            f"{self.unit}s that each check looks at (several look at the same):",
         ]
-        for name, labels in self.looked_at.items():
-            why = self.lacking.get(name)
-            lines.append(f"  {name:<26}{labels:>10,}" if why is None else f"  {name:<26}{why:>10}")
+        for name, seen in self.looked_at.items():
+            lines.append(f"  {name:<26}{self.lacking.get(name) or f'{seen:,}':>10}")
+        if self.queries > gate.max_queries:
+            lines += ["", f"max_queries = {gate.max_queries:,} do not hold that"]
         if self.rate is not None and self.seconds is not None:
-            lines += ["", f"at {self.rate:,.1f} labels a second: {duration(self.seconds)}"]
+            lines += ["", f"at {self.rate:,.1f} {self.unit}s a second: {_duration(self.seconds)}"]
         return "\n".join(lines)
 
 
 def planned_run(
     claim: Claim, queries: int | None, seconds: float | None, target: Target | None
-) -> PlannedRun:
+) -> Planned:
     """The plan of a run: the claim's own, or the sharpest that `queries` or `seconds` allow.
 
     target: asked a few labels, so that its rate shows; needed for `seconds`. Raises ValueError
     (TooFewError) where no pass fits, and as the target does.
     """
-    rate = None if target is None else _rate(target, claim)
+    rate = None if target is None else rate_of(target, opening_histogram(claim), PACE)
     if seconds is not None and rate is not None:
         queries = max(1, int(seconds * rate))
     found = (
@@ -92,19 +102,19 @@ def planned_run(
             else sum(s.queries for i, s in enumerate(plan.streams) if needs(plan, i, s))
         )
         looked_at[spec.id] = max(labels, looked_at.get(spec.id, 0))
-    return PlannedRun(found, looked_at, lacking(found.claim, plan), rate)
+    reasons = lacking(found.claim, plan)
+    return Planned("label", found.claim.gate, found.queries, looked_at, reasons, rate)
 
 
-def _rate(target: Target, claim: Claim) -> float:
-    """Labels a second, of a few calls on the histogram that opens a run."""
-    votes = opening_histogram(claim)
+def rate_of(target: Target, asked: Any, size: int) -> float:
+    """Labels or releases a second, of a few calls for `size` on what opens a run."""
     started = time.monotonic()
     for _ in range(_PACE_CALLS):
-        target.ask(votes, _PACE_LABELS)
-    return _PACE_CALLS * _PACE_LABELS / max(time.monotonic() - started, 1e-6)
+        target.ask(asked, size)
+    return _PACE_CALLS * size / max(time.monotonic() - started, 1e-6)
 
 
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """A time in words."""
     for name, length in (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * length:

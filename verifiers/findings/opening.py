@@ -49,14 +49,7 @@ def read_opening(path: str | Path, claim: Claim) -> Opening:
             f"--compare {path}: under caching = true answers are the same by design; name a "
             "command as restart in [gate]"
         )
-    report = read_report(Path(path))
-    opening = report.get("opening")
-    if opening is None:
-        raise EarlierReportError(
-            f"--compare {path}: the report has no opening: its target answered nothing, or it was "
-            "written before there were any"
-        )
-    refuse_other_claim(path, report, claim.model_dump(mode="json", exclude_none=True))
+    opening = opening_of(path, claim.model_dump(mode="json", exclude_none=True))
     histogram = opening_histogram(claim).tolist()
     if not isinstance(opening, dict) or opening.get("histogram") != histogram:
         found = opening.get("histogram") if isinstance(opening, dict) else opening
@@ -80,8 +73,24 @@ def read_opening(path: str | Path, claim: Claim) -> Opening:
     return Opening(tuple(histogram), tuple(labels))
 
 
-def read_report(path: Path) -> dict[str, Any]:
-    """The JSON object at a path. Raises EarlierReportError."""
+def opening_of(path: str | Path, claim: dict[str, Any]) -> Any:
+    """What the report at a path opens with, which may be anything but None.
+
+    claim: this run's, as JSON has it. Raises EarlierReportError for a report that is none, opens
+    with nothing, or is of another mechanism.
+    """
+    report = _read_report(Path(path))
+    opening = report.get("opening")
+    if opening is None:
+        raise EarlierReportError(
+            f"--compare {path}: the report has no opening: its target answered nothing, or it was "
+            "written before there were any"
+        )
+    _refuse_other_claim(path, report, claim)
+    return opening
+
+
+def _read_report(path: Path) -> dict[str, Any]:
     file = path / "report.json" if path.is_dir() else path
     try:
         text = read_bytes(str(file), _BYTES)
@@ -96,8 +105,7 @@ def read_report(path: Path) -> dict[str, Any]:
     return report
 
 
-def refuse_other_claim(path: str | Path, report: dict[str, Any], claim: dict[str, Any]) -> None:
-    """Raises EarlierReportError for a report under another mechanism; claim: as JSON has it."""
+def _refuse_other_claim(path: str | Path, report: dict[str, Any], claim: dict[str, Any]) -> None:
     ours = claim["mechanism"]
     theirs = report["claim"].get("mechanism")
     theirs = theirs if isinstance(theirs, dict) else {}

@@ -2,13 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 from ...reference import BudgetExhausted
 from ...reference.numbers.certified import CertifiedPair
-from ..checks.budget_account import Account
-from ..checks.budget_asking import AGAIN, SECONDS
+from ..checks.budget_asking import AGAIN, Watched
 from ..targets import Target
 from .claim import NumbersClaim
 
@@ -29,27 +27,17 @@ class AskedInput:
     next_look: int = 1
 
 
-class NumbersBudgetAsking:
+class NumbersBudgetAsking(Watched):
     """Counts what was answered, over all lives of a deployment, until a violation.
 
     One unit more may come to any input, or be replaced in it, so that releases of each cost what
-    the farthest neighbours do. limit: the least number that certainly costs more than the claim;
-    violation, diagnosis: what is wrong, in words, once something is.
+    the farthest neighbours do. limit: the least number that certainly costs more than the claim.
     """
 
     def __init__(self, claim: NumbersClaim, pair: CertifiedPair) -> None:
         assert claim.privacy is not None
-        self.claim, self.pair, self.privacy = claim, pair, claim.privacy
-        self.account = Account(self.privacy.epsilon, self.privacy.delta)
-        self.answered = self.limit = 0
-        self.violation: str | None = None
-        self.diagnosis = "the budget is not enforced, or not kept"
-        self._until = monotonic() + SECONDS
-
-    @property
-    def in_time(self) -> bool:
-        """Whether there is time to ask more."""
-        return monotonic() < self._until
+        super().__init__(claim.privacy)
+        self.claim, self.pair, self.limit = claim, pair, 0
 
     def until_spent(self, target: Target, asked: AskedInput, size: int, most: int) -> bool:
         """Calls for `size` until `most` releases of the input; True where the budget was spent."""
@@ -70,30 +58,19 @@ class NumbersBudgetAsking:
             self._judge(target, asked)
         return exhausted == AGAIN
 
-    def reopened(self, target: Target) -> None:
-        """Looks at the account of a new life."""
-        fell = self.account.look(target, self.answered)
-        if fell is not None:
-            self.violation = f"spent fell when it was restarted, {fell}"
-
     def cost(self, releases: int) -> float:
         """Epsilon that so many releases of one input certainly cost, from below."""
         return self.pair.epsilon_lower(releases, self.privacy.delta) if releases else 0.0
 
     def _judge(self, target: Target, asked: AskedInput) -> None:
-        fell, claimed = self.account.look(target, self.answered), self.privacy
-        cost = 0.0
+        self.looked(target)
+        if self.violation is not None:
+            return
+        claimed, cost = self.privacy, 0.0
         if asked.answered >= min(asked.next_look, self.limit):
             cost = self.cost(asked.answered)
             asked.next_look = math.ceil(_GROWN * asked.answered)
-        if fell is not None:
-            self.violation = f"spent fell {fell}"
-        elif self.account.exceeds:
-            self.violation = (
-                f"it answered {self.answered:,} queries, although its own account then says "
-                f"epsilon {self.account.now:.6g}, more than the claimed {claimed.epsilon:g}"
-            )
-        elif cost > claimed.epsilon * _ROUNDING:
+        if cost > claimed.epsilon * _ROUNDING:
             self.violation = (
                 f"it answered {asked.answered:,} queries of {asked.said}, which cost more than "
                 f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more "

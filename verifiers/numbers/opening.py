@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...reference.arrays import Matrix, Vector
-from ..findings.opening import EarlierReportError, read_report, refuse_other_claim
+from ..findings.opening import EarlierReportError, opening_of
 from ..targets.replies import shown
 from .claim import NumbersClaim
 
@@ -44,14 +44,7 @@ def read_numbers_opening(path: str | Path, claim: NumbersClaim, exact: Vector) -
     path: of a report.json, or of the folder that holds it; exact (d,): behind this run's first
     calls. Raises EarlierReportError of one line.
     """
-    report = read_report(Path(path))
-    opening = report.get("opening")
-    if opening is None:
-        raise EarlierReportError(
-            f"--compare {path}: the report has no opening: its target answered nothing, or it was "
-            "written before there were any"
-        )
-    refuse_other_claim(path, report, claim.model_dump(mode="json", exclude_none=True))
+    opening = opening_of(path, claim.model_dump(mode="json", exclude_none=True))
     ours = exact[:KEPT].tolist()
     found = opening.get("exact") if isinstance(opening, dict) else opening
     if found != ours:

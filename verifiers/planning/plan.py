@@ -158,13 +158,8 @@ class Plan:
         """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
         histogram = self.streams[stream].histogram
         if histogram not in self._scale_log_laws:  # one that is asked in two ways has one law
-            claim = self.claim.mechanism
-            votes = np.array(histogram, dtype=np.float64)
-            laws = [
-                claim.mechanism(claim.noise.times(float(factor))).log_probabilities(votes)
-                for factor in self.factors
-            ]
-            self._scale_log_laws[histogram] = np.stack(laws)
+            claimed = self.claim.mechanism.mechanism()
+            self._scale_log_laws[histogram] = claimed.log_probabilities_at(histogram, self.factors)
         return self._scale_log_laws[histogram]
 
     @cached_property

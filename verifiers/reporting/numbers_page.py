@@ -3,32 +3,22 @@
 from datetime import datetime
 
 from ..findings.number_figures import RATE_CONFIDENCE, NumberFigures
-from ..findings.report import Report, Verdict, versions
+from ..findings.report import Report
 from ..numbers.claim import NumbersClaim
 from .numbers_charts import noise_chart, quantile_chart, rate_chart
-from .page import page_environment
+from .page import rendered
 
 
 def numbers_page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
     claim, figures = report.claim, report.figures or NumberFigures()
     assert isinstance(claim, NumbersClaim), "a report of numbers"
-    checks = sorted(report.checks, key=lambda check: check.verdict.rank)
-    return (
-        page_environment()
-        .get_template("numbers.html")
-        .render(
-            report=report,
-            target=target,
-            started=started.strftime("%Y-%m-%d %H:%M"),
-            claim=claim,
-            versions=versions(),
-            checks=checks,
-            absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
-            figures=figures,
-            noise_chart=noise_chart,
-            quantile_chart=quantile_chart,
-            rate_chart=rate_chart,
-            rate_confidence=RATE_CONFIDENCE,
-        )
-    )
+    more = {
+        "claim": claim,
+        "figures": figures,
+        "noise_chart": noise_chart,
+        "quantile_chart": quantile_chart,
+        "rate_chart": rate_chart,
+        "rate_confidence": RATE_CONFIDENCE,
+    }
+    return rendered("numbers.html", report, target, started, more)

@@ -43,20 +43,27 @@ def page(report: Report, target: str, started: datetime) -> str:
     claim, figures = report.claim, report.figures or Figures()
     assert isinstance(claim, Claim), "a report of labels"
     assert isinstance(figures, Figures), "figures of labels"
+    exact = "" if figures.privacy is None else _exact(figures.privacy, claim)
+    more = {"claim": claim.mechanism, "figures": figures, "exact": exact}
+    return rendered("page.html", report, target, started, more)
+
+
+def rendered(
+    template: str, report: Report, target: str, started: datetime, more: dict[str, Any]
+) -> str:
+    """A template of `report.html`, which shows what every report has; more: what this one shows."""
     checks = sorted(report.checks, key=lambda check: check.verdict.rank)
     return (
         page_environment()
-        .get_template("page.html")
+        .get_template(template)
         .render(
             report=report,
             target=target,
             started=started.strftime("%Y-%m-%d %H:%M"),
-            claim=claim.mechanism,
             versions=versions(),
             checks=checks,
             absent=[check for check in checks if check.verdict is Verdict.NOT_APPLICABLE],
-            figures=figures,
-            exact="" if figures.privacy is None else _exact(figures.privacy, claim),
+            **more,
         )
     )
 

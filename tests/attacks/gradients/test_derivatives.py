@@ -42,7 +42,13 @@ def test_gradients_are_the_slopes_of_a_loss_written_in_numpy():
 
 
 @pytest.mark.parametrize(
-    "network", [PLAIN, CODED, Convolutional(64, 3, side=8, channels=(2, 3))], ids=repr
+    "network",
+    [
+        pytest.param(PLAIN, marks=pytest.mark.slow("the coded one has all its layers")),
+        CODED,
+        Convolutional(64, 3, side=8, channels=(2, 3)),
+    ],
+    ids=repr,
 )
 def test_batches_are_weighted_sums_and_norms_those_of_records(network):
     # catches shares that are left out, noise of the wrong record, and ghost norms without biases

@@ -65,13 +65,19 @@ def test_the_adversary_learns_from_other_records_than_are_attacked() -> None:
     assert game.prior[1] == pytest.approx(table.sensitive.mean(), abs=0.01)
 
 
-def test_what_is_there_is_read_and_what_is_not_is_not() -> None:
-    """Without noise nearly all; where noise drowns it, 0.2 would be seen once in a million."""
+def test_what_is_there_is_read() -> None:
+    """Without noise nearly all."""
     assert played(made(people(), Defence())).advantage.value > 0.9
+
+
+@pytest.mark.slow("thousands of trials; `test_game` has nothing to infer in fewer")
+def test_what_noise_drowns_is_not_read() -> None:
+    """An advantage of 0.2 would be seen once in a million."""
     drowned = played(made(people(), DPSGD(multiplier=1e4, size=8)), 2000)
     assert drowned.advantage.value < 0.2
 
 
+@pytest.mark.slow("two games; that noise is fresh in each batch is tested of the defence")
 def test_several_releases_of_a_batch_say_more() -> None:
     """Their mean has a tenth of the noise; the same noise a hundred times would not."""
     one, many = (
