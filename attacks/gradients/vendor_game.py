@@ -149,9 +149,13 @@ class Played:
     def advantage(self) -> Estimate:
         """What guesses gain over the commonest value of the trials, as a share of what there is.
 
-        By the trials' own share, not the prior's, so that who always says it gains 0.
+        By the trials' own share, not the prior's, so that who always says it gains 0. The interval
+        is for the gain over the prior's, of which trials are drawn: the trials' own share errs
+        with the guesses, and an interval that takes it as known holds in 84 % of runs at times.
         """
-        return advantage(self.logs.argmax(1), self.truth)
+        guessed = self.logs.argmax(1)
+        own, known = advantage(guessed, self.truth), advantage(guessed, self.truth, self.base)
+        return Estimate(own.value, min(known.low, own.value), max(known.high, own.value))
 
 
 @dataclass(frozen=True)

@@ -49,5 +49,7 @@ def move_delta(family: Additive, move: float, epsilon: float) -> float:
     if not isinstance(family, Gaussian | DiscreteGaussian):
         raise ValueError(f"{family}: expected Gaussian noise")
     threshold = epsilon * family.scale**2 / move - 0.5 * move
+    if family.whole:  # before the move is added, which might round to the next number
+        threshold = float(math.floor(threshold))
     near, far = family.log_survival(np.array([threshold, threshold + move]))
     return float(np.exp(near) * -np.expm1(min(epsilon + far - near, 0.0)))

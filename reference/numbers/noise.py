@@ -161,6 +161,7 @@ class NumberNoise:
     def _behind(self, y: Vector, x: Vector, half: Vector, moved: ArrayLike = 0.0) -> "_Behind":
         """The noise that makes these releases (...) of these exact numbers (...)."""
         lowest, highest = self._held(y, half)
+        moved = np.asarray(moved, dtype=np.float64)
         noise = (y - x) - moved  # floats next to each other have an exact difference
         if not self.grid and not self.family.whole:
             inner = _inner(y, half)
@@ -213,7 +214,7 @@ class NumberNoise:
         """Which releases (...) are `end`, in single precision, and not a sum within the range."""
         step = self.grid or float(self.family.whole)
         if step and abs(round(end / step) * step - end) > 4.0 * math.ulp(end):
-            return y == end
+            return np.asarray(y == end)
         share = 1.0 if self.family.whole else 0.5
         wide = half >= share * ulp(np.array(end), 24)
         return np.asarray((y == end) & wide & (half > share * step))

@@ -85,15 +85,18 @@ class ThresholdedHistogram:
     def delta(self) -> float:
         """Probability that a key which one user's data alone makes is released, exactly.
 
-        Of all ways to spread a user's records over keys the likeliest counts. A neighbour in which
-        the user is replaced may make other keys, but lacks these all the same: what it cannot
-        release is as likely as where the user is left out.
+        Of all ways to spread a user's records over as many keys as there are, the likeliest. A
+        neighbour in which the user is replaced may make other keys, but lacks these all the same:
+        what it cannot release is as likely as where the user is left out.
+
+        Minus the log-probability that none is released is a sum over keys of a convex function of
+        their records, as noise is log-concave: one key has all records but one for each other key.
         """
         most = self.contributions
         log_one = self._log_reaches(np.arange(1.0, most + 1.0))
         with np.errstate(divide="ignore"):
             stays = -np.log1p(-np.exp(np.minimum(log_one, 0.0)))  # minus its log-probability
-        best = np.zeros(most + 1)
-        for records in range(1, most + 1):
-            best[records] = (best[records - 1 :: -1][:records] + stays[:records]).max()
-        return -math.expm1(-best[most])
+        others = np.arange(min(self.cells, most))  # keys of one record each
+        with np.errstate(invalid="ignore"):
+            spread = stays[most - 1 - others] + np.where(others > 0, others * stays[0], 0.0)
+        return -math.expm1(-float(spread.max()))

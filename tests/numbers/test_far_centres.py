@@ -61,7 +61,7 @@ def deployment(aggregation, kind, unclipped=False):
     ],
 )
 def test_a_far_centre_is_no_evidence(check, lower, upper, noise, kind) -> None:
-    """Of these, each was accused by one check or both; the claim's own false alarm is 1e-6."""
+    """The first and the third were accused by both checks; the false alarm is 1e-6."""
     claim = claimed(FAR.format(lower, upper, noise))
     found = outcome(check, claim, deployment(claim.mechanism.aggregation, kind))
     assert found is not None

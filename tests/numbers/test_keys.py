@@ -4,21 +4,31 @@ import itertools
 import math
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.released import KeyEvidence, draws_to_see, key_faults
+from dpassay.verifiers.numbers.evidence.released import (
+    LEAK,
+    KeyEvidence,
+    claimed_law,
+    draws_to_see,
+    key_faults,
+)
 from dpassay.verifiers.numbers.evidence.released_together import CORRELATIONS, TogetherEvidence
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 NOISES = ("discrete-laplace:1", "laplace:2", "gaussian:2", "laplace:2;round", "laplace:2;max=30")
+
+ADDED = Adjacency.ADD_REMOVE
 
 
 def claimed(noise: str = "discrete-laplace:1", more: str = "", cells: int = 100) -> NumbersClaim:
@@ -227,7 +237,8 @@ def test_a_pass_would_have_seen_a_quarter_more_than_delta() -> None:
     law = ThresholdedHistogram(LAW, 1, 8.0, Adjacency.ADD_REMOVE)
     threshold = -math.log(1e-6 / 32)
     rate = math.exp(law.log_released([1])[0])
-    draws = math.ceil(draws_to_see(rate, 1.25 * rate, threshold + KeyEvidence(law, 20).handicap))
+    nats = threshold + KeyEvidence(law, 20).handicap
+    draws = math.ceil(draws_to_see(rate, 1.25 * rate, nats, alone=True))
     seen = 0
     for _ in range(150):
         evidence = KeyEvidence(law, 20)
@@ -264,3 +275,32 @@ def test_a_delta_that_leaves_out_an_atom(delta: float, verdict: str) -> None:
     assert found["privacy-claim"].verdict.value == verdict
     assert f"{exact:.4g}" in found["privacy-claim"].message
     assert found["partition-release"].verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("rate", "other", "alone"),
+    [(0.5, 0.55, False), (0.5, 0.8, False), (1e-3, 1.05e-3, True), (1e-3, 0.03, True)],
+)
+def test_what_shows_is_told_by_the_wagers_that_are_made(rate, other, alone) -> None:
+    """A wager on the rate itself would take fewer draws, and none is made on 0.55 or 0.03."""
+    nats = 35.0
+    draws = math.ceil(draws_to_see(rate, other, nats, alone=alone))
+    # the same odds and rates as in `key_faults`, by the names of these
+    law = ThresholdedHistogram(parse_number_noise("laplace:1"), 1, 1.0 - math.log(2 * rate), ADDED)
+    if not alone:
+        law = replace(law, threshold=5.0)
+    count = np.array([1.0 if alone else 5.0])
+    null = [float(np.exp(part[0])) for part in claimed_law(law)(count)]
+    assert null[0] == pytest.approx(rate)
+    powers = []
+    for fault in key_faults(law):
+        if "odds" in fault.name or (alone and "rate" in fault.name):
+            there, gone = (float(np.exp(part[0])) for part in fault.law(count))
+            gain, loss = (
+                math.log(LEAK + (1 - LEAK) * p / q)
+                for p, q in zip((there, gone), null, strict=True)
+            )
+            if gain > loss:
+                hits = math.ceil((nats - draws * loss) / (gain - loss))
+                powers.append(float(binom.sf(hits - 1, draws, other)))
+    assert 0.985 <= max(powers) < 0.999

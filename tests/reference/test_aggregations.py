@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -179,6 +180,28 @@ def test_delta_of_a_user_with_several_keys(scale) -> None:
     assert added.delta == pytest.approx(max(chances))
     replaced = ThresholdedHistogram(noise, 5, 10.0, REPLACE, contributions=3)
     assert replaced.delta == added.delta  # what one of two neighbours alone can release
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace:2", "gaussian:4", "discrete-gaussian:3", "laplace:1;round"]
+)
+@pytest.mark.parametrize("cells", [1, 2, 3, 6])
+def test_delta_of_no_more_keys_than_there_are(text, cells) -> None:
+    """By all spreads of up to five records; one key is not taken for as many as there are records.
+
+    For laplace:2, a threshold of 10, one key and three records: 0.0151, not 0.0166.
+    """
+    described = ThresholdedHistogram(parse_number_noise(text), cells, 10.0, ADD, contributions=5)
+    one_key = replace(described, cells=1)
+    rate = [float(np.exp(one_key.log_released([n]))[0]) for n in range(6)]
+    spreads = itertools.product(range(6), repeat=cells) if cells < 6 else _few_spreads(cells)
+    chances = [1 - math.prod(1 - rate[n] for n in way) for way in spreads if sum(way) <= 5]
+    assert described.delta == pytest.approx(max(chances), rel=1e-9)
+
+
+def _few_spreads(cells):
+    """Without their order."""
+    return itertools.combinations_with_replacement(range(6), cells)
 
 
 def test_samples_have_their_own_noise_in_every_number() -> None:

@@ -138,6 +138,6 @@ def play(
         if isinstance(defence, DPSGD) and defence.multiplier:
             adjacencies = (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE)
             costs = tuple(defence.epsilon(rules.delta, rules.releases, a) for a in adjacencies)
-        found = judged(played.logs, played.truth)
+        found = replace(judged(played.logs, played.truth), advantage=played.advantage)
         lines.append(Line(name, found, played.base, played.features, *costs))
     return PlayedGames(rules, model.spec, ", ".join(attribute), tuple(lines))

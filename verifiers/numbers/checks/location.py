@@ -60,7 +60,9 @@ class Location(Weighed):
         else:
             each = (self.noise.log_mass(y, x + some, half) for some in self.offsets)
             found = np.array([np.maximum(law, _LEAST).sum() for law in each])
-        return found + self._table @ placed.counted(chosen) if self._table.size else found
+        if self._table.size:
+            found += self._table @ placed.counted(chosen)
+        return np.asarray(found)
 
     def _gain(self, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         return float(np.logaddexp.reduce(logs) - math.log(logs.size) - logs[self._none])

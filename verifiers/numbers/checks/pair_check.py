@@ -11,7 +11,7 @@ from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
 from ...targets import Refused
 from ..claim import NumbersClaim
-from ..evidence.two_events import Level
+from ..evidence.two_events import SEEN, Level
 from ..pairs import Pair
 from ..plan import NumbersPlan
 from ..shares import SHARES
@@ -181,4 +181,7 @@ def fractions(claim: NumbersClaim) -> str | None:
 
 def power(share: float) -> str:
     """What would have shown, by how often one input must have an event that the other lacks."""
-    return f"an event of one alone would have been seen from {share:.1%} of its releases on"
+    return (
+        f"an event of one alone would have been seen with probability {SEEN:g} from {share:.1%} of "
+        "its releases on"
+    )

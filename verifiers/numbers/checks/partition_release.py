@@ -38,7 +38,9 @@ class PartitionRelease(Weighed):
         ones = -(-width // self.keys.contributions)
         self._wanted_alone = _BUDGET * claim.gate.max_queries * ones
         if self.rate < 0.5:
-            more = draws_to_see(self.rate, min(_MORE * self.rate, 0.9), nats) if self.rate else 0.0
+            most, more = min(_MORE * self.rate, 0.9), 0.0
+            if self.rate:
+                more = draws_to_see(self.rate, most, nats, alone=True)
             self._wanted_alone = min(self._wanted_alone, more)
 
     def observe(self, draws: Draws) -> None:
@@ -91,8 +93,8 @@ class PartitionRelease(Weighed):
         least = "no other rate of theirs would have been seen"
         if seen is not None:
             least = (
-                f"a rate from {seen:.2g}, {seen / self.rate:.3g} times delta, would have been "
-                "seen with probability 0.99"
+                f"a rate from {seen:.2g}, {seen / self.rate:.3g} times the claimed one, would have "
+                "been seen with probability 0.99"
             )
         return Finding(
             f"{self.draws:,} keys were released as {self._law} gives, empty ones never; "

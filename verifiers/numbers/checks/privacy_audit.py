@@ -7,7 +7,7 @@ from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..pairs import Pair, farthest_pair
-from .pair_check import OF_KEYS, PairCheck, PairEvidence, power
+from .pair_check import OF_KEYS, PairCheck, PairEvidence
 
 _CAUSE = "the releases of neighbours differ more than the claim allows: too little noise"
 
@@ -63,8 +63,10 @@ class PrivacyAudit(PairCheck):
         """See `PairCheck.silence`."""
         pair, evidence = found[0]
         assert isinstance(evidence, LearnedEvents)
+        share = evidence.share_needed(self.log_threshold, evidence.pairs)
         message = (
-            f"{evidence.pairs:,} releases each of {pair.name} keep to {evidence.level}: "
-            f"{power(evidence.share_needed(self.log_threshold, evidence.pairs))}"
+            f"{evidence.pairs:,} releases each of {pair.name} keep to {evidence.level}: cells of "
+            f"the first releases that one alone has would show from about {share:.1%} of its "
+            "releases on"
         )
         return Outcome(Verdict.PASS, Finding(message), self.queries)

@@ -1,12 +1,11 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
-import math
-
 from ..claim import NumbersClaim
+from ..evidence.moved import seen_move
 from ..neighbours import Neighbour, neighbours
 from .moving import MovingRecords
 
-_RELEASES, _SEEN = 2_000, 0.2  # of each neighbour, and scales of a move that they show
+_RELEASES = 2_000  # of each neighbour
 _TELLING = ("one number of 1,000", "all numbers 1,000", "in one cell")
 
 
@@ -23,8 +22,9 @@ class Sensitivity(MovingRecords):
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
-        seen = _SEEN * math.sqrt(_RELEASES / self.releases) * self.noise.family.scale + self.lost
+        coordinates = self.plan.coordinates.size
+        seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
         return (
             f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
-            f"{seen:.3g} beyond it would have been seen"
+            f"{seen:.3g} beyond it would have been seen with probability 0.99"
         )

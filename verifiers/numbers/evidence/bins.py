@@ -65,8 +65,9 @@ class TailBins:
 
     def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
         """See `Bins.log_masses`."""
-        shares = np.arange(1, INNER // 2 + 1) / INNER  # above an edge, down to the middle
-        upper = self.family.exceeded(np.log(shares))
+        # above an edge, down to the middle
+        shares: Vector = np.arange(1.0, INNER // 2 + 1) / INNER
+        upper = self.family.exceeded(np.asarray(np.log(shares), dtype=np.float64))
         edges = np.concatenate([-upper, upper[-2::-1]])
         inner = _between(family, edges - offset)
         far = self.family.exceeded(-math.log(2.0) * np.arange(_FIRST, _LAST + 1))
@@ -107,7 +108,7 @@ class StepBins:
 
     def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
         """See `Bins.log_masses`; an offset of whole noise is of whole steps."""
-        steps = np.arange(-self.reach, self.reach + 1) * self.step - offset
+        steps: Vector = np.arange(-self.reach, self.reach + 1.0) * self.step - offset
         half = 0.5 * self.step
         inner = family.log_mass(steps, np.full(steps.size, half))
         # whole noise has no mass between its steps, so that either side of one is alike
@@ -119,7 +120,7 @@ class StepBins:
     def _below(self) -> Vector:
         """Probabilities (bins,) of lower bins."""
         shares = np.exp(self.log_claimed)
-        return np.minimum(np.concatenate([[0.0], np.cumsum(shares)[:-1]]), 1.0)
+        return np.asarray(np.minimum(np.concatenate([[0.0], np.cumsum(shares)[:-1]]), 1.0))
 
     def place(self, steps: Vector, uniform: Vector) -> tuple[NDArray[np.int64], Vector]:
         """Bins (n,) of noise of so many steps (n,), and transforms (n,), spread by `uniform`."""
@@ -163,14 +164,15 @@ class Placed:
     @property
     def flat(self) -> "Placed":
         """The same draws in one row."""
-        arrays = (self.y, self.x, self.half, self.uniform, self.bins)
-        y, x, half, uniform, bins = (values.ravel() for values in arrays)
-        return Placed(y, x, half, uniform, bins, self.size)
+        y, x, half, uniform = (
+            values.ravel() for values in (self.y, self.x, self.half, self.uniform)
+        )
+        return Placed(y, x, half, uniform, self.bins.ravel(), self.size)
 
     @cached_property
     def left(self) -> NDArray[np.bool_]:
         """Which draws (...) are left to the laws."""
-        return self.bins == NONE
+        return np.asarray(self.bins == NONE)
 
     def counted(self, chosen: NDArray[np.bool_] | None = None) -> Vector:
         """How many draws (bins,) lie in each bin, of those chosen (...)."""

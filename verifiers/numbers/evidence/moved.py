@@ -9,6 +9,9 @@ from ....reference.numbers import NumberNoise
 from ...evidence.mixture import log_mixture_of
 
 _FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyond what is allowed
+_LEAST, _TRIED = 0.01, 150  # scales, and moves tried for what a pass would have seen
+_FINE, _BODY, _VALUES = 200, 25.0, 6_000  # of a law: steps in a scale, scales, and values in all
+_QUANTILE = 2.33
 _CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
 
 
@@ -60,3 +63,29 @@ class MovedTooFar:
         """The coordinate with the most evidence, and its sign."""
         side, place, _ = np.unravel_index(int(np.argmax(self.gains)), self.gains.shape)
         return int(place), 1.0 if side == 0 else -1.0
+
+
+def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold: float) -> float:
+    """How far beyond what is allowed a coordinate must lie to show with probability 0.99.
+
+    By the mean and variance of what each wager gains, of noise that is not clamped, where what is
+    allowed lies on the grid; infinite where no move of ten scales would.
+    """
+    family, scale = noise.family, noise.family.scale
+    step = noise.grid or float(family.whole) or scale / _FINE
+    wagered, moves = _FURTHER * scale, np.geomspace(_LEAST, _FURTHER[-1], _TRIED) * scale
+    if family.whole:
+        wagered, moves = np.unique(np.ceil(wagered)), np.unique(np.ceil(moves))
+    reach = math.ceil((_FURTHER[-1] + _BODY) * scale / step)
+    values = step * np.arange(-reach, reach + 1, max(1, reach // _VALUES))
+    null = family.log_mass(values, 0.5 * step)
+    gains = np.stack([family.log_mass(values - by, 0.5 * step) - null for by in wagered])
+    nats = log_threshold + math.log(2 * coordinates * (_FURTHER.size + 1))
+    for move in moves:
+        law = family.log_mass(values - move, 0.5 * step)
+        law = np.exp(law - np.logaddexp.reduce(law))
+        mean = gains @ law
+        deviation = np.sqrt(np.maximum(gains**2 @ law - mean**2, 0.0))
+        if (releases * mean - _QUANTILE * math.sqrt(releases) * deviation >= nats).any():
+            return float(move)
+    return math.inf

@@ -24,6 +24,8 @@ _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 
 _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
 _RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
 _ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
+_BOTH_RATES = (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0)
+_BOTH_ODDS = (*_ODDS, *(1.0 / odds for odds in _ODDS))
 
 Law = Callable[[Vector], tuple[Vector, Vector]]
 """Counts (k,) in; log-probabilities (k,) that a key is released, and that it is not, out."""
@@ -61,10 +63,10 @@ def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
         faults.append(_as_if(f"{family} noise, {why}", other))
     faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
     law, most = claimed_law(claimed), claimed.contributions
-    for rate in (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0):
+    for rate in _BOTH_RATES:
         name = f"keys of one {'record' if most == 1 else 'user'} at {rate:g} times the exact rate"
         faults.append(KeyFault(name, _at_rate(law, rate, most)))
-    for odds in (*_ODDS, *(1.0 / odds for odds in _ODDS)):
+    for odds in _BOTH_ODDS:
         way = "more" if odds > 1 else "less"
         name = f"keys are released {way} often than claimed, at {odds:.3g} times the odds"
         faults.append(KeyFault(name, _at_odds(law, odds)))
@@ -220,23 +222,33 @@ def _forbidden(
     return None
 
 
-def draws_to_see(rate: float, other: float, nats: float) -> float:
+def draws_to_see(rate: float, other: float, nats: float, *, alone: bool = False) -> float:
     """Draws after which a key released at rate `other` shows with probability 0.99.
 
-    That is, the log-ratio of the two Bernoulli laws has reached `nats`, by its mean and variance.
+    alone: whether it is one of a single record. That is, one of the wagers that are made on such
+    keys has reached `nats`, by the mean and variance of what it gains; infinite where none grows.
     """
-    if other == rate:
-        return math.inf
-    gain, loss = math.log(other / rate), math.log1p(-other) - math.log1p(-rate)
+    wagered = np.array([rate * odds / (rate * odds + 1.0 - rate) for odds in _BOTH_ODDS])
+    if alone:
+        wagered = np.append(wagered, np.minimum(rate * np.array(_BOTH_RATES), 1.0 - 1e-6))
+    gain = np.log(LEAK + (1.0 - LEAK) * wagered / rate)
+    loss = np.log(LEAK + (1.0 - LEAK) * (1.0 - wagered) / (1.0 - rate))
     mean = other * gain + (1.0 - other) * loss
-    deviation = abs(gain - loss) * math.sqrt(other * (1.0 - other))
-    root = (2.33 * deviation + math.sqrt((2.33 * deviation) ** 2 + 4 * mean * nats)) / (2 * mean)
-    return root * root
+    deviation = np.abs(gain - loss) * math.sqrt(other * (1.0 - other))
+    grows = mean > 0.0
+    if not grows.any():
+        return math.inf
+    mean, deviation = mean[grows], 2.33 * deviation[grows]
+    roots = (deviation + np.sqrt(np.square(deviation) + 4.0 * mean * nats)) / (2.0 * mean)
+    return float(np.square(roots).min())
 
 
 def seen_rate(rate: float, draws: float, nats: float) -> float | None:
-    """The smallest rate above `rate` that so many draws show; None where not even 1/2 does."""
+    """The smallest rate above `rate` of keys of one record that so many draws show.
+
+    None where not even 1/2 does.
+    """
     for factor in np.geomspace(1.01, 0.5 / rate, 2_000) if rate < 0.49 else ():
-        if draws_to_see(rate, float(factor * rate), nats) <= draws:
+        if draws_to_see(rate, float(factor * rate), nats, alone=True) <= draws:
             return float(factor * rate)
     return None

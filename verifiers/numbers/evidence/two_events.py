@@ -13,11 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 from ...evidence.mixture import log_mixture_of
 
 STAKES = np.array([0.98, 0.7, 0.4, 0.15, 0.04])
 """Shares of the largest lambda, each a wager of its own."""
+
+SEEN = 0.99
+"""Probability with which a pass would have seen what it says would have shown."""
 
 _MOST = 700.0  # of epsilon: its exponential is still a float
 
@@ -45,9 +49,15 @@ class Level:
     def share_needed(self, log_evidence: float, pairs: int) -> float:
         """How often one law must have an event that the other lacks, to show within `pairs`.
 
-        A number above 1 says that none would show.
+        That is, with probability `SEEN`: how often it comes is binomial. A number above 1 says that
+        none would show.
         """
-        return log_evidence / (max(pairs, 1) * float(self.log_factors()[0, 1, 0]))
+        hit, miss = self.log_factors()[:, 1, 0], self.log_factors()[:, 0, 0]
+        trials = max(pairs, 1)
+        hits = float(np.ceil((log_evidence - trials * miss) / (hit - miss)).min())
+        if hits > trials:
+            return hits / trials
+        return float(betaincinv(hits, trials - hits + 1.0, SEEN))
 
 
 class TwoEvents:
