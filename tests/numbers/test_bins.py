@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.reference.numbers.families import Gaussian, Laplace
 from dpassay.verifiers.numbers.evidence.bins import (
@@ -87,8 +88,9 @@ def test_places_are_those_of_the_masses(family: Laplace | Gaussian) -> None:
     """The middle of every cell and tail lands in its own bin; catches an off-by-one at an edge."""
     bins = TailBins(family)
     cells = (np.arange(1022) + 1.5) / 1024
-    inner = np.where(cells < 0.5, -1.0, 1.0) * family.exceeded(np.log(np.minimum(cells, 1 - cells)))
-    levels = np.arange(10, 400) + 0.5
+    log_tail: Vector = np.log(np.minimum(cells, 1 - cells))
+    inner = np.where(cells < 0.5, -1.0, 1.0) * family.exceeded(log_tail)
+    levels: Vector = np.arange(10.0, 400.0) + 0.5
     tails = family.exceeded(-math.log(2.0) * levels)
     beyond = family.exceeded(np.array([-math.log(2.0) * 410.0]))
     noise = np.concatenate([inner, -tails, -beyond, tails, beyond])
@@ -203,8 +205,8 @@ def test_groups_have_the_sums_of_their_own_draws() -> None:
     whole, part = FaultRatios(noise, bins_of(noise)), FaultRatios(noise, bins_of(noise))
     sums = {name: np.zeros(len(whole.faults)) for name in ("odd", "even", "alone")}
     whole.add(placed, {"odd": chosen, "even": ~chosen}, sums)
-    arrays = (placed.y, placed.x, placed.half, placed.uniform, placed.bins)
-    alone = Placed(*(values[chosen] for values in arrays), placed.size)
+    y, x, half, uniform = (v[chosen] for v in (placed.y, placed.x, placed.half, placed.uniform))
+    alone = Placed(y, x, half, uniform, placed.bins[chosen], placed.size)
     part.add(alone, {"alone": None}, sums)
     assert sums["odd"] == pytest.approx(sums["alone"], rel=1e-9)
     assert abs(sums["odd"] - sums["even"]).max() > 1.0
