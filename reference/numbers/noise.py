@@ -86,7 +86,7 @@ class NumberNoise:
         released: ArrayLike,
         exact: ArrayLike,
         half: ArrayLike | None = None,
-        moved: ArrayLike = 0.0,
+        moved: Vector | float = 0.0,
     ) -> Vector:
         """Log-probabilities (...) of released numbers, given the exact ones; shapes broadcast.
 
@@ -115,7 +115,7 @@ class NumberNoise:
         released: ArrayLike,
         exact: ArrayLike,
         half: ArrayLike | None = None,
-        moved: ArrayLike = 0.0,
+        moved: Vector | float = 0.0,
         *,
         upper: bool,
     ) -> Vector:
@@ -153,7 +153,7 @@ class NumberNoise:
         width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
         return y, x, np.broadcast_to(width, y.shape)
 
-    def _behind(self, y: Vector, x: Vector, half: Vector, moved: ArrayLike = 0.0) -> "_Behind":
+    def _behind(self, y: Vector, x: Vector, half: Vector, moved: Vector | float = 0.0) -> "_Behind":
         """The noise that makes these releases (...) of these exact numbers (...)."""
         lowest, highest = self._held(y, half)
         noise = (y - x) - moved  # floats next to each other have an exact difference
@@ -208,7 +208,7 @@ class NumberNoise:
         """Which releases (...) are `end`, in single precision, and not a sum within the range."""
         step = self.grid or float(self.family.whole)
         if step and abs(round(end / step) * step - end) > 4.0 * math.ulp(end):
-            return y == end
+            return np.asarray(y == end)
         share = 1.0 if self.family.whole else 0.5
         wide = half >= share * ulp(np.array(end), 24)
         return np.asarray((y == end) & wide & (half > share * step))
