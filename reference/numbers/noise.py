@@ -86,7 +86,7 @@ class NumberNoise:
         released: ArrayLike,
         exact: ArrayLike,
         half: ArrayLike | None = None,
-        moved: ArrayLike = 0.0,
+        moved: Vector | float = 0.0,
     ) -> Vector:
         """Log-probabilities (...) of released numbers, given the exact ones; shapes broadcast.
 
@@ -115,7 +115,7 @@ class NumberNoise:
         released: ArrayLike,
         exact: ArrayLike,
         half: ArrayLike | None = None,
-        moved: ArrayLike = 0.0,
+        moved: Vector | float = 0.0,
         *,
         upper: bool,
     ) -> Vector:
@@ -158,7 +158,7 @@ class NumberNoise:
         width = self.half_width(y) if half is None else np.asarray(half, dtype=np.float64)
         return y, x, np.broadcast_to(width, y.shape)
 
-    def _behind(self, y: Vector, x: Vector, half: Vector, moved: ArrayLike = 0.0) -> "_Behind":
+    def _behind(self, y: Vector, x: Vector, half: Vector, moved: Vector | float = 0.0) -> "_Behind":
         """The noise that makes these releases (...) of these exact numbers (...)."""
         lowest, highest = self._held(y, half)
         moved = np.asarray(moved, dtype=np.float64)

@@ -5,18 +5,22 @@ many scales from a centre that was not rounded.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from checked_alone import claimed, outcome
+from numeric_zoo import Aggregate
 from scipy.special import logsumexp
 
-from dpassay.reference.numbers import NoisySum, parse_number_noise
+from dpassay.reference.numbers import Aggregation, NoisySum, parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.numbers.asked import digits_of
 from dpassay.verifiers.numbers.checks.clipping import Clipping
 from dpassay.verifiers.numbers.checks.sensitivity import Sensitivity
 from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
+
+Kind = type[np.float64] | type[np.float32]
 
 FAR = """name = "noisy-sum"
 dimensions = 2
@@ -27,23 +31,24 @@ noise = "{}"
 """
 
 
-def deployment(aggregation, kind, unclipped=False):
+def deployment(aggregation: Aggregation, kind: Kind, *, unclipped: bool = False) -> Aggregate:
     """Sums record after record and adds the noise in floats of one kind."""
     rng = np.random.default_rng(8)
     family = aggregation.noise.family
-    bounds = aggregation.clipping
+    assert isinstance(aggregation, NoisySum)
+    bounds, width = aggregation.clipping, aggregation.width
 
-    def aggregate(values, size):
+    def aggregate(values: Any, size: int) -> Any:
         if not np.isfinite(values).all():
             raise ValueError("not finite")
         with np.errstate(over="ignore"):
             records = np.asarray(values, dtype=kind)
         if not unclipped:
-            records = np.clip(records, kind(bounds.lower), kind(bounds.upper))
-        total = np.zeros(aggregation.width, dtype=kind)
+            records = np.clip(records, kind(bounds.lower or 0.0), kind(bounds.upper or 0.0))
+        total: Any = np.zeros(width, dtype=kind)
         for record in records:
             total = total + record
-        noise = family.sample(rng, (size, aggregation.width)).astype(kind)
+        noise = family.sample(rng, (size, width)).astype(kind)
         return aggregation.noise.rounded((total + noise).astype(np.float64))
 
     return aggregate
@@ -60,7 +65,9 @@ def deployment(aggregation, kind, unclipped=False):
         (2.0**53, 2.0**53 + 16.0, "discrete-laplace:16", np.float64),
     ],
 )
-def test_a_far_centre_is_no_evidence(check, lower, upper, noise, kind) -> None:
+def test_a_far_centre_is_no_evidence(
+    check: Any, lower: float, upper: float, noise: str, kind: Kind
+) -> None:
     """The first and the third were accused by both checks; the false alarm is 1e-6."""
     claim = claimed(FAR.format(lower, upper, noise))
     found = outcome(check, claim, deployment(claim.mechanism.aggregation, kind))
@@ -73,7 +80,9 @@ def test_a_far_centre_is_no_evidence(check, lower, upper, noise, kind) -> None:
     ("lower", "upper", "noise", "kind"),
     [(1e17, 1e17 + 64.0, "laplace:64", np.float64), (1e8, 1e8 + 8.0, "laplace:8", np.float32)],
 )
-def test_what_is_not_clipped_shows_from_afar(check, lower, upper, noise, kind) -> None:
+def test_what_is_not_clipped_shows_from_afar(
+    check: Any, lower: float, upper: float, noise: str, kind: Kind
+) -> None:
     """The room that floats are given does not hide a record of 10^12 among ones of 10^17."""
     claim = claimed(FAR.format(lower, upper, noise))
     found = outcome(check, claim, deployment(claim.mechanism.aggregation, kind, unclipped=True))
@@ -90,12 +99,12 @@ def test_a_wager_far_out_expects_at_most_1(text: str, exact: float) -> None:
     noise = parse_number_noise(text)
     allowed = 4.0
     gap = max(1.0, float(np.spacing(exact)))
-    sums = np.arange(-400, 401)
+    sums = np.arange(-400.0, 401.0)
     if noise.grid or noise.family.whole:  # whole sums, of which floats hold some: ties go to even
         log_mass = noise.family.log_mass(sums - allowed, 0.5)
         released = np.array([float(int(exact) + int(k)) for k in sums])
     else:  # cells of width 1, none of which reaches beyond the middle between two floats
-        middle = sums + 0.5 if gap > 1.0 else sums.astype(float)
+        middle = sums + 0.5 if gap > 1.0 else sums
         log_mass = noise.family.log_mass(middle - allowed, 0.5)
         released = exact + gap * np.rint(middle / gap)
     values, where = np.unique(released, return_inverse=True)

@@ -281,7 +281,9 @@ def test_a_delta_that_leaves_out_an_atom(delta: float, verdict: str) -> None:
     ("rate", "other", "alone"),
     [(0.5, 0.55, False), (0.5, 0.8, False), (1e-3, 1.05e-3, True), (1e-3, 0.03, True)],
 )
-def test_what_shows_is_told_by_the_wagers_that_are_made(rate, other, alone) -> None:
+def test_what_shows_is_told_by_the_wagers_that_are_made(
+    rate: float, other: float, alone: bool
+) -> None:
     """A wager on the rate itself would take fewer draws, and none is made on 0.55 or 0.03."""
     nats = 35.0
     draws = math.ceil(draws_to_see(rate, other, nats, alone=alone))
