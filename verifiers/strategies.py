@@ -1,5 +1,6 @@
 """Hypothesis strategies for histograms, neighbouring pairs and claims."""
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -105,3 +106,14 @@ def examples(strategy: st.SearchStrategy[T], count: int, seed_: int) -> list[T]:
 
     collect()
     return found
+
+
+@lru_cache(maxsize=64)
+def drawn_votes(
+    classes: int, least: int, most: int, count: int, seed_: int
+) -> tuple[tuple[int, ...], ...]:
+    """`examples` of histograms with `least` to `most` votes; plans of one seed share them."""
+    total = least if least == most else st.integers(least, most)
+    return tuple(
+        tuple(votes.tolist()) for votes in examples(histograms(classes, total), count, seed_)
+    )

@@ -164,7 +164,7 @@ def run(*arguments):
 
 
 def test_the_command_prints_costs_and_json(tmp_path) -> None:
-    arguments = ("--mechanism", "capc", "--queries", "2", "--teachers", "20", "--noise")
+    arguments = ("--mechanism", "capc", "--queries", "1", "--teachers", "20", "--noise")
     more = ("gaussian:3", "--experiments", "1000000", "--order", "2", "--cache", str(tmp_path))
     done = run(*arguments, *more, "--json")
     assert done.returncode == 0, done.stderr

@@ -21,8 +21,8 @@ WHO = ("--data", "people.csv", "--label", "income", "--attribute", "sex")
 
 @pytest.fixture(autouse=True)
 def vendor(tmp_path, monkeypatch) -> None:
-    for constant in ("_SHADOW", "_CHOOSING"):  # few, so that forests are grown in no time
-        monkeypatch.setattr(f"dpassay.attacks.gradients.vendor_game.{constant}", 100)
+    for name in ("_SHADOW", "_CHOOSING"):  # few, so that forests are grown in no time
+        monkeypatch.setattr(f"dpassay.attacks.gradients.vendor_game.{name}", 100)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.py").write_text(MODEL)
     rng = np.random.default_rng(0)

@@ -47,6 +47,7 @@ def asked(*arguments):
     return done.stdout
 
 
+@pytest.mark.slow("starts processes; test_workers does, and logs are read by one below")
 def test_logs_are_read_in_their_order_each_as_if_alone(logs, alone) -> None:
     """Over two processes: catches logs that come as they are ready, and votes that are mixed."""
     found = json.loads(asked("reconstruct", *logs, *OPTIONS, "--workers", "2", "--json"))

@@ -1,12 +1,11 @@
 """The histograms that a run asks, each made for what it can show."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from ...reference import Histogram
 from ...reference.clock import step
 from ..claim import Claim, MechanismClaim
-from ..strategies import examples, histograms
+from ..strategies import drawn_votes
 from .given_inputs import given_inputs
 from .pool import candidate_pool, entropies
 
@@ -142,16 +141,16 @@ def explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
     step("explorers")
     few = _EXPLORERS // 5 if other_totals else 0
     found = [
-        *_distinct(histograms(classes, teachers), _EXPLORERS - few, seed),
-        *_distinct(histograms(classes, st.integers(1, 10 * teachers)), few, seed),
+        *_distinct(classes, teachers, teachers, _EXPLORERS - few, seed),
+        *_distinct(classes, 1, 10 * teachers, few, seed),
     ]
     # in turns, so that every class leads somewhere
     return [np.roll(votes, place - int(votes.argmax())) for place, votes in enumerate(found)]
 
 
-def _distinct(strategy: st.SearchStrategy[Histogram], count: int, seed: int) -> list[Histogram]:
-    found = examples(strategy, 2 * count, seed) if count else []
-    return list({tuple(histogram.tolist()): histogram for histogram in found}.values())[:count]
+def _distinct(classes: int, least: int, most: int, count: int, seed: int) -> list[Histogram]:
+    found = drawn_votes(classes, least, most, 2 * count, seed) if count else ()
+    return [np.array(votes, dtype=np.int64) for votes in list(dict.fromkeys(found))[:count]]
 
 
 def told_apart(histogram: Histogram) -> Histogram:

@@ -10,7 +10,7 @@ from ...reference import Histogram
 from ...reference.arrays import Matrix
 from ..claim import MechanismClaim
 from ..evidence.dirichlet import rare_share
-from ..strategies import examples, histograms
+from ..strategies import drawn_votes
 from .faults import Fault, divergences, fault_laws
 
 _STEP = 1e-3
@@ -144,7 +144,7 @@ def nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
 
 def candidate_pool(claim: MechanismClaim, total: int, seed: int) -> Pool:
     """Histograms of `total` votes: a leader, a runner-up and the rest in many proportions."""
-    found = {tuple(h.tolist()) for h in examples(histograms(claim.classes, total), 60, seed)}
+    found = set(drawn_votes(claim.classes, total, total, 60, seed))
     for leader in _LEADERS:
         for share in _RUNNERS:
             runner = share * min(leader, 1.0 - leader)
