@@ -74,12 +74,22 @@ class NumberNoise:
         sums that are rounded to it: correct noise, rounded once, is accused by a transform that
         takes the release for the sum itself, after 152 draws where an ulp is 3 % of the scale.
         Generators have atoms of their own: no width is below 2^-24 of the scale. Whole noise is
-        told by the whole number nearest to a release: there it is a whole ulp.
+        told by the whole number nearest to a release: where floats are less than 1 apart, its width
+        is a whole ulp. Of a grid, no width reaches beyond the middle to the next release.
         """
         apart = ulp(np.asarray(released, dtype=np.float64), digits)
         if self.family.whole:
-            return np.maximum(apart, _NEAR_WHOLE)
-        return 0.5 * np.maximum(apart, max(self.grid, _ATOM * self.family.scale))
+            return np.maximum(np.where(apart < 1.0, apart, 0.5 * apart), _NEAR_WHOLE)
+        half = 0.5 * np.maximum(apart, max(self.grid, _ATOM * self.family.scale))
+        if not self.grid:
+            return half
+        y, fine = np.asarray(released, dtype=np.float64), apart <= self.grid
+        for end, sign in ((self.low, -1.0), (self.high, 1.0)):
+            if math.isfinite(end):  # beside an end between two steps, releases are nearer
+                gap = sign * end - (_step_from(sign * end, self.grid) - 1.0) * self.grid
+                beside = fine & (np.abs(y - end) < 0.5 * (gap + self.grid))
+                half = np.where(beside, np.minimum(half, 0.5 * gap), half)
+        return half
 
     def log_mass(
         self,
@@ -105,7 +115,7 @@ class NumberNoise:
         ):
             if held.any():
                 found[..., held] = tail(end[held])
-        forbidden = self._forbids(y, behind.lowest | behind.highest)
+        forbidden = self.forbids(y, width)
         if forbidden.any():
             found[..., forbidden] = -np.inf
         return found
@@ -167,10 +177,8 @@ class NumberNoise:
             inner = _inner(y, half)
             centre = noise if inner is None else noise + 0.5 * np.sign(y) * (half - inner)
             return _Behind(centre, half if inner is None else 0.5 * (half + inner), lowest, highest)
-        if self.family.whole:  # half is an ulp here, and from 2 on several numbers have one float
-            reach, step, number = np.where(half < 1.0, half, 0.5 * half), 1.0, noise
-        else:
-            reach, step, number = half, self.grid, y / self.grid
+        step = self.grid or 1.0  # where floats are wider apart, several numbers have one float
+        reach, number = half, noise if self.family.whole else y / self.grid
         coarse = reach > 0.5 * step
         off = number - np.rint(number)
         first, last = np.zeros(y.shape), np.zeros(y.shape)
@@ -215,12 +223,16 @@ class NumberNoise:
         step = self.grid or float(self.family.whole)
         if step and abs(round(end / step) * step - end) > 4.0 * math.ulp(end):
             return np.asarray(y == end)
-        share = 1.0 if self.family.whole else 0.5
-        wide = half >= share * ulp(np.array(end), 24)
-        return np.asarray((y == end) & wide & (half > share * step))
+        wide = half >= 0.5 * ulp(np.array(end), 24)
+        return np.asarray((y == end) & wide & (half > 0.5 * step))
 
-    def _forbids(self, released: Vector, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Outside the range, or off the grid by more than the rounding of a float explains."""
+    def forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
+        """Which releases (...) of these half-widths (...) can never come.
+
+        They lie outside the range, or off the grid by more than the rounding of a float explains.
+        """
+        lowest, highest = self._held(released, half)
+        held = lowest | highest
         inside = ((released > self.low) & (released < self.high)) | held
         if not self.grid:
             return ~inside

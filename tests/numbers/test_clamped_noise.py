@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.numbers.evidence.copies import SHARES, matches
+from dpassay.verifiers.numbers.evidence.faults import known_faults, log_ratios
 from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
 
 LAWS = (
@@ -84,3 +85,27 @@ def test_a_wager_on_a_move_expects_at_most_1(text: str, short: float) -> None:
         evidence.observe(row, np.zeros(released.size), allowed, noise.half_width(row))
         expected = np.tensordot(mass, np.exp(evidence.gains), axes=(0, 1))
         assert expected.max() <= 1.0 + 1e-6, expected
+
+
+@pytest.mark.parametrize(
+    ("text", "exact", "kind"),
+    [
+        ("laplace:2;round;max=2.3", 2.0, np.float64),
+        ("laplace:0.5;grid=0.1", 3.0, np.float32),
+        ("gaussian:0.05;grid=0.01", 1e4, np.float32),
+        ("laplace:2;round", 2.0**24, np.float32),
+        ("discrete-laplace:2", 1e7, np.float32),
+        ("laplace:1;min=0.1;max=0.7", 0.3, np.float32),
+    ],
+)
+def test_correct_noise_is_not_accused_at_ends_and_in_single_precision(
+    text: str, exact: float, kind: type[np.float64] | type[np.float32]
+) -> None:
+    """2,000 draws; any wager exceeds the bound once in a million times. All but the fourth did."""
+    noise, numbers = parse_number_noise(text), np.full(2_000, exact)
+    drawn = noise.sample(numbers, 1, np.random.default_rng(0))[0].astype(kind).astype(np.float64)
+    half = noise.half_width(drawn, 24 if kind is np.float32 else 53)
+    log_p = noise.log_mass(drawn, numbers, half)
+    assert np.isfinite(log_p).all()
+    ratios, _ = log_ratios(known_faults(noise), noise, drawn, numbers, half)
+    assert ratios.sum(0).max() < math.log(1e6 * ratios.shape[1])

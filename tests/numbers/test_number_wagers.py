@@ -24,7 +24,8 @@ from dpassay.verifiers.numbers.evidence.uniform import (
 )
 
 WHOLE = ["discrete-laplace:2", "discrete-gaussian:1.5;min=0", "laplace:2;round;min=0;max=9"]
-NOISES = [*WHOLE, "laplace:2", "gaussian:3;min=-1"]
+BETWEEN = "laplace:2;round;min=-0.3;max=3.3"  # a range that ends between two steps
+NOISES = [*WHOLE, BETWEEN, "laplace:2", "gaussian:3;min=-1"]
 
 
 def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vector]:
