@@ -97,6 +97,7 @@ def test_the_commonest_guess_gains_nothing() -> None:
     assert always.part(slice(8, None)).right.tolist() == [False] * 2
 
 
+@pytest.mark.slow("fits a surrogate; test_defences does")
 def test_a_defence_that_learns_is_fitted_to_public_batches() -> None:
     game = made(people(), Perturbation(step=0.2, bound=0.5))
     trials = game.trials(50, 0)
