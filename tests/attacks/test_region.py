@@ -84,6 +84,7 @@ def test_no_pair_of_laws_in_the_region_has_a_smaller_divergence() -> None:
             assert (found >= bounds).all()
 
 
+@pytest.mark.slow("two hundred regions; an auditor by them is tried on one law")
 def test_regions_hold_the_true_laws() -> None:
     """At 0.05, 200 regions lose them more than 27 times once in a million; anytime ones hardly."""
     laws = laws_of(*PUBLISHED)

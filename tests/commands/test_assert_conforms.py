@@ -23,6 +23,7 @@ def broken(votes, size):
     raise RuntimeError("no model")
 
 
+@pytest.mark.slow("a pass; of numbers another is in the quick suite")
 def test_a_conforming_target_returns_its_report() -> None:
     report = assert_conforms(gaussian(4), TABLE)
     assert report.verdict is Verdict.PASS

@@ -163,6 +163,7 @@ def run(*arguments):
     return typed("audit", *arguments)
 
 
+@pytest.mark.slow("trains ensembles for every adversary, twice; for one the next test does")
 def test_the_command_prints_costs_and_json(tmp_path) -> None:
     arguments = ("--mechanism", "capc", "--queries", "1", "--teachers", "20", "--noise")
     more = ("gaussian:3", "--experiments", "1000000", "--order", "2", "--cache", str(tmp_path))

@@ -51,6 +51,7 @@ def test_with_a_report_the_status_is_the_verdicts(options, redirection, why, fol
     ("options", "redirection", "why"),
     [("", *BROKEN[1]), pytest.param("--json", *BROKEN[0], marks=MORE)],
 )
+@pytest.mark.slow("whole runs in processes; other commands are")
 def test_without_one_it_is_neither_a_pass_nor_a_fail(options, redirection, why, folder) -> None:
     """Nobody saw the verdict: a script must not go on as if it had been one."""
     found = run(f"{VERIFY} {ALONE} {options} {redirection}", folder)

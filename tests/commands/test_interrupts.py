@@ -91,7 +91,7 @@ def test_once_a_run_is_over_the_first_interrupt_is_let_pass_too() -> None:
         (0.0, 20, signal.SIGINT),
         pytest.param(0.02, 20, signal.SIGINT, marks=MORE),
         pytest.param(0.1, 20, signal.SIGINT, marks=MORE),
-        (0.0, 1, signal.SIGTERM),
+        pytest.param(0.0, 1, signal.SIGTERM, marks=MORE),
     ],
 )
 def test_what_was_found_is_kept(tmp_path, apart, times, number) -> None:

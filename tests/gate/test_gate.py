@@ -66,6 +66,7 @@ def test_a_fault_on_few_inputs_is_not_drowned() -> None:
     assert report.verdict is Verdict.FAIL
 
 
+@pytest.mark.slow("six runs; README's shows one")
 def test_the_simplest_histogram_has_evidence_of_its_own() -> None:
     """It is asked as often as shows the fault with probability 0.95."""
     runs = [verify(drawing_with("gaussian:20", seed), claimed(), seed=7) for seed in range(6)]

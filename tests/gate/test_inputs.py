@@ -69,8 +69,10 @@ def deployed(votes, form, scale=SCALE, seed=0):
     "form",
     [
         "query",
-        *(pytest.param(f, marks=pytest.mark.slow("whole runs")) for f in ("votes", "one-hot")),
-        "histogram",
+        *(
+            pytest.param(form, marks=pytest.mark.slow("whole runs; another form is"))
+            for form in ("votes", "one-hot", "histogram")
+        ),
     ],
 )
 def test_each_form_passes_and_only_inputs_are_asked(form, votes, claim) -> None:
@@ -112,6 +114,7 @@ def test_a_seed_made_of_the_query_is_found(votes, claim) -> None:
     assert result(report, "fresh-noise").verdict == "fail"
 
 
+@pytest.mark.slow("a whole pass; another form's is")
 def test_votes_may_do_without_a_file() -> None:
     """Any histogram may then be asked, as votes that are sorted by class."""
     mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}

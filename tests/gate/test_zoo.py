@@ -23,12 +23,12 @@ ZOO = BROKEN + CORRECT
 
 
 QUICK = {
-    "scale": "square-scale half-scale half-sensitivity",
-    "families": "folded laplace-equal-variance permute-and-flip-for-gumbel",
+    "scale": "half-scale half-sensitivity",
+    "families": "laplace-equal-variance permute-and-flip-for-gumbel",
     "classes": "last-class-forgotten one-noise-for-all-classes",
     "shortcuts": "single-bare-beyond-20",
-    "inputs": "noise-grows-with-consensus counts-wrap-at-256",
-    "reuse": "frozen-per-histogram each-noise-twice pool-of-64",
+    "inputs": "noise-grows-with-consensus",
+    "reuse": "frozen-per-histogram pool-of-64",
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",
     "late": "none-among-first-2000",
@@ -37,7 +37,7 @@ QUICK = {
     "accounting": "charges-half never-stops",
     "restarts": "seed-of-the-process-id-by-command",
     "seldom": "small-calls-one-draw",
-    "none": "noise-drawn-ahead confident permute-and-flip",
+    "none": "noise-drawn-ahead confident",
 }
 """By class of fault, what every push runs: a few that are found soon, and correct ones (none).
 

@@ -227,8 +227,15 @@ class Plan:
         ratios: Matrix = self.fault_log_ratios[stream]
         if turn == 0:
             return ratios
-        rows = turned_rows(self.faults, turn, self.claim.mechanism.classes)
+        if turn not in self._turned_rows:
+            classes = self.claim.mechanism.classes
+            self._turned_rows[turn] = turned_rows(self.faults, turn, classes)
+        rows = self._turned_rows[turn]
         return np.asarray(np.where(rows[:, None] < 0, 0.0, ratios[rows]))
+
+    @cached_property
+    def _turned_rows(self) -> dict[int, NDArray[np.int64]]:
+        return {}
 
 
 def anchor_shares(roles: Sequence[Role]) -> NDArray[np.float64]:

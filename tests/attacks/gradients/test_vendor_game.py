@@ -115,6 +115,7 @@ def test_the_interval_of_an_advantage_holds_as_often_as_it_says() -> None:
     assert held >= 541
 
 
+@pytest.mark.slow("fits a surrogate; test_defences does")
 def test_a_defence_that_learns_is_fitted_to_public_batches() -> None:
     game = made(people(), Perturbation(step=0.2, bound=0.5))
     trials = game.trials(50, 0)
