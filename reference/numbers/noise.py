@@ -114,7 +114,7 @@ class NumberNoise:
             (behind.highest, self.family.log_survival, behind.since),
         ):
             if held.any():
-                found[..., held] = tail(end[held])
+                found[..., held] = tail(end[..., held])
         forbidden = self.forbids(y, width)
         if forbidden.any():
             found[..., forbidden] = -np.inf
@@ -135,10 +135,11 @@ class NumberNoise:
             return np.where(behind.lowest, 0.0, self.family.log_survival(behind.since))
         return np.where(behind.highest, 0.0, self.family.log_cdf(behind.to))
 
-    def forbids(self, released: Vector, half: Vector) -> NDArray[np.bool_]:
-        """Which releases (...), of these half-widths (...), this law never gives."""
-        lowest, highest = self._held(released, half)
-        return self._forbids(released, lowest | highest)
+    def is_bare(self, released: Vector, exact: Vector, half: Vector) -> NDArray[np.bool_]:
+        """Which releases (...), of these half-widths (...), exact numbers without noise give."""
+        behind = self._behind(*self._taken(released, exact, half))
+        below = behind.lowest | (behind.since <= 0)
+        return np.asarray(below & (behind.highest | (behind.to > 0)))
 
     def transform(
         self,

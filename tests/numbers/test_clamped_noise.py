@@ -109,3 +109,50 @@ def test_correct_noise_is_not_accused_at_ends_and_in_single_precision(
     assert np.isfinite(log_p).all()
     ratios, _ = log_ratios(known_faults(noise), noise, drawn, numbers, half)
     assert ratios.sum(0).max() < math.log(1e6 * ratios.shape[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("discrete-laplace:2", 2.0**24 + 5.0),  # two numbers have one single float
+        ("laplace:2;round", 2.0**24),
+        ("gaussian:0.05;grid=0.01", 1e4),  # a float is nearly as wide as a step
+        ("discrete-laplace:2;max=16777219", 2.0**24),
+    ],
+)
+@pytest.mark.parametrize("digits", [24, 53])
+def test_copies_and_bare_values_in_floats_that_are_coarse(
+    text: str, exact: float, digits: int
+) -> None:
+    """By enumeration of what a float of so many digits makes of each sum, as the law has it.
+
+    Catches a copy, or a release without noise, that is priced as a single number where a float
+    stands for two: an expectation of up to 3.25 in single precision.
+    """
+    noise = parse_number_noise(text)
+    released, mass = carried(text, exact, digits)
+    half = noise.half_width(released, digits)
+    shape = np.full(released.shape, exact)
+    missing = tuple(fault for fault in known_faults(noise) if fault.kind == "missing")
+    ratios, _ = log_ratios(missing, noise, released, shape, half)
+    assert mass @ np.exp(ratios) == pytest.approx(np.ones(len(missing)), abs=1e-6)
+    for copied in np.unique(released - exact):
+        found, chance = matches(noise, released, shape, np.full(released.shape, copied), digits)
+        for share in SHARES:
+            gain = np.full(released.size, 1.0 - share)
+            gain[found] += share * np.exp(-chance)
+            assert float(mass @ gain) <= 1.0 + 1e-6, (copied, share)
+
+
+def carried(text: str, exact: float, digits: int) -> tuple[np.ndarray, np.ndarray]:
+    """All that may be released (n,) by floats of so many digits, and with which probability."""
+    noise = parse_number_noise(text)
+    step = noise.grid or 1.0
+    first = round(exact / step)
+    sums = (first + np.arange(-90.0, 91.0)) * step
+    mass = np.exp(noise.family.log_mass(sums - exact, 0.5 * step))
+    released = np.clip(sums, noise.low, noise.high)
+    if digits == 24:
+        released = released.astype(np.float32).astype(np.float64)
+    values, places = np.unique(released, return_inverse=True)
+    return values, np.bincount(places.ravel(), mass)

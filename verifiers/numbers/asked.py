@@ -60,9 +60,14 @@ class Draws:
         return np.repeat(np.array(rows), self._sizes, axis=0)
 
     @cached_property
+    def digits(self) -> int:
+        """Of the significands of the floats that carry these releases."""
+        return digits_of(self.released)
+
+    @cached_property
     def placed(self) -> Placed:
-        """All of it (n, k) in bins, with widths of float32 where all releases are such."""
-        return self.placing.placed(self.released, self.exact, digits_of(self.released))
+        """All of it (n, k) in bins."""
+        return self.placing.placed(self.released, self.exact, self.digits)
 
     @cached_property
     def roles(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....reference.arrays import Matrix
 from ...checks.base import Finding
-from ..asked import Draws
+from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
 from ..evidence.copies import CopyEvidence, matches
 from ..opening import NumbersOpening
@@ -37,10 +37,12 @@ class FreshNoise(Weighed):
         self.ways = {way: CopyEvidence() for way in _WAYS}
         self._last: Matrix | None = None
         self._first: Matrix | None = None
+        self._digits = 53
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
         y, x = draws.released, draws.exact
+        self._digits = draws.digits
         noise = y - x
         before = noise[:-1] if self._last is None else np.vstack([self._last, noise[:-1]])
         own = slice(1, None) if self._last is None else slice(0, None)
@@ -62,11 +64,12 @@ class FreshNoise(Weighed):
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))
         exact = np.broadcast_to(np.array(now.exact), after[:rows].shape)
+        self._digits = digits_of(np.concatenate([before, after]))
         self._compare(_EARLIER, after[:rows], exact, before[:rows] - exact)
 
     def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix) -> None:
         if y.size:
-            found, chance = matches(self.noise, y, x, copied)
+            found, chance = matches(self.noise, y, x, copied, self._digits)
             self.ways[way].observe(found, chance)
 
     @property

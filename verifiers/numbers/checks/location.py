@@ -55,10 +55,10 @@ class Location(Weighed):
         chosen = np.broadcast_to(releases[:, None], placed.y.shape)
         y, x, half = placed.of_left(chosen)
         if y.size <= _FEW:  # at once for all offsets, which takes a tenth of the time
-            laws = self.noise.log_mass(y, x + self.offsets[:, None], half)
+            laws = self.noise.log_mass(y, x, half, moved=self.offsets[:, None])
             found = np.maximum(laws, _LEAST).sum(1)
         else:
-            each = (self.noise.log_mass(y, x + some, half) for some in self.offsets)
+            each = (self.noise.log_mass(y, x, half, moved=some) for some in self.offsets)
             found = np.array([np.maximum(law, _LEAST).sum() for law in each])
         if self._table.size:
             found += self._table @ placed.counted(chosen)

@@ -39,31 +39,26 @@ class CopyEvidence:
 
 
 def matches(
-    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix
+    noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix, digits: int = 53
 ) -> tuple[NDArray[np.bool_], Vector]:
     """Which releases are exact values plus noise seen before (n,), and the log-chances of those.
 
-    released, exact, copied: (...), copied the earlier noise, n numbers each. What counts as a match
-    is fixed by the copy and the exact value, before the release is looked at: the value that the
-    copy would make, rounded and clamped as claimed, and where nothing is rounded what floats lose
-    around it. What is clamped repeats honestly: the chance at an end of the range is that of all
-    that is held there.
+    released, exact, copied: (...), copied the earlier noise, n numbers each; digits: of the floats
+    that carry the releases, 53 or 24. What counts as a match is fixed by the copy and the exact
+    value, before the release is looked at: the value that the copy would make, rounded, clamped and
+    carried as claimed, and where nothing is rounded what floats lose around it. What is clamped
+    repeats honestly: the chance at an end of the range is that of all that is held there.
     """
     expected = noise.rounded(exact + copied).ravel()
+    if noise.grid or noise.family.whole:
+        return _same(noise, released.ravel(), exact.ravel(), _carried(expected, digits), digits)
     off = np.abs(released.ravel() - expected)
-    step = noise.grid or float(noise.family.whole)
-    if step:
-        found = off <= 0.25 * step
-    else:  # widths take long, and grow with what they are of: most draws are far off for any
-        found = off <= _near(noise, _largest(expected), _largest(copied))
+    # widths take long, and grow with what they are of: most draws are far off for any
+    found = off <= _near(noise, _largest(expected), _largest(copied), digits)
     place = np.flatnonzero(found)
     expected, exact, copied = expected[place], exact.ravel()[place], copied.ravel()[place]
-    if step:
-        near = np.full(expected.shape, 0.25 * step)
-        room = np.maximum(2.0 * near if noise.grid else near, noise.half_width(expected))
-    else:
-        near = _near(noise, expected, copied)
-        room = 2.0 * near
+    near = _near(noise, expected, copied, digits)
+    room = 2.0 * near
     shift = expected - exact
     low, high = expected - near <= noise.low, expected + near >= noise.high
     chance = noise.family.log_mass(shift, room)
@@ -75,9 +70,30 @@ def matches(
     return found, np.minimum(chance[certain], 0.0)
 
 
-def _near(noise: NumberNoise, expected: Vector, copied: Vector) -> Vector:
+def _same(
+    noise: NumberNoise, released: Vector, exact: Vector, expected: Vector, digits: int
+) -> tuple[NDArray[np.bool_], Vector]:
+    """Of rounded or whole noise (n,): the release itself is the one that a copy would make."""
+    found = np.abs(released - expected) <= 0.25 * (noise.grid or 1.0)
+    place = np.flatnonzero(found)
+    value = expected[place]
+    chance = noise.log_mass(value, exact[place], noise.half_width(value, digits))
+    certain = np.isfinite(chance)
+    found[place] = certain
+    return found, np.minimum(chance[certain], 0.0)
+
+
+def _carried(numbers: Vector, digits: int) -> Vector:
+    """Numbers (n,) as a float of so many digits holds them."""
+    if digits == 53:
+        return numbers
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64)
+
+
+def _near(noise: NumberNoise, expected: Vector, copied: Vector, digits: int) -> Vector:
     """What floats lose around the value that a copy would make."""
-    return 2.0 * (noise.half_width(expected) + noise.half_width(copied))
+    return 2.0 * (noise.half_width(expected, digits) + noise.half_width(copied, digits))
 
 
 def _largest(numbers: Matrix) -> Vector:

@@ -121,7 +121,7 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
     return Fault(
         name,
         "offset",
-        lambda y, x, half: noise.log_mass(y, x + by, half),
+        lambda y, x, half: noise.log_mass(y, x, half, moved=by),
         common,
         (noise.family, by),
     )
@@ -156,18 +156,14 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
     """The exact value released, always or now and then."""
     how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the releases"
 
-    def hits(y: Vector, x: Vector, half: Vector) -> NDArray[np.bool_]:
-        # within what the release stands for, so that no more of the claimed law is priced as a hit
-        return np.asarray(np.abs(y - noise.rounded(x)) <= half)
-
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
-        hit = np.where(hits(y, x, half), math.log(share), -np.inf)
+        hit = np.where(noise.is_bare(y, x, half), math.log(share), -np.inf)
         if share == 1.0:
             return hit
         return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
 
     rest = -math.inf if share == 1.0 else math.log1p(-share)
-    return Fault(how, "missing", law, share == 1.0, hits=hits, elsewhere=rest)
+    return Fault(how, "missing", law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:
