@@ -166,6 +166,23 @@ def test_what_no_bin_tells_is_left_to_the_laws(text: str, released: float, exact
     assert [part.tolist() for part in placed.of_left()[:2]] == [[released], [exact]]
 
 
+@pytest.mark.parametrize("text", STEPS)
+@pytest.mark.parametrize("exact", [1e6, 2.0**21, -(2.0**21)])
+def test_steps_of_large_counts_in_single_precision_are_their_own(text: str, exact: float) -> None:
+    """Whole counts are floats of 24 digits too: 10^6 was left to the laws, which take long."""
+    noise = parse_number_noise(text)
+    rng = np.random.default_rng(5)
+    y = noise.sample(exact, 1_000, rng).astype(np.float32).astype(np.float64)
+    placed = Placing(noise, rng).placed(y, np.full(1_000, exact), 24)
+    step = noise.grid or 1.0
+    if 8.0 * np.spacing(np.float32(exact)) < step:
+        bins = bins_of(noise)
+        assert isinstance(bins, StepBins)
+        assert (placed.bins - bins.reach - 1 == np.rint((y - exact) / step)).all()
+    else:
+        assert placed.left.all()
+
+
 @pytest.mark.parametrize("text", ["discrete-laplace:2", "laplace:2;round", "laplace:2;grid=2^-20"])
 def test_a_forbidden_release_among_bins_is_a_proof(text: str) -> None:
     noise = parse_number_noise(text)

@@ -230,7 +230,7 @@ class Placing:
             told = np.abs(x) < self._largest(digits, 2.0 * _FINE * self.noise.family.scale)
         else:
             step = self.bins.step if self.bins is not None else 1.0
-            told = np.abs(x) < self._largest(digits, _FINE * step)
+            told = np.abs(x) < self._largest(digits, 0.25 * step)  # every step has its own floats
             if self.noise.grid:  # steps are those of the release: the exact value has to lie on one
                 nearest = np.rint(x / step) * step
                 told &= np.abs(x - nearest) <= 4.0 * np.spacing(np.abs(x))
