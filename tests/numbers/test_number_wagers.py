@@ -13,9 +13,10 @@ from scipy import integrate, special
 
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
+from dpassay.reference.numbers.noise import ulp
 from dpassay.verifiers.numbers.evidence.copies import SHARES, CopyEvidence, matches
 from dpassay.verifiers.numbers.evidence.copula import common_gains, folded, pair_gains, scores
-from dpassay.verifiers.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.numbers.evidence.faults import LEAK, known_faults, log_ratios
 from dpassay.verifiers.numbers.evidence.moved import MovedTooFar, seen_move
 from dpassay.verifiers.numbers.evidence.uniform import (
     LEAVES,
@@ -71,6 +72,45 @@ def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
     ratios, _ = log_ratios(faults, noise, values, np.full(values.size, exact), half)
     expected = (np.exp(log_p)[:, None] * np.exp(ratios)).sum(0)
     assert expected == pytest.approx(np.ones(len(faults)), abs=1e-6)
+
+
+@pytest.mark.parametrize("digits", [24, 53])
+@pytest.mark.parametrize("exact", [0.0, 8.0, 1e6])
+def test_rounding_is_priced_by_the_floats_that_carry_it(digits: int, exact: float) -> None:
+    """Around each multiple of the grid only one float has its mass.
+
+    By all floats near the multiples in a window. Correct noise in single precision was accused
+    where four floats to either side of a multiple stood for it.
+    """
+    noise = parse_number_noise("laplace:2")
+    kind = np.float32 if digits == 24 else np.float64
+    for fault in known_faults(noise):
+        if fault.kind != "rounding":
+            continue
+        grid = float(fault.name.split()[-1])
+        steps = (
+            np.arange(-2_000.0, 2_001.0) if grid < 0.01 else np.arange(-15.0 / grid, 15.0 / grid)
+        )
+        multiples = (np.rint((exact + 0.7) / grid) + steps) * grid
+        around = [multiples.astype(kind)]
+        for way in (-np.inf, np.inf):
+            there = around[0]
+            for _ in range(12):
+                there = np.nextafter(there, kind(way))
+                around.append(there)
+        released = np.unique(np.concatenate(around)).astype(np.float64)
+        ends = multiples[[0, -1]] + [-0.5 * grid, 0.5 * grid]
+        half = noise.half_width(released, digits)
+        inside = (released - half >= ends[0]) & (released + half <= ends[1])
+        released, half = released[inside], half[inside]
+        shape = np.full(released.size, exact)
+        ratios, _ = log_ratios((fault,), noise, released, shape, half)
+        gained = np.exp(ratios[:, 0]) - LEAK
+        # what a float stands for is its own ulp; widths are those of generators' atoms, or more
+        chance = np.exp(noise.log_mass(released, shape, half))
+        chance *= np.minimum(0.5 * ulp(released, digits) / half, 1.0)
+        within = float(np.diff(np.exp(noise.family.log_cdf(ends - exact)))[0])
+        assert float((chance * gained).sum()) <= within * (1.0 + 1e-6), fault.name
 
 
 def test_cells_and_tree_are_martingales() -> None:

@@ -178,11 +178,13 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
 def _on_a_grid(noise: NumberNoise) -> Fault:
     """Its releases stand for all that is rounded to them, so that it has a width of its own."""
 
-    def law(y: Vector, x: Vector, half: Vector) -> Vector:
-        return noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
-
     def hits(y: Vector, _x: Vector, half: Vector) -> NDArray[np.bool_]:
-        return ~noise.forbids(y, np.maximum(half, 0.5 * noise.grid))
+        # of the floats around a multiple, the one that carries it: two would have its mass twice
+        return np.asarray(np.abs(y - np.rint(y / noise.grid) * noise.grid) < half)
+
+    def law(y: Vector, x: Vector, half: Vector) -> Vector:
+        mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
+        return np.where(hits(y, x, half), mass, -np.inf)
 
     told = f"rounded to multiples of {noise.grid:g}"
     return Fault(told, "rounding", law, hits=hits, elsewhere=-math.inf)
