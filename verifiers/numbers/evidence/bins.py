@@ -34,6 +34,9 @@ _FIRST, _LAST = 10, 400  # tails of 2^-10, 2^-11, ..., 2^-400
 _REACH, _MOST_STEPS = 1e-12, 8192
 _AROUND = 16.0  # standard deviations that a release may lie off the exact value
 
+_FARTHEST = 2.0**20
+"""Scales off the exact value beyond which no claim's noise comes, and squares may overflow."""
+
 
 class Bins(Protocol):
     """Disjoint sets of values of the noise, all of them together."""
@@ -234,10 +237,11 @@ class Placing:
             if self.noise.grid:  # steps are those of the release: the exact value has to lie on one
                 nearest = np.rint(x / step) * step
                 told &= np.abs(x - nearest) <= 4.0 * np.spacing(np.abs(x))
-        told &= np.isfinite(y)
+        told &= np.abs(y - x) < _FARTHEST * self.noise.family.scale
         if self.noise.family.whole:
             off = np.where(told, y - x, 0.0)
-            told &= np.abs(off - np.rint(off)) <= half
+            nearest = np.rint(off)
+            told &= (off - half < nearest) & (nearest <= off + half)  # half open, as in the law
         elif self.noise.grid:
             told[told] = ~self.noise.forbids(y[told], half[told])
         return told

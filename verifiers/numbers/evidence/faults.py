@@ -176,13 +176,19 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
 
 
 def _on_a_grid(noise: NumberNoise) -> Fault:
-    """Its releases stand for all that is rounded to them, so that it has a width of its own."""
+    """Its releases stand for all that is rounded to them, so that it has a width of its own.
+
+    Each multiple has the one float that stands for it: with the next ones, which a claim of the
+    grid forgives, its mass would be paid several times.
+    """
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
-        return noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
+        found = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
+        return np.where(hits(y, x, half), found, -np.inf)
 
     def hits(y: Vector, _x: Vector, half: Vector) -> NDArray[np.bool_]:
-        return ~noise.forbids(y, np.maximum(half, 0.5 * noise.grid))
+        to = np.rint(y / noise.grid) * noise.grid - y
+        return (to > -half) & (to <= half) & ~noise.forbids(y, np.maximum(half, 0.5 * noise.grid))
 
     told = f"rounded to multiples of {noise.grid:g}"
     return Fault(told, "rounding", law, hits=hits, elsewhere=-math.inf)
