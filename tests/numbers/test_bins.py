@@ -185,6 +185,13 @@ def test_steps_of_large_counts_in_single_precision_are_their_own(text: str, exac
         assert placed.left.all()
 
 
+@pytest.mark.parametrize("exact", [2.0**40 + 2.0**-10, 2.0**49 + 0.25])
+def test_large_exact_values_between_steps_are_not_on_them(exact: float) -> None:
+    """Where doubles are a quarter of a step apart, 4 of them are a step: wrong bins."""
+    noise = parse_number_noise("gaussian:0.3;grid=0.5")
+    assert drawn(noise, 1_000, exact).left.all()
+
+
 @pytest.mark.parametrize("text", ["discrete-laplace:2", "laplace:2;round", "laplace:2;grid=2^-20"])
 def test_a_forbidden_release_among_bins_is_a_proof(text: str) -> None:
     noise = parse_number_noise(text)
