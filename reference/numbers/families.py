@@ -88,8 +88,9 @@ class Laplace(Additive):
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
         """See `Additive.log_mass`: exp(-|u|) sinh(h), or around 0 what two tails leave."""
-        u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
-        h = np.asarray(half, dtype=np.float64) / self.scale
+        with np.errstate(over="ignore"):
+            u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
+            h = np.asarray(half, dtype=np.float64) / self.scale
         u, h = np.broadcast_arrays(u, h)
         with np.errstate(divide="ignore"):
             found = np.asarray(np.log(-0.5 * np.expm1(-2.0 * h)) + (h - u))
@@ -134,8 +135,9 @@ class Gaussian(Additive):
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
         """See `Additive.log_mass`."""
-        u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
-        h = np.asarray(half, dtype=np.float64) / self.scale
+        with np.errstate(over="ignore"):
+            u = np.abs(np.asarray(center, dtype=np.float64)) / self.scale
+            h = np.asarray(half, dtype=np.float64) / self.scale
         u, h = np.broadcast_arrays(u, h)
         narrow = 2.0 * h < _NARROW
         found = np.empty(u.shape)
@@ -163,8 +165,9 @@ class Gaussian(Additive):
 def _wide_mass(u: Vector, h: Vector) -> Vector:
     """On the side where both cdfs are small, unless the interval holds 0."""
     high, low = log_ndtr(h - u), log_ndtr(-h - u)
-    with np.errstate(divide="ignore"):
-        return np.asarray(high + np.log1p(-np.exp(low - high)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = high + np.log1p(-np.exp(low - high))
+    return np.where(high > -np.inf, found, -np.inf)  # squares overflow far off
 
 
 def _narrow_mass(u: Vector, h: Vector) -> Vector:
@@ -280,7 +283,9 @@ class DiscreteGaussian(Whole):
 
     def log_pmf(self, number: Vector) -> Vector:
         """See `Whole.log_pmf`."""
-        return np.asarray(-0.5 * np.square(np.asarray(number) / self.scale) - self._log_normaliser)
+        with np.errstate(over="ignore"):
+            squares = np.square(np.asarray(number) / self.scale)
+        return np.asarray(-0.5 * squares - self._log_normaliser)
 
     def log_survival(self, value: Vector) -> Vector:
         """See `Additive.log_survival`."""

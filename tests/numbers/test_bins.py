@@ -1,6 +1,7 @@
 """Draws in bins say of a fault what the laws say, and nothing that the claim would say as often."""
 
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import stats
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.reference.numbers.families import Gaussian, Laplace
+from dpassay.reference.numbers.noise import ulp
 from dpassay.verifiers.numbers.evidence.bins import (
     NONE,
     Placed,
@@ -183,6 +185,13 @@ def test_steps_of_large_counts_in_single_precision_are_their_own(text: str, exac
         assert placed.left.all()
 
 
+@pytest.mark.parametrize("exact", [2.0**40 + 2.0**-10, 2.0**49 + 0.25])
+def test_large_exact_values_between_steps_are_not_on_them(exact: float) -> None:
+    """Where doubles are a quarter of a step apart, 4 of them are a step: wrong bins."""
+    noise = parse_number_noise("gaussian:0.3;grid=0.5")
+    assert drawn(noise, 1_000, exact).left.all()
+
+
 @pytest.mark.parametrize("text", ["discrete-laplace:2", "laplace:2;round", "laplace:2;grid=2^-20"])
 def test_a_forbidden_release_among_bins_is_a_proof(text: str) -> None:
     noise = parse_number_noise(text)
@@ -194,6 +203,55 @@ def test_a_forbidden_release_among_bins_is_a_proof(text: str) -> None:
     evidence.observe(placed, {})
     assert evidence.forbidden is not None
     assert evidence.log_e_value == math.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "released"),
+    [
+        ("gaussian:3", -1e200),
+        ("gaussian:3", 1e300),
+        ("discrete-gaussian:3", -1e200),
+        ("discrete-laplace:2", -3.0 + 2.0**-20),  # just too far from a whole number
+        ("laplace:2", -1e300),
+        ("gaussian:3;grid=2^-20", -1e200),
+    ],
+)
+def test_one_release_far_off_does_not_silence_the_evidence(text: str, released: float) -> None:
+    """Squares overflow there: infinity less infinity was no number, which refutes nothing."""
+    noise = parse_number_noise(text)
+    evidence = NoiseLawEvidence(noise, 0)
+    y = np.append(noise.sample(0.0, 100, np.random.default_rng(1)), released)
+    evidence.observe(Placing(noise, np.random.default_rng(2)).placed(y, np.zeros(101)), {})
+    assert evidence.log_e_value > 100.0
+
+
+@pytest.mark.parametrize(
+    ("text", "exact", "digits"),
+    [("laplace:2", 200.3, 24), ("gaussian:3", 400.0, 24), ("laplace:2", 1e10, 53)],
+)
+def test_a_wager_on_rounding_has_no_more_than_expectation_one(
+    text: str, exact: float, digits: int
+) -> None:
+    """Over all floats near multiples: 9 of them beside each one were paid as if they were it."""
+    noise = parse_number_noise(text)
+    kind: Any = np.float32 if digits == 24 else np.float64
+    for fault in known_faults(noise):
+        if fault.kind != "rounding" or (grid := float(fault.name.split()[-1])) < 0.1:
+            continue
+        reach = 40.0 * noise.family.scale
+        steps = np.arange(math.ceil((exact - reach) / grid), math.floor((exact + reach) / grid) + 1)
+        near = [(steps * grid).astype(kind)]
+        for way in (-np.inf, np.inf):
+            found = near[0]
+            for _ in range(6):
+                found = np.nextafter(found, kind(way))
+                near.append(found)
+        y = np.unique(np.concatenate(near)).astype(np.float64)
+        x, half = np.full(y.size, exact), noise.half_width(y, digits)
+        claimed = noise.log_mass(y, x, half)
+        comes = noise.log_mass(y, x, 0.5 * ulp(y, digits))
+        expected = math.fsum(np.exp(comes + fault.law(y, x, half) - claimed))
+        assert expected == pytest.approx(1.0, rel=1e-3), fault.name
 
 
 def test_a_wager_that_is_lost_has_ended() -> None:

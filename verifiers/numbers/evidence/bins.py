@@ -30,9 +30,15 @@ _FINE = 2.0**-16
 The law's density changes by less than that over such a width.
 """
 
+_NEAR = 2.0**-20
+"""Steps off one at which an exact value lies on it: noise of 10^7 draws does not tell."""
+
 _FIRST, _LAST = 10, 400  # tails of 2^-10, 2^-11, ..., 2^-400
 _REACH, _MOST_STEPS = 1e-12, 8192
 _AROUND = 16.0  # standard deviations that a release may lie off the exact value
+
+_FARTHEST = 2.0**20
+"""Scales off the exact value beyond which no claim's noise comes, and squares may overflow."""
 
 
 class Bins(Protocol):
@@ -233,11 +239,13 @@ class Placing:
             told = np.abs(x) < self._largest(digits, 0.25 * step)  # every step has its own floats
             if self.noise.grid:  # steps are those of the release: the exact value has to lie on one
                 nearest = np.rint(x / step) * step
-                told &= np.abs(x - nearest) <= 4.0 * np.spacing(np.abs(x))
-        told &= np.isfinite(y)
+                lost = np.minimum(4.0 * np.spacing(np.abs(x)), _NEAR * step)
+                told &= np.abs(x - nearest) <= lost
+        told &= np.abs(y - x) < _FARTHEST * self.noise.family.scale
         if self.noise.family.whole:
             off = np.where(told, y - x, 0.0)
-            told &= np.abs(off - np.rint(off)) <= half
+            nearest = np.rint(off)
+            told &= (off - half < nearest) & (nearest <= off + half)  # half open, as in the law
         elif self.noise.grid:
             told[told] = ~self.noise.forbids(y[told], half[told])
         return told

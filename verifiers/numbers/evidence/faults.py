@@ -176,7 +176,11 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
 
 
 def _on_a_grid(noise: NumberNoise) -> Fault:
-    """Its releases stand for all that is rounded to them, so that it has a width of its own."""
+    """Its releases stand for all that is rounded to them, so that it has a width of its own.
+
+    Each multiple has the one float that stands for it: with the next ones, which a claim of the
+    grid forgives, its mass would be paid several times.
+    """
 
     def hits(y: Vector, _x: Vector, half: Vector) -> NDArray[np.bool_]:
         # of the floats around a multiple, the one that carries it: two would have its mass twice
