@@ -254,6 +254,16 @@ def test_a_wager_on_rounding_has_no_more_than_expectation_one(
         assert expected == pytest.approx(1.0, rel=1e-3), fault.name
 
 
+@pytest.mark.parametrize("text", ["discrete-gaussian:0.02", "discrete-laplace:0.01"])
+def test_noise_that_is_nearly_always_0_has_faults_too(text: str) -> None:
+    """Its deviation underflows; a claim of it was an error instead of a run."""
+    noise = parse_number_noise(text)
+    placed = Placing(noise, np.random.default_rng(1)).placed(np.full(50, 8.0), np.full(50, 8.0))
+    evidence = NoiseLawEvidence(noise, 0)
+    evidence.observe(placed, {})
+    assert evidence.log_e_value < 1.0
+
+
 def test_a_wager_that_is_lost_has_ended() -> None:
     """It keeps what it has, whatever comes: one that came back later would be paid twice."""
     noise = parse_number_noise("laplace:2")

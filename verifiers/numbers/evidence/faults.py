@@ -16,6 +16,7 @@ from ....reference.numbers.families import (
     Gaussian,
     Laplace,
 )
+from ....reference.numbers.noise import SCALES
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
@@ -137,8 +138,9 @@ def other_families(family: Additive) -> list[tuple[Additive, str]]:
         DiscreteGaussian: DiscreteLaplace,
     }
     other = swapped[type(family)]
-    deviation = family.standard_deviation
-    found.append((other(_scale_for(other, deviation)), _ALIKE))
+    alike = _scale_for(other, family.standard_deviation)
+    if alike >= SCALES[0]:  # where nearly all discrete noise is 0, there is no other like it
+        found.append((other(alike), _ALIKE))
     found.append((other(family.scale), "of equal scale"))
     return found
 
