@@ -220,3 +220,15 @@ def test_a_move_that_a_pass_names_shows(text: str, releases: int, coordinates: i
         seen += evidence.log_e_value >= threshold
     assert seen >= 53
     assert seen_move(noise, releases, coordinates, 9 * threshold) > move
+
+
+@pytest.mark.parametrize("text", ["gaussian:1", "laplace:1e-6", "gaussian:2;grid=0.5"])
+def test_no_move_where_noise_is_tiny_beside_the_bound(text: str) -> None:
+    """A record within bounds of 10,000 scales moved nothing, and was said to move too far."""
+    noise = parse_number_noise(text)
+    released = noise.sample(0.0, 50, np.random.default_rng(1))[:, None]
+    evidence = MovedTooFar(noise, 1)
+    for allowed in (10.0, 2e3, 1e4, 2e6):
+        far = allowed * noise.family.scale
+        evidence.observe(released, np.zeros(1), far, noise.half_width(released))
+    assert evidence.log_e_value < 0.0

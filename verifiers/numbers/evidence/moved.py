@@ -44,7 +44,8 @@ class MovedTooFar:
             for place, by in enumerate(further):
                 other = noise.log_mass(released, exact, half, moved + sign * by)
                 with np.errstate(invalid="ignore"):
-                    ratio = np.where(np.isfinite(null), np.maximum(other, -1e6) - null, 0.0)
+                    # of the ratio, not of one law: far below what is allowed both are tiny
+                    ratio = np.where(np.isfinite(null), np.maximum(other - null, -1e6), 0.0)
                 self.gains[side, :, place] += ratio.sum(0)
             tail = noise.log_tail(released, exact, half, moved, upper=sign > 0)
             tail = np.maximum(tail, -1e6)
