@@ -26,10 +26,7 @@ def summary(report: Mapping[str, Any]) -> str:
     """The Markdown of a report in its public JSON form: verdict, then checks, worst first."""
     verdict, claim = Verdict(report["verdict"]), report["claim"]["mechanism"]
     facts = [f"target: {report['target']}"] if "target" in report else []
-    facts.append(
-        f"claim: {claim['name']} with {claim['noise']}, {claim['classes']} classes, "
-        f"{claim['teachers']} teachers"
-    )
+    facts.append(f"claim: {_said(claim)}")
     facts.append(f"{report['queries']:,} queries in {report['seconds']:.1f} s")
     facts.append(f"seed {report['seed']}")
     lines = [
@@ -44,6 +41,14 @@ def summary(report: Mapping[str, Any]) -> str:
     lines += [_row(check) for check in _ordered(report)]
     lines += [""] + [f"- warning: {_text(warning)}" for warning in report["warnings"]]
     return "\n".join(lines) + "\n"
+
+
+def _said(mechanism: Mapping[str, Any]) -> str:
+    """A mechanism of labels, or of numbers, in a few words."""
+    rest = f"{mechanism.get('adjacency')} neighbours"
+    if "classes" in mechanism:
+        rest = f"{mechanism['classes']} classes, {mechanism['teachers']} teachers"
+    return f"{mechanism['name']} with {mechanism['noise']}, {rest}"
 
 
 def annotations(report: Mapping[str, Any]) -> list[str]:

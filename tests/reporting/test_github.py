@@ -1,10 +1,13 @@
 """What GitHub shows of a report: one line of Markdown a check, one annotation a fault."""
 
+import tomllib
 from html import unescape
 
 import pytest
 
+from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.github import annotations, main, summary
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
 
 HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u2028\\"
 
@@ -31,6 +34,24 @@ def test_a_pass_needs_no_annotation(reports) -> None:
     report = reports["pass"].as_json()
     assert annotations(report) == []
     assert summary(report).startswith("### dpassay: pass\n")
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        'name = "noisy-count"\nnoise = "laplace:2"\nadjacency = "add-remove"',
+        'name = "thresholded-histogram"\nnoise = "discrete-laplace:1"\nadjacency = "add-remove"\n'
+        "cells = 5\nthreshold = 6",
+        'name = "noisy-gradient"\nnoise = "gaussian:1"\nadjacency = "replace-one"\n'
+        "shapes = [[2]]\nclip_norm = 1.0\ndivide_by = 4",
+    ],
+)
+def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
+    """They have neither classes nor teachers; a passing gate ended with a traceback."""
+    claim = parse_numbers_claim(tomllib.loads(f"[mechanism]\n{mechanism}"))
+    report = Report(claim, 50, 1.0, 3, ()).as_json()
+    assert f"claim: {claim.mechanism.name} with" in unescape(summary(report))
+    assert annotations(report) == []
 
 
 def test_what_a_failure_cut_short_has_no_annotation(reports) -> None:
