@@ -1,10 +1,12 @@
 """Deployments that release the keys of a thresholded histogram: the gate, its wagers, its power."""
 
+import contextlib
 import itertools
 import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from dpassay.verifiers.numbers.evidence.released import (
 from dpassay.verifiers.numbers.evidence.released_together import CORRELATIONS, TogetherEvidence
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.process import ProcessTarget
 
 NOISES = ("discrete-laplace:1", "laplace:2", "gaussian:2", "laplace:2;round", "laplace:2;max=30")
 
@@ -153,6 +156,22 @@ def test_a_reply_of_another_form_is_an_error(reply: Any) -> None:
     report = verify_numbers(target, claim, seed=1)
     assert report.verdict is Verdict.ERROR
     assert '{"key": x}' in report.checks[0].message
+
+
+def test_a_count_beside_a_key_is_an_error(tmp_path: Path) -> None:
+    """It may be exact, and was read over in silence; over a process too."""
+    reply = [[{"key": 1, "count": 17}]]
+    claim = claimed(cells=5)
+    (tmp_path / "beside.py").write_text(
+        f"def aggregate(counts, size):\n    return {reply} * size\n"
+    )
+    process = ProcessTarget.python(f"{tmp_path}/beside.py:aggregate", 60.0, release=claim.release)
+    held = InProcessTarget(lambda counts, size: reply * size, release=claim.release)
+    with contextlib.closing(process):
+        for target in (process, held):
+            report = verify_numbers(target, claim, seed=1)
+            assert report.verdict is Verdict.ERROR
+            assert "released count beside a key at place 0" in report.checks[0].message
 
 
 OTHERS = pytest.mark.slow("other noise, by the same enumeration")

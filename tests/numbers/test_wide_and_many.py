@@ -1,6 +1,8 @@
 """Wide releases are asked for in calls that a reply can hold; users are replaced as a whole."""
 
+import contextlib
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
 from dpassay.verifiers.numbers.neighbours import neighbours
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.process import ProcessTarget
 
 REPLACED = """
 [mechanism]
@@ -30,6 +33,19 @@ upper = 11.0
 
 def claimed(text: str) -> NumbersClaim:
     return parse_numbers_claim(tomllib.loads(text))
+
+
+def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:
+    """As JSON they are [], which a target in Python got as an array of shape (0,)."""
+    claim = claimed(REPLACED)
+    (tmp_path / "wide.py").write_text(
+        "def aggregate(records, size):\n    return [list(records.shape)] * size\n"
+    )
+    target = ProcessTarget.python(f"{tmp_path}/wide.py:aggregate", 60.0, release=claim.release)
+    with contextlib.closing(target):
+        for records in (0, 1, 3):
+            reply = target.ask(np.zeros((records, 2), dtype=np.int64), 1)
+            assert np.asarray(reply).tolist() == [[records, 2]]
 
 
 def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,11 @@ class NumberRelease:
     def __init__(self, takes: Values, dimensions: int) -> None:
         self.takes, self.dimensions = takes, dimensions
 
+    @property
+    def word(self) -> str:
+        """What values are, in a word, for the process that a target in Python lives in."""
+        return f"{self.takes}:{self.dimensions}" if self.takes == "records" else self.takes
+
     def argument(self, values: Any) -> Any:
         """See `Release.argument`: a read-only array, or a list of them for tensors."""
         if self.takes == "tensors":
@@ -104,6 +109,13 @@ def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.f
             raise CallError(call, f"returned {shown(release)} at place {place}: {allowed}")
         for each in release:
             key = each.get("key") if isinstance(each, Mapping) else None
+            more = sorted(str(name) for name in each if name != "key") if key is not None else []
+            if more:
+                raise CallError(
+                    call,
+                    f"released {shown(', '.join(more))} beside a key at place {place}: {allowed} "
+                    "and nothing beside it, which would not be judged",
+                )
             if isinstance(key, bool) or not isinstance(key, int | np.integer):
                 key = -1
             if not 0 <= key < cells or found[place, key]:
@@ -112,11 +124,16 @@ def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.f
     return found
 
 
-def taken_values(values: Any, *, tensors: bool) -> Any:
-    """What a target in Python is given for `values` as JSON carries them; arrays are read-only."""
-    if tensors:
+def taken_values(values: Any, word: str) -> Any:
+    """What a target in Python is given for `values` as JSON carries them; arrays are read-only.
+
+    word: as `NumberRelease.word` says it. JSON loses how wide no records are.
+    """
+    takes, _, dimensions = word.partition(":")
+    if takes == "tensors":
         return [_read_only(tensor, np.float64) for tensor in values]
-    return _read_only(values, None)
+    made = _read_only(values, None)
+    return made.reshape(0, int(dimensions)) if takes == "records" and not made.size else made
 
 
 def _read_only(numbers: Any, dtype: Any) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left
 from .labels import LABELS
 from .namespaces import first_of_a_namespace
+from .numbers import NumberRelease
 from .release import Release
 from .replies import (
     REPLY_BYTES,
@@ -69,8 +70,8 @@ class ProcessTarget:
     ) -> "ProcessTarget":
         """A Python target in a fresh interpreter. Raises TargetError when it cannot be loaded."""
         worker = [sys.executable, "-m", "dpassay.verifiers.targets.worker", spec]
-        if getattr(release, "takes", None) == "tensors":
-            worker.append("tensors")
+        if isinstance(release, NumberRelease):
+            worker.append(release.word)
         return cls(worker, timeout, loads=spec, restart=restart, release=release)
 
     def ask(self, histogram: Histogram, size: int) -> Any:

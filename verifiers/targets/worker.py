@@ -1,6 +1,6 @@
 """The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
 
-A second word, `tensors`, says that values are a list of arrays rather than one.
+A second word says what values are: `tensors` a list of arrays, `records:3` an array (n, 3).
 
 It speaks the protocol of `exec:` targets, one JSON object per line. What the target prints goes to
 stderr: stdout belongs to the protocol.
@@ -83,7 +83,7 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
 
     def given() -> Any:
         if "values" in request:
-            return taken_values(request["values"], tensors=takes == "tensors")
+            return taken_values(request["values"], takes)
         return taken(request)
 
     if request["call"] == "rdp":
@@ -100,8 +100,15 @@ def _plain_releases(reply: Any) -> Any:
     if isinstance(reply, list | tuple) and all(isinstance(r, list | tuple) for r in reply):
         each = [found for release in reply for found in release]
         if reply and all(isinstance(found, dict) for found in each):
-            return [[{"key": _key(found.get("key"))} for found in r] for r in reply]
+            return [
+                [{**_others(found), "key": _key(found.get("key"))} for found in r] for r in reply
+            ]
     return _plain(reply)
+
+
+def _others(found: dict[Any, Any]) -> dict[str, None]:
+    """What a release has beside the key, without the values: it is told by its name."""
+    return {str(name): None for name in found if name != "key"}
 
 
 def _key(key: Any) -> Any:
