@@ -146,6 +146,11 @@ class Played:
         return float(self.prior.max())
 
     @property
+    def guessing(self) -> float:
+        """How often who always says the trials' commonest value is right in these trials."""
+        return float(np.bincount(self.truth).max() / self.truth.size)
+
+    @property
     def advantage(self) -> Estimate:
         """What guesses gain over the commonest value of the trials, as a share of what there is.
 

@@ -107,7 +107,7 @@ def sharpest(
     if found.queries > queries:
         raise TooFewError(
             f"{queries:,} queries are too few for a pass of this claim: about {found.queries:,} "
-            "are needed to rule out missing, halved and doubled noise"
+            "are needed to rule out missing, halved and doubled noise; give so many or more"
         )
     low, high = math.log(least), math.log(max(COARSEST_EFFECT, least))
     for _ in range(_STEPS):
@@ -130,8 +130,12 @@ def dearer(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
     unit = 10 ** max(0, len(str(needed)) - 2)
     enough = math.ceil(needed / unit) * unit
     told = f"a pass takes about {needed:,} queries, --max-queries {enough}"
-    coarse = f"; --queries {most} plans for the sharpest that so many allow"
-    return told if planned else told + coarse
+    if planned:
+        return told
+    least = pass_of(_with_effect(claim, most, COARSEST_EFFECT), seed, 0.0).queries
+    if least > most:
+        return f"{told}; with --queries, a coarser one about {least:,} at least"
+    return f"{told}; --queries {most} plans for the sharpest that so many allow"
 
 
 def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:

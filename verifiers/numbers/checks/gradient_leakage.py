@@ -141,7 +141,8 @@ class GradientLeakage:
         text = (
             f"from {each} of {leakage.batch} records, an attacker infers {leakage.named} in "
             f"{played.right.mean():.1%} of {played.right.size:,} simulated trials, where "
-            f"{played.base:.1%} are right by guessing: {gained.value:.1%} of what there is to gain "
+            f"{played.guessing:.1%} are right by always saying the commonest value: "
+            f"{gained.value:.1%} of what there is to gain "
             f"({gained.low:.1%} to {gained.high:.1%} with confidence 0.95"
         )
         if of_target is not None:
