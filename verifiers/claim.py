@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -89,10 +89,15 @@ class Table(BaseModel):
     )
 
 
+LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
+OF_LABELS: tuple[str, ...] = get_args(LabelName)
+"""Mechanisms that release labels."""
+
+
 class MechanismClaim(Table):
     """`[mechanism]`: what is drawn."""
 
-    name: Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
+    name: LabelName
     noise: NoiseText
     classes: int = Field(ge=2, le=1000)
     teachers: int = Field(ge=1, le=10**7)
