@@ -1,5 +1,6 @@
 """What a deployment says of itself, read from TOML and checked line by line."""
 
+import difflib
 import json
 import tomllib
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ from .targets.http_options import HttpOptions
 from .targets.input_forms import Form, FormRelease
 from .targets.labels import LABELS
 from .targets.release import Release
-from .targets.replies import one_line, shown_spec
+from .targets.replies import one_line, shown_repr, shown_spec
 from .targets.restart_command import command_words
 
 MOST_EPSILON = 10_000.0
@@ -322,8 +323,23 @@ def is_of_numbers(table: dict[str, Any]) -> bool:
     return isinstance(mechanism, dict) and mechanism.get("name") in OF_NUMBERS
 
 
+def _check_name(table: dict[str, Any], source: str) -> None:
+    """Raises ClaimError for a mechanism that is none: what else is wrong depends on which it is."""
+    mechanism = table.get("mechanism")
+    name = mechanism.get("name") if isinstance(mechanism, dict) else None
+    if not isinstance(name, str) or name in (*OF_LABELS, *OF_NUMBERS):
+        return
+    near = difflib.get_close_matches(name, (*OF_LABELS, *OF_NUMBERS), 1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise ClaimError(
+        f"{source}: mechanism.name = {shown_repr(name)}: {meant}of labels: "
+        f"{', '.join(OF_LABELS)}; of numbers: {', '.join(OF_NUMBERS)}"
+    )
+
+
 def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
     """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError."""
+    _check_name(table, source)
     try:
         claim = Claim.model_validate(table)
     except ValidationError as error:

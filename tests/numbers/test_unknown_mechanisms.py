@@ -1,8 +1,12 @@
 """A claim of a mechanism that does not exist is told all that do."""
 
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 
 from dpassay.verifiers.claim import OF_LABELS, OF_NUMBERS, ClaimError
+from dpassay.verifiers.cli import commands
 from dpassay.verifiers.numbers.either import parse_any_claim
 
 
@@ -17,3 +21,30 @@ def test_a_mistyped_mechanism_is_one_line_that_names_all(name: str) -> None:
     assert "\n" not in told
     assert all(known in told for known in (*OF_LABELS, *OF_NUMBERS))
     assert ("did you mean noisy-count?" in told) == (name == "noisy-counts")
+
+
+def test_verify_says_so_too(tmp_path: Path) -> None:
+    claim = tmp_path / "claim.toml"
+    claim.write_text('[mechanism]\nname = "noisy-counts"\nnoise = "laplace:2"\n')
+    done = CliRunner().invoke(commands, ["verify", "nowhere.py:aggregate", "--claim", str(claim)])
+    assert done.exit_code == 2
+    assert "did you mean noisy-count?" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_missing_package_of_a_claim_is_said_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was found after 38,237 queries, and told as if the target had not answered."""
+    monkeypatch.setattr("dpassay.verifiers.cli.of_numbers.find_spec", lambda _name: None)
+    (tmp_path / "people.csv").write_text("sex,a,income\n" + "0,1.0,0\n1,2.0,1\n" * 20)
+    (tmp_path / "claim.toml").write_text(
+        '[mechanism]\nname = "noisy-gradient"\nnoise = "gaussian:1"\nadjacency = "add-remove"\n'
+        "shapes = [[2]]\nclip_norm = 1.0\ndivide_by = 4\n"
+        '[leakage]\nmodel = "model.py:gradients"\ndata = "people.csv"\nlabel = "income"\n'
+        'attribute = "sex"\nbatch = 4\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(commands, ["verify", "nowhere.py:aggregate", "--claim", "claim.toml"])
+    assert done.exit_code == 2
+    assert "[leakage] in the claim needs scikit-learn" in done.stderr

@@ -1,5 +1,6 @@
 """`dpassay verify` of a deployment that releases numbers."""
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -59,7 +60,8 @@ def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
     except (ReportFileError, ValueError) as error:
         fail(*lines_of(error))
-    _try_model(claim)
+    if how["selection"].keeps("gradient-leakage"):
+        _try_model(claim)
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = opened_numbers(target, claim)
         try:
@@ -127,6 +129,11 @@ def _try_model(claim: "NumbersClaim") -> None:
     from ..numbers.vendor_model import ModelError, model_of
 
     if claim.leakage is not None:
+        if find_spec("sklearn") is None:
+            fail(
+                "[leakage] in the claim needs scikit-learn, which is not installed: "
+                "pip install scikit-learn into the Python that runs dpassay"
+            )
         try:
             model_of(claim)
         except ModelError as error:
