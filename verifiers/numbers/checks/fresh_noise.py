@@ -9,11 +9,13 @@ from ...checks.base import Finding
 from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
 from ..evidence.copies import CopyEvidence, matches
+from ..evidence.remembered import RememberedNoise
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
 _EARLIER = "the same calls of an earlier run"
+_LONG_AGO = "any release before, in the first number"
 _WAYS = {
     _EARLIER: "a seed fixed at the start of the target: every start repeats the noise",
     "the release before": "noise is drawn once and used for several releases",
@@ -21,6 +23,7 @@ _WAYS = {
     "the release before, with the other sign": "releases come in pairs of opposite noise",
     "the coordinate before": "one draw serves several numbers of a release",
     "the coordinate before, with the other sign": "numbers of a release have opposite noise",
+    _LONG_AGO: "noise comes again: a table, a short period, or a small pool of seeds",
 }
 """What noise may be a copy of, and why."""
 
@@ -28,7 +31,10 @@ _WANTED = 2_000
 
 
 class FreshNoise(Weighed):
-    """Wagers on copies of what came just before, at the same place in the call, or beside."""
+    """Wagers on copies of what came just before, at the same place in the call, or beside.
+
+    Of one number also of what came long before.
+    """
 
     id = "fresh-noise"
 
@@ -38,6 +44,7 @@ class FreshNoise(Weighed):
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._digits = 53
+        self._remembered = RememberedNoise(self.noise)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -56,6 +63,9 @@ class FreshNoise(Weighed):
         firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
         later = begins if self._first is not None else begins[1:]
         self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
+        if self._remembered.applies:
+            repeats = self._remembered.repeats(y[:, 0], x[:, 0], self._digits)
+            self.ways[_LONG_AGO].observe(*repeats)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
 

@@ -103,7 +103,7 @@ class Independence(Weighed):
                 where = f"coordinates {one} and {other}"
         if where in (_COMMON, _SIZES):
             share = common_shares(self.plan.coordinates.size)[found.best]
-            told = "" if share > 0 else ", of opposite signs: they cancel in their sum"
+            told = "" if share > 0 else ", with opposite signs: they cancel in their sum"
         else:
             told = f", a correlation of about {CORRELATIONS[found.best]:g}"
         cause = f"noise depends: {where}{told}"
