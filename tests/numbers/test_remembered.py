@@ -12,7 +12,7 @@ from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.remembered import RememberedNoise
+from dpassay.verifiers.numbers.evidence.remembered import STARTS, LateCopies, RememberedNoise
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -79,6 +79,21 @@ def test_what_is_remembered_is_bounded() -> None:
     assert memory._old.size + memory._new.size <= 20_000
     # a density of at most 0.4, windows of 2^-22, 20,000 of them: 1,907 expected at the most
     assert matches <= 1_907 + 6 * math.sqrt(1_907)
+
+
+def test_a_late_start_loses_nothing_before() -> None:
+    """However the draws are cut; ten copies after 16,384 fresh draws show at once."""
+    matched = np.zeros(STARTS[4] + 10, dtype=bool)
+    matched[-10:] = True
+    price = math.log(2.0**-8)
+    whole, cut = LateCopies(), LateCopies()
+    whole.observe(matched, np.full(10, price))
+    for part in np.array_split(matched, 7):
+        cut.observe(part, np.full(int(part.sum()), price))
+    assert cut.log_ratios == pytest.approx(whole.log_ratios)
+    assert (whole.matches, whole.draws) == (10, matched.size)
+    gained = 10 * math.log(0.001 + 0.999 * 2.0**8)
+    assert whole.log_e_value == pytest.approx(gained - math.log(24), abs=0.01)
 
 
 def test_numbers_whose_floats_lie_far_apart_are_left_out() -> None:

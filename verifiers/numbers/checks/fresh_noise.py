@@ -9,7 +9,7 @@ from ...checks.base import Finding
 from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
 from ..evidence.copies import CopyEvidence, matches
-from ..evidence.remembered import RememberedNoise
+from ..evidence.remembered import LateCopies, RememberedNoise
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
@@ -40,7 +40,8 @@ class FreshNoise(Weighed):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.ways = {way: CopyEvidence() for way in _WAYS}
+        self.ways: dict[str, CopyEvidence | LateCopies] = {way: CopyEvidence() for way in _WAYS}
+        self._long_ago = self.ways[_LONG_AGO] = LateCopies()
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._digits = 53
@@ -65,7 +66,7 @@ class FreshNoise(Weighed):
         self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
         if self._remembered.applies:
             repeats = self._remembered.repeats(y[:, 0], x[:, 0], self._digits)
-            self.ways[_LONG_AGO].observe(*repeats)
+            self._long_ago.observe(*repeats)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
 
