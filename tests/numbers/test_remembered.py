@@ -33,8 +33,8 @@ def test_price_is_at_least_the_chance(text: str, digits: int, spread: float) -> 
     def asked(release: float) -> bool:
         nonlocal price
         memory = RememberedNoise(noise)
-        memory.repeats(drawn, np.zeros(drawn.size), digits)
-        found, prices = memory.repeats(np.array([release]), np.array([exact]), digits)
+        memory.repeats(drawn[:, None], np.zeros((drawn.size, 1)), digits)
+        found, prices = memory.repeats(np.array([[release]]), np.array([[exact]]), digits)
         price = math.exp(prices[0]) if prices.size else price
         return bool(found[0])
 
@@ -64,7 +64,7 @@ def test_a_draw_is_no_copy_of_a_later_one() -> None:
     for parts in (1, 2, 50):
         memory, found = RememberedNoise(noise), []
         for part in np.array_split(drawn, parts):
-            found += [*memory.repeats(part, np.zeros(part.size))[0]]
+            found += [*memory.repeats(part[:, None], np.zeros((part.size, 1)))[0]]
         assert {4_321, 4_999} <= set(np.flatnonzero(found))
         assert not {7, 4_998} & set(np.flatnonzero(found))
 
@@ -75,7 +75,7 @@ def test_what_is_remembered_is_bounded() -> None:
     rng, matches = np.random.default_rng(5), 0
     for _ in range(10):
         drawn = rng.normal(size=100_000)
-        matches += int(memory.repeats(drawn, np.zeros(drawn.size))[0].sum())
+        matches += int(memory.repeats(drawn[:, None], np.zeros((drawn.size, 1)))[0].sum())
     assert memory._old.size + memory._new.size <= 20_000
     # a density of at most 0.4, windows of 2^-22, 20,000 of them: 1,907 expected at the most
     assert matches <= 1_907 + 6 * math.sqrt(1_907)
@@ -99,7 +99,7 @@ def test_a_late_start_loses_nothing_before() -> None:
 def test_numbers_whose_floats_lie_far_apart_are_left_out() -> None:
     """At 10^9 a single float stands for 64: all draws are alike."""
     memory = RememberedNoise(parse_number_noise("laplace:2"))
-    exact = np.full(100, 1e9)
+    exact = np.full((100, 1), 1e9)
     found, prices = memory.repeats(exact, exact, 24)
     assert not found.size
     assert not prices.size
@@ -138,7 +138,18 @@ def few_seeds(rng: np.random.Generator) -> Callable[[int], Matrix]:
     return drawn
 
 
-@pytest.mark.parametrize("make", [tiled, halves, few_seeds])
+def sliced(rng: np.random.Generator) -> Callable[[int], Matrix]:
+    """A table of 20,000 draws, read from anywhere on and around."""
+    table = rng.laplace(scale=2.0, size=20_000)
+
+    def drawn(size: int) -> Matrix:
+        at = rng.integers(table.size) + np.arange(10 * size)
+        return np.asarray(table[at % table.size].reshape(size, 10))
+
+    return drawn
+
+
+@pytest.mark.parametrize("make", [tiled, halves, few_seeds, sliced])
 def test_noise_that_comes_again_is_found(
     make: Callable[[np.random.Generator], Callable[[int], Matrix]],
 ) -> None:

@@ -15,7 +15,7 @@ from ..plan import NumbersPlan
 from .base import Weighed
 
 _EARLIER = "the same calls of an earlier run"
-_LONG_AGO = "any release before, in the first number"
+_LONG_AGO = "any draw before, in the first numbers of releases"
 _WAYS = {
     _EARLIER: "a seed fixed at the start of the target: every start repeats the noise",
     "the release before": "noise is drawn once and used for several releases",
@@ -28,12 +28,13 @@ _WAYS = {
 """What noise may be a copy of, and why."""
 
 _WANTED = 2_000
+_COMPARED = 4  # first numbers of a release that are compared with all that is remembered
 
 
 class FreshNoise(Weighed):
     """Wagers on copies of what came just before, at the same place in the call, or beside.
 
-    Of one number also of what came long before.
+    Of the first numbers also of what came long before.
     """
 
     id = "fresh-noise"
@@ -65,7 +66,7 @@ class FreshNoise(Weighed):
         later = begins if self._first is not None else begins[1:]
         self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
         if self._remembered.applies:
-            repeats = self._remembered.repeats(y[:, 0], x[:, 0], self._digits)
+            repeats = self._remembered.repeats(y[:, :_COMPARED], x[:, :_COMPARED], self._digits)
             self._long_ago.observe(*repeats)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size

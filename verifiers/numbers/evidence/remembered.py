@@ -1,4 +1,4 @@
-"""Draws of one number that come again, however long ago they came first.
+"""Draws of a release's first number that come again, however long ago they came first.
 
 Noise from a table, a generator of a short period or a small pool of seeds is a copy of draws that
 lie anywhere before. A fresh draw matches one of m remembered ones with a chance of at most m times
@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ....reference.arrays import Vector
+from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
 from ...evidence.mixture import log_mixture_of
 from .copies import SHARES, CopyEvidence
@@ -74,24 +74,27 @@ class RememberedNoise:
         """Whether draws are so rarely alike that a match tells much."""
 
     def repeats(
-        self, released: Vector, exact: Vector, digits: int = 53
+        self, released: Matrix, exact: Matrix, digits: int = 53
     ) -> tuple[NDArray[np.bool_], Vector]:
         """Which draws (m,) repeat an earlier one, and the log-prices (k,) of those that do.
 
-        released, exact: (n,), in the order released; m <= n: draws beside numbers so large that
-        floats lose more of them than lies between a match are left out.
+        released, exact: (n, k), in the order released; the first of the k are remembered, and the
+        others of a few releases until these are looked at. m <= n k: draws beside numbers so large
+        that floats lose more of them than lies between a match are left out.
         """
         scale = self._noise.family.scale
         near = _NEAR[digits] * scale
         likeliest = float(self._noise.family.log_mass(np.array(0.0), np.array(2.0 * near)))
         keep = min(self._keep, int(_PRICE * math.exp(-likeliest)))
         matched, prices = [np.zeros(0, dtype=bool)], [np.zeros(0)]
+        released, exact, width = released.ravel(), exact.ravel(), released.shape[1]
+        first = np.arange(released.size) % width == 0
         for at in range(0, released.size, _AT_ONCE):
             part = slice(at, at + _AT_ONCE)
             y, x = released[part], exact[part]
             # of what a match would release: none of it depends on the releases of this part
             fine = self._noise.half_width(np.abs(x) + self._bound, digits) <= near
-            found, before = self._take((y - x)[fine], near, keep)
+            found, before = self._take((y - x)[fine], first[part][fine], near, keep)
             matched.append(found)
             prices.append((np.log(np.maximum(before, 1.0)) + likeliest)[found])
         return np.concatenate(matched), np.concatenate(prices)
@@ -101,8 +104,10 @@ class RememberedNoise:
         """Draws beyond it match nothing; those of the claim are, once in e^32."""
         return 32.0 * self._noise.family.scale
 
-    def _take(self, drawn: Vector, near: float, keep: int) -> tuple[NDArray[np.bool_], Vector]:
-        """Which draws (m,) repeat one before, of how many; then they are remembered."""
+    def _take(
+        self, drawn: Vector, first: NDArray[np.bool_], near: float, keep: int
+    ) -> tuple[NDArray[np.bool_], Vector]:
+        """Which draws (m,) repeat one before, of how many; then the first ones are remembered."""
         before = float(self._old.size + self._new.size) + np.arange(drawn.size)
         kept = np.abs(drawn) <= self._bound
         found = _is_near(drawn, self._old, near) | _is_near(drawn, self._new, near)
@@ -110,7 +115,7 @@ class RememberedNoise:
         close = np.diff(drawn[order]) <= near
         found[np.maximum(order[:-1], order[1:])[close]] = True
         found &= kept
-        grown = np.concatenate([self._new, np.sort(drawn[kept & ~found])])
+        grown = np.concatenate([self._new, np.sort(drawn[first & kept & ~found])])
         self._new = np.sort(grown, kind="stable")
         if self._new.size >= keep // 2:
             self._old, self._new = self._new, np.zeros(0)
