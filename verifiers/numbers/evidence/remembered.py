@@ -87,11 +87,11 @@ class RememberedNoise:
         likeliest = float(self._noise.family.log_mass(np.array(0.0), np.array(2.0 * near)))
         keep = min(self._keep, int(_PRICE * math.exp(-likeliest)))
         matched, prices = [np.zeros(0, dtype=bool)], [np.zeros(0)]
-        released, exact, width = released.ravel(), exact.ravel(), released.shape[1]
-        first = np.arange(released.size) % width == 0
+        all_y, all_x = released.ravel(), exact.ravel()
+        first = np.arange(released.size) % released.shape[1] == 0
         for at in range(0, released.size, _AT_ONCE):
             part = slice(at, at + _AT_ONCE)
-            y, x = released[part], exact[part]
+            y, x = all_y[part], all_x[part]
             # of what a match would release: none of it depends on the releases of this part
             fine = self._noise.half_width(np.abs(x) + self._bound, digits) <= near
             found, before = self._take((y - x)[fine], first[part][fine], near, keep)
@@ -108,7 +108,7 @@ class RememberedNoise:
         self, drawn: Vector, first: NDArray[np.bool_], near: float, keep: int
     ) -> tuple[NDArray[np.bool_], Vector]:
         """Which draws (m,) repeat one before, of how many; then the first ones are remembered."""
-        before = float(self._old.size + self._new.size) + np.arange(drawn.size)
+        before = np.arange(drawn.size, dtype=np.float64) + (self._old.size + self._new.size)
         kept = np.abs(drawn) <= self._bound
         found = _is_near(drawn, self._old, near) | _is_near(drawn, self._new, near)
         order = np.argsort(drawn, kind="stable")
