@@ -15,7 +15,14 @@ from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.reference.numbers.noise import ulp
 from dpassay.verifiers.numbers.evidence.copies import SHARES, CopyEvidence, matches
-from dpassay.verifiers.numbers.evidence.copula import common_gains, folded, pair_gains, scores
+from dpassay.verifiers.numbers.evidence.copula import (
+    COMMON_WAGERS,
+    common_gains,
+    common_shares,
+    folded,
+    pair_gains,
+    scores,
+)
 from dpassay.verifiers.numbers.evidence.faults import LEAK, known_faults, log_ratios
 from dpassay.verifiers.numbers.evidence.moved import MovedTooFar, seen_move
 from dpassay.verifiers.numbers.evidence.uniform import (
@@ -150,6 +157,26 @@ def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
     triples = np.stack(np.meshgrid(coarse, coarse, coarse), -1).reshape(-1, 3)
     total = np.array([common_gains(row[None]) for row in triples])
     assert np.exp(total).mean(0)[:3] == pytest.approx(np.ones(3), abs=0.05)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_common_parts_integrate_to_one(k: int) -> None:
+    """Of either sign, over normal scores; catches a share that no law has, and a determinant.
+
+    By trapezoids a deviation wide along the sum and across it, exact to 1e-8 for a normal density.
+    """
+    axes = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, 1:]]))[0]
+    steps = np.arange(-7.0, 8.0)
+    places = np.stack(np.meshgrid(*[steps] * k), -1).reshape(-1, k)
+    shares = common_shares(k)
+    assert shares.min() < 0 < shares.max()
+    assert shares.size == COMMON_WAGERS
+    for which, share in enumerate(shares):
+        spread = np.sqrt([1.0 + (k - 1) * share] + [1.0 - share] * (k - 1))
+        points = places * spread
+        logs = np.array([common_gains(row[None])[which] for row in points @ axes.T])
+        density = np.exp(logs - 0.5 * np.square(points).sum(1)) / (2.0 * math.pi) ** (0.5 * k)
+        assert density.sum() * spread.prod() == pytest.approx(1.0, abs=1e-6), share
 
 
 @pytest.mark.parametrize("text", NOISES)

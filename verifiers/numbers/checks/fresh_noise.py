@@ -9,11 +9,13 @@ from ...checks.base import Finding
 from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
 from ..evidence.copies import CopyEvidence, matches
+from ..evidence.remembered import LateCopies, RememberedNoise
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
 _EARLIER = "the same calls of an earlier run"
+_LONG_AGO = "any draw before, in the first numbers of releases"
 _WAYS = {
     _EARLIER: "a seed fixed at the start of the target: every start repeats the noise",
     "the release before": "noise is drawn once and used for several releases",
@@ -21,23 +23,30 @@ _WAYS = {
     "the release before, with the other sign": "releases come in pairs of opposite noise",
     "the coordinate before": "one draw serves several numbers of a release",
     "the coordinate before, with the other sign": "numbers of a release have opposite noise",
+    _LONG_AGO: "noise comes again: a table, a short period, or a small pool of seeds",
 }
 """What noise may be a copy of, and why."""
 
 _WANTED = 2_000
+_COMPARED = 4  # first numbers of a release that are compared with all that is remembered
 
 
 class FreshNoise(Weighed):
-    """Wagers on copies of what came just before, at the same place in the call, or beside."""
+    """Wagers on copies of what came just before, at the same place in the call, or beside.
+
+    Of the first numbers also of what came long before.
+    """
 
     id = "fresh-noise"
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.ways = {way: CopyEvidence() for way in _WAYS}
+        self.ways: dict[str, CopyEvidence | LateCopies] = {way: CopyEvidence() for way in _WAYS}
+        self._long_ago = self.ways[_LONG_AGO] = LateCopies()
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._digits = 53
+        self._remembered = RememberedNoise(self.noise)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -56,6 +65,9 @@ class FreshNoise(Weighed):
         firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
         later = begins if self._first is not None else begins[1:]
         self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
+        if self._remembered.applies:
+            repeats = self._remembered.repeats(y[:, :_COMPARED], x[:, :_COMPARED], self._digits)
+            self._long_ago.observe(*repeats)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ....reference.arrays import Matrix
+from ....reference.arrays import Matrix, Vector
 from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
@@ -15,10 +15,12 @@ from ..evidence.copula import (
     PAIR_WAGERS,
     CopulaEvidence,
     common_gains,
+    common_shares,
     folded,
     pair_gains,
     scores,
 )
+from ..evidence.lagged import LaggedPairs
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -27,8 +29,15 @@ _WANTED, _FEWEST = 2_000, 200
 _SEEN = 0.1  # a correlation that shows in as many as are wanted
 
 _COMMON, _SIZES = "a part that all numbers of a release share", "sizes that they share"
-_BESIDE, _BEFORE = "neighbouring coordinates", "a release and the one before"
-_BESIDE_SIZES = "the sizes of neighbouring coordinates"
+_BESIDE, _BESIDE_SIZES = "neighbouring coordinates", "the sizes of neighbouring coordinates"
+_BEFORE = {
+    1: "a release and the one before",
+    2: "a release and the second before",
+    4: "a release and the fourth before",
+    8: "a release and the eighth before",
+}
+_WAYS = 2
+"""Of pairing neighbours: (0, 1), (2, 3), ... and (1, 2), (3, 4), ..."""
 
 
 class Independence(Weighed):
@@ -42,39 +51,31 @@ class Independence(Weighed):
         width = plan.coordinates.size
         places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
         self._pairs = list(combinations([int(p) for p in places], 2))
-        whole = [_BEFORE] + ([_BESIDE, _BESIDE_SIZES] if width > 1 else [])
-        self.kinds = {name: CopulaEvidence(PAIR_WAGERS) for name in whole}
+        whole = [*_BEFORE.values()] + ([_BESIDE, _BESIDE_SIZES] if width > 1 else [])
+        self.kinds = {name: CopulaEvidence(PAIR_WAGERS, _WAYS) for name in whole}
         if width > 1:
             self.kinds |= {name: CopulaEvidence(COMMON_WAGERS) for name in (_COMMON, _SIZES)}
         self.pairs = {pair: CopulaEvidence(PAIR_WAGERS) for pair in self._pairs}
-        self._last: Matrix | None = None
+        self._lagged = {
+            lag: [LaggedPairs(lag, way * lag) for way in range(_WAYS)] for lag in _BEFORE
+        }
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
         u = draws.placed.uniform
         z, size = scores(u), folded(u)
-        self._observe_releases(z)
+        for lag, ways in self._lagged.items():
+            for way, pairs in enumerate(ways):
+                self.kinds[_BEFORE[lag]].observe(pair_gains(*pairs.of(z)), way)
         if u.shape[1] > 1:
-            # pairs that have no draw in common: (0, 1), (2, 3), ...
-            even = 2 * (u.shape[1] // 2)
             for name, found in ((_BESIDE, z), (_BESIDE_SIZES, size)):
-                self.kinds[name].observe(
-                    pair_gains(found[:, 0:even:2].ravel(), found[:, 1:even:2].ravel())
-                )
+                for way in range(_WAYS):
+                    self.kinds[name].observe(_beside(found[:, way:]), way)
             self.kinds[_COMMON].observe(common_gains(z))
             self.kinds[_SIZES].observe(common_gains(size))
         for (one, other), evidence in self.pairs.items():
             evidence.observe(pair_gains(z[:, one], z[:, other]))
         self.draws += u.size
-
-    def _observe_releases(self, z: Matrix) -> None:
-        """Releases in pairs, the second with the first; one that is left waits for its own."""
-        rows = z if self._last is None else np.vstack([self._last, z])
-        even = 2 * (len(rows) // 2)
-        if even:
-            first, second = rows[0:even:2], rows[1:even:2]
-            self.kinds[_BEFORE].observe(pair_gains(first.ravel(), second.ravel()))
-        self._last = rows[even:] if even < len(rows) else None
 
     @property
     def log_e_value(self) -> float:
@@ -100,9 +101,11 @@ class Independence(Weighed):
                 found = self.pairs[pair]
                 one, other = (self.plan.coordinates[k] for k in pair)
                 where = f"coordinates {one} and {other}"
-        told = ""
-        if found.gains.size == PAIR_WAGERS:
-            told = f", a correlation of about {CORRELATIONS[int(np.argmax(found.gains))]:g}"
+        if where in (_COMMON, _SIZES):
+            share = common_shares(self.plan.coordinates.size)[found.best]
+            told = "" if share > 0 else ", with opposite signs: they cancel in their sum"
+        else:
+            told = f", a correlation of about {CORRELATIONS[found.best]:g}"
         cause = f"noise depends: {where}{told}"
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{told}"
@@ -112,6 +115,12 @@ class Independence(Weighed):
         """See `NumberCheck.silence`."""
         seen = _SEEN * math.sqrt(_WANTED / self._wanted)
         return Finding(
-            f"{self.draws:,} draws depend neither on their neighbours nor on the release before; "
+            f"{self.draws:,} draws depend neither on their neighbours nor on releases before; "
             f"a correlation of {seen:.2g} over all of them would have been seen"
         )
+
+
+def _beside(found: Matrix) -> Vector:
+    """Log-ratios of columns (n, k) in pairs: the first two, the next two, and so on."""
+    even = 2 * (found.shape[1] // 2)
+    return pair_gains(found[:, 0:even:2].ravel(), found[:, 1:even:2].ravel())

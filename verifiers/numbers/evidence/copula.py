@@ -16,6 +16,7 @@ CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.
 """Of two draws; the same number of wagers on each kind of pair."""
 
 _COMMON = np.array([0.02, 0.1, 0.3, 0.7, 0.97])
+_OPPOSED = np.array([-0.5, -0.9, -0.999])  # of the least share that k scores can have
 _EDGE = 1e-12
 
 
@@ -31,21 +32,30 @@ def folded(uniform: Matrix) -> Matrix:
 
 def pair_gains(one: Vector, other: Vector) -> Vector:
     """Summed log-ratios (correlations,) of pairs of scores, each pair apart from the others."""
-    squares, product = float((one * one + other * other).sum()), float((one * other).sum())
+    squares, product = float(one @ one + other @ other), float(one @ other)
     rho = CORRELATIONS
     rest = 1.0 - rho * rho
     gains = (2.0 * rho * product - rho * rho * squares) / (2.0 * rest)
     return np.asarray(gains - 0.5 * one.size * np.log(rest))
 
 
-def common_gains(rows: Matrix) -> Vector:
-    """Summed log-ratios (shares,) of rows (n, k) of scores that have a common part.
+def common_shares(k: int) -> Vector:
+    """Correlations (shares,) of every two of k scores, two or more, that are wagered on.
 
-    Each score is sqrt(r) times one draw for its row and sqrt(1 - r) times its own.
+    A share above 0 is that of a part that all have in common. Below 0, scores cancel in their sum:
+    it is constant at -1 / (k - 1), and there is no law beyond.
+    """
+    return np.concatenate([_COMMON, _OPPOSED / (k - 1)])
+
+
+def common_gains(rows: Matrix) -> Vector:
+    """Summed log-ratios (shares,) of rows (n, k) of scores, every two of which correlate alike.
+
+    A row has covariance (1 - r) I + r 11^T; see `common_shares`.
     """
     n, k = rows.shape
     total, squares = rows.sum(1), np.square(rows).sum(1)
-    r = _COMMON
+    r = common_shares(k)
     rest = 1.0 - r
     inverse = r / (rest * (rest + k * r))
     quadratic = squares.sum() * (1.0 / rest - 1.0) - np.square(total).sum() * inverse
@@ -54,19 +64,28 @@ def common_gains(rows: Matrix) -> Vector:
 
 
 class CopulaEvidence:
-    """Mixture over correlations of one kind of pair, or over common parts."""
+    """Mixture over correlations of one kind of pair, or over common parts.
 
-    def __init__(self, wagers: int) -> None:
-        self.gains = np.zeros(wagers)
+    ways: of pairing the same draws, such as (0, 1), (2, 3), ... and (1, 2), (3, 4), ... Pairs of
+    different ways have draws in common: each way is a wager of its own.
+    """
 
-    def observe(self, gains: Vector) -> None:
+    def __init__(self, wagers: int, ways: int = 1) -> None:
+        self.gains = np.zeros((ways, wagers))
+
+    def observe(self, gains: Vector, way: int = 0) -> None:
         """Adds summed log-ratios (wagers,)."""
-        self.gains += gains
+        self.gains[way] += gains
 
     @property
     def log_e_value(self) -> float:
         """Expectation 1 under the claim."""
-        return log_mixture_of(self.gains, np.full(self.gains.size, -math.log(self.gains.size)))
+        return log_mixture_of(self.gains, np.full(self.gains.shape, -math.log(self.gains.size)))
+
+    @property
+    def best(self) -> int:
+        """The wager that has gained the most, in whichever way."""
+        return int(np.argmax(self.gains.max(0)))
 
 
-PAIR_WAGERS, COMMON_WAGERS = CORRELATIONS.size, _COMMON.size
+PAIR_WAGERS, COMMON_WAGERS = CORRELATIONS.size, _COMMON.size + _OPPOSED.size

@@ -1,0 +1,115 @@
+"""Noise that depends on other noise of its release or of releases before, and pairs of it."""
+
+import math
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.reference.arrays import Matrix
+from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.numbers.evidence.lagged import LaggedPairs
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+Drawn = Callable[[int], Matrix]
+
+
+@pytest.mark.parametrize("lag", [1, 2, 4, 8])
+@pytest.mark.parametrize("parts", [[40], [1] * 40, [3, 0, 17, 1, 19]])
+def test_every_pair_once_and_no_row_twice(lag: int, parts: list[int]) -> None:
+    """However releases come. Ratios of pairs that share a release do not multiply to a wager."""
+    rows = np.arange(80.0).reshape(40, 2)
+    firsts = []
+    for skip in (0, lag):
+        pairs, found = LaggedPairs(lag, skip), []
+        for part in np.split(rows, np.cumsum(parts)[:-1]):
+            one, other = pairs.of(part)
+            assert (other - one == 2 * lag).all()  # the same column, so many rows on
+            found += [*one, *other]
+            firsts += [*one]
+        assert len(set(found)) == len(found)
+    assert len(set(firsts)) == len(firsts)
+    assert set(firsts) >= set(rows[: 40 - 2 * lag].ravel())
+
+
+def at_odd_boundaries(rng: np.random.Generator) -> Drawn:
+    """Releases 2k + 1 and 2k + 2 have a correlation of 0.95; 2k and 2k + 1 have none."""
+    asked, last = 0, 0.0
+
+    def drawn(size: int) -> Matrix:
+        nonlocal asked, last
+        found = np.empty((size, 1))
+        for row in range(size):
+            fresh = float(rng.normal())
+            last = (
+                0.95 * last + math.sqrt(1 - 0.95**2) * fresh if asked and not asked % 2 else fresh
+            )
+            found[row] = last
+            asked += 1
+        return found
+
+    return drawn
+
+
+def in_a_band(rng: np.random.Generator) -> Drawn:
+    """The noise of a matrix mechanism, released as if it were fresh: each is part of one later."""
+    before = rng.normal(size=(2, 10))
+
+    def drawn(size: int) -> Matrix:
+        nonlocal before
+        z = np.vstack([before, rng.normal(size=(size, 10))])
+        before = z[-2:]
+        return 0.8 * z[2:] - 0.6 * z[:-2]
+
+    return drawn
+
+
+def exact_total(rng: np.random.Generator) -> Drawn:
+    """Noise less its mean: every number has its noise, and their total has none."""
+
+    def drawn(size: int) -> Matrix:
+        z = rng.normal(size=(size, 100))
+        return np.asarray((z - z.mean(1, keepdims=True)) / math.sqrt(0.99))
+
+    return drawn
+
+
+def columns_at_odd_boundaries(rng: np.random.Generator) -> Drawn:
+    """Of 400 numbers, the second and third are alike, the fourth and fifth, and so on."""
+
+    def drawn(size: int) -> Matrix:
+        z = rng.normal(size=(size, 400))
+        z[:, 2::2] = 0.3 * z[:, 1:-1:2] + math.sqrt(0.91) * z[:, 2::2]
+        return z
+
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("make", "cells", "told"),
+    [
+        (at_odd_boundaries, 1, "a release and the one before"),
+        (in_a_band, 10, "a release and the second before"),
+        (exact_total, 100, "they cancel in their sum"),
+        (columns_at_odd_boundaries, 400, "neighbouring coordinates"),
+    ],
+)
+def test_dependence_is_found(
+    make: Callable[[np.random.Generator], Drawn], cells: int, told: str
+) -> None:
+    """Each number follows the claim by itself."""
+    name = f'"noisy-histogram"\ncells = {cells}' if cells > 1 else '"noisy-count"'
+    text = f'[mechanism]\nname = {name}\nnoise = "gaussian:3"\nadjacency = "add-remove"\n'
+    claim = parse_numbers_claim(tomllib.loads(text))
+    drawn = make(np.random.default_rng(12))
+
+    def aggregate(values: Any, size: int) -> Matrix:
+        return np.asarray(values, dtype=np.float64) + 3.0 * drawn(size)
+
+    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim)
+    failed = {check.id: check.message for check in report.checks if check.verdict is Verdict.FAIL}
+    assert told in failed["independence"]

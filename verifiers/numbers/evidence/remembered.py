@@ -1,0 +1,132 @@
+"""Draws of a release's first number that come again, however long ago they came first.
+
+Noise from a table, a generator of a short period or a small pool of seeds is a copy of draws that
+lie anywhere before. A fresh draw matches one of m remembered ones with a chance of at most m times
+that of the likeliest window as wide as a match, which is the price of a match here: the release has
+no part in it, nor what is remembered but its number.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.arrays import Matrix, Vector
+from ....reference.numbers import NumberNoise
+from ...evidence.mixture import log_mixture_of
+from .copies import SHARES, CopyEvidence
+
+_MOST = 1 << 16
+_AT_ONCE = 1 << 12
+_PRICE = 2.0**-4  # of a match at most; no more draws are remembered than that allows
+_NEAR = {53: 2.0**-23, 24: 2.0**-18}
+"""Between draws that match, in scales: by the digits of the floats that carry them."""
+
+STARTS = (0, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16)
+
+
+class LateCopies:
+    """A mixture of wagers on copies that begin after so many draws, STARTS.
+
+    Before noise comes again there is no copy: what is lost by then takes as many copies to regain.
+    """
+
+    def __init__(self) -> None:
+        self._since = [CopyEvidence() for _ in STARTS]
+
+    def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
+        """See `CopyEvidence.observe`."""
+        seen = self.draws
+        for start, evidence in zip(STARTS, self._since, strict=True):
+            skip = min(max(0, start - seen), matched.size)
+            evidence.observe(matched[skip:], log_chance[int(matched[:skip].sum()) :])
+
+    @property
+    def draws(self) -> int:
+        """Draws seen."""
+        return self._since[0].draws
+
+    @property
+    def matches(self) -> int:
+        """Copies seen."""
+        return self._since[0].matches
+
+    @property
+    def log_ratios(self) -> Vector:
+        """Of all wagers (starts times shares,)."""
+        return np.concatenate([evidence.log_ratios for evidence in self._since])
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 where each draw is fresh."""
+        wagers = len(STARTS) * SHARES.size
+        return log_mixture_of(self.log_ratios, np.full(wagers, -math.log(wagers)))
+
+
+class RememberedNoise:
+    """Draws of continuous noise, compared with about as many as `keep` before; in parts."""
+
+    def __init__(self, noise: NumberNoise, keep: int = _MOST) -> None:
+        self._noise, self._keep = noise, keep
+        self._old, self._new = np.zeros(0), np.zeros(0)  # sorted; half of what is kept each
+        unbounded = math.isinf(noise.low) and math.isinf(noise.high)
+        self.applies = unbounded and not noise.grid and not noise.family.whole
+        """Whether draws are so rarely alike that a match tells much."""
+
+    def repeats(
+        self, released: Matrix, exact: Matrix, digits: int = 53
+    ) -> tuple[NDArray[np.bool_], Vector]:
+        """Which draws (m,) repeat an earlier one, and the log-prices (k,) of those that do.
+
+        released, exact: (n, k), in the order released; the first of the k are remembered, and the
+        others of a few releases until these are looked at. m <= n k: draws beside numbers so large
+        that floats lose more of them than lies between a match are left out.
+        """
+        scale = self._noise.family.scale
+        near = _NEAR[digits] * scale
+        likeliest = float(self._noise.family.log_mass(np.array(0.0), np.array(2.0 * near)))
+        keep = min(self._keep, int(_PRICE * math.exp(-likeliest)))
+        matched, prices = [np.zeros(0, dtype=bool)], [np.zeros(0)]
+        all_y, all_x = released.ravel(), exact.ravel()
+        first = np.arange(released.size) % released.shape[1] == 0
+        for at in range(0, released.size, _AT_ONCE):
+            part = slice(at, at + _AT_ONCE)
+            y, x = all_y[part], all_x[part]
+            # of what a match would release: none of it depends on the releases of this part
+            fine = self._noise.half_width(np.abs(x) + self._bound, digits) <= near
+            found, before = self._take((y - x)[fine], first[part][fine], near, keep)
+            matched.append(found)
+            prices.append((np.log(np.maximum(before, 1.0)) + likeliest)[found])
+        return np.concatenate(matched), np.concatenate(prices)
+
+    @property
+    def _bound(self) -> float:
+        """Draws beyond it match nothing; those of the claim are, once in e^32."""
+        return 32.0 * self._noise.family.scale
+
+    def _take(
+        self, drawn: Vector, first: NDArray[np.bool_], near: float, keep: int
+    ) -> tuple[NDArray[np.bool_], Vector]:
+        """Which draws (m,) repeat one before, of how many; then the first ones are remembered."""
+        before = np.arange(drawn.size, dtype=np.float64) + (self._old.size + self._new.size)
+        kept = np.abs(drawn) <= self._bound
+        found = _is_near(drawn, self._old, near) | _is_near(drawn, self._new, near)
+        order = np.argsort(drawn, kind="stable")
+        close = np.diff(drawn[order]) <= near
+        found[np.maximum(order[:-1], order[1:])[close]] = True
+        found &= kept
+        grown = np.concatenate([self._new, np.sort(drawn[first & kept & ~found])])
+        self._new = np.sort(grown, kind="stable")
+        if self._new.size >= keep // 2:
+            self._old, self._new = self._new, np.zeros(0)
+        return found, before
+
+
+def _is_near(drawn: Vector, remembered: Vector, near: float) -> NDArray[np.bool_]:
+    """Which draws (n,) lie near one of those remembered, in order (m,)."""
+    if not remembered.size:
+        return np.zeros(drawn.size, dtype=bool)
+    place = np.searchsorted(remembered, drawn)
+    above = np.abs(remembered[np.minimum(place, remembered.size - 1)] - drawn)
+    below = np.abs(remembered[np.maximum(place - 1, 0)] - drawn)
+    return np.minimum(above, below) <= near
