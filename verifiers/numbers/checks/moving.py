@@ -57,6 +57,11 @@ class MovingRecords:
         raise NotImplementedError
 
     @property
+    def axis(self) -> int:
+        """Of the number that is altered where one is: one of those that are looked at."""
+        return int(self.plan.coordinates[0])
+
+    @property
     def asks(self) -> int:
         """See `AskingCheck.asks`."""
         return self.releases * len(self.asked)
@@ -131,7 +136,7 @@ class MovingRecords:
         found = self._moved(neighbour, released, exact, allowed, lost=lost, half=half)
         if found is None and self._turns and neighbour.direction is not None:
             along, size = neighbour.direction[:, None], np.abs(neighbour.direction)[:, None]
-            allowed = sensitivity(self.claim.mechanism.aggregation, 2)
+            allowed = neighbour.units * sensitivity(self.claim.mechanism.aggregation, 2)
             # of a sum of products the floats lose little more than of its numbers
             lost = lost @ size + (ulp(released, digits) + exact.size * ulp(released, 53)) @ size
             released, exact = released @ along, exact @ along

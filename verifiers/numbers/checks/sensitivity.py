@@ -17,7 +17,7 @@ class Sensitivity(MovingRecords):
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`."""
-        found = [n for n in neighbours(claim, seed) if n.name.endswith(_TELLING)]
+        found = [n for n in neighbours(claim, seed, self.axis) if n.name.endswith(_TELLING)]
         return [n for n in found if "-" not in n.name]
 
     def passed(self, served: int, queries: int) -> str:
