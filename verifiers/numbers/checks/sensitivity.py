@@ -26,5 +26,5 @@ class Sensitivity(MovingRecords):
         seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
         return (
             f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
-            f"{seen:.3g} beyond it would have been seen with probability 0.99"
+            f"{seen:.3g} beyond it would have been seen with probability 0.99{self.narrow}"
         )
