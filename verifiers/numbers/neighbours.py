@@ -18,6 +18,18 @@ from .plan import as_values, at_once
 
 _RECORDS, _SHOWN = 9, 12
 
+_GROUPS = (
+    ("first", 10.0),
+    ("middle", 100.0),
+    ("some", 10.0),
+    ("some", 1000.0),
+    ("most", 1.5),
+    ("most", 3.0),
+    ("most", 10.0),
+    ("most", 100.0),
+)
+"""Where units beyond the bounds stand, and by how much; alone and last, `_extremes` are."""
+
 
 @dataclass(frozen=True)
 class Neighbour:
@@ -25,7 +37,8 @@ class Neighbour:
 
     allowed: how far a coordinate may move; name: what the altered record is; expected: whether
     clipping is for it: what it is not for may be refused. direction: of the altered record (d,), of
-    length 1, in which it pulls; None where it has none.
+    length 1, in which it pulls; None where it has none. units: whose data differ: a group lies as
+    far from its neighbour as so many steps of a unit each, and `allowed` counts them all.
     """
 
     name: str
@@ -34,14 +47,79 @@ class Neighbour:
     allowed: float
     expected: bool
     direction: Vector | None = None
+    units: int = 1
 
 
-def neighbours(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
-    """Inputs with an extreme record that the bounds allow, and with records beyond them."""
+def neighbours(claim: NumbersClaim, seed: int, axis: int = 0) -> Iterator[Neighbour]:
+    """Inputs with an extreme record that the bounds allow, and with records beyond them.
+
+    axis: of the number that is extreme where one is.
+    """
     if isinstance(claim.mechanism.aggregation, NoisyHistogram):
         yield from _of_counts(claim)
         return
-    yield from _of_records(claim, np.random.default_rng([seed, 4]))
+    yield from _of_records(claim, np.random.default_rng([seed, 4]), axis)
+
+
+def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
+    """Inputs in which one, some or most units lie beyond the bounds, by little and by much.
+
+    Each unit may move the exact value by the sensitivity, so that a group moves it by as many.
+    """
+    mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
+    if isinstance(aggregation, NoisyHistogram):
+        return
+    times, width = aggregation.contributions, mechanism.width
+    units = max(1, at_once(width, _RECORDS * times) // times)
+    replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
+    for where, size in _GROUPS:
+        inside, before, beyond = _across(claim, axis, size)
+        places = _places(where, units)
+        records = np.tile(inside, (units, times, 1))
+        others = np.delete(records, places, axis=0)
+        if replaces:
+            others = np.concatenate([others, np.tile(before, (places.size, times, 1))])
+        records[places] = beyond
+        exact = aggregation.exact(as_values(claim, others.reshape(-1, width)))
+        name = f"the {where} of {units} records, {size:g} times beyond the bound,"
+        if places.size > 1:
+            name = f"a group of {places.size} of {units} records, {size:g} times beyond the bound,"
+        allowed = places.size * sensitivity(aggregation, math.inf)
+        pulls = _direction(beyond) if mechanism.upper is None else None
+        values = as_values(claim, records.reshape(-1, width))
+        yield Neighbour(name, values, exact, allowed, True, pulls, places.size)
+
+
+def _places(where: str, units: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Which of the units are altered, each once."""
+    if where == "first":
+        return np.zeros(1, dtype=np.int64)
+    if where == "middle":
+        return np.full(1, units // 2, dtype=np.int64)
+    if where == "some":
+        return np.unique([0, units // 2, units - 1])
+    return np.arange(max(1, units - 1))
+
+
+def _across(claim: NumbersClaim, axis: int, size: float) -> tuple[Vector, Vector, Vector]:
+    """Records (width,): inside the bounds, at the bound on one side, and beyond the other side.
+
+    size: how far beyond, as a multiple of the bound; of a box, from its middle.
+    """
+    mechanism = claim.mechanism
+    inside = np.zeros(mechanism.width)
+    if mechanism.lower is None or mechanism.upper is None:
+        unit = inside.copy()
+        unit[axis] = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+        return inside, -unit, size * unit
+    lower, upper = mechanism.lower, mechanism.upper
+    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
+    # to the side that lies farther from 0, where an added record moves a sum farthest
+    before, sign = (lower, 1.0) if abs(upper) >= abs(lower) else (upper, -1.0)
+    beyond = middle + sign * size * half
+    if mechanism.of_whole_numbers:
+        middle, beyond = math.floor(middle), sign * math.ceil(sign * beyond)
+    return inside + middle, inside + before, inside + beyond
 
 
 def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
@@ -57,7 +135,7 @@ def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
     yield Neighbour("one unit's records in one cell", more, counts.astype(float), allowed, True)
 
 
-def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neighbour]:
+def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Iterator[Neighbour]:
     mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
     width = mechanism.width
     # one more than a user has: where they are replaced, as many others must go
@@ -70,7 +148,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> Iterator[Neigh
     allowed = sensitivity(aggregation, math.inf)
     replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
     base = records[:-1] if replaces else records
-    for name, drawn, expected in _extremes(mechanism.width, rng):
+    for name, drawn, expected in _extremes(width, axis, rng):
         record = np.rint(drawn) if mechanism.of_whole_numbers else drawn
         times = aggregation.contributions
         altered = np.vstack([base[: len(base) - (times - 1 if replaces else 0)], *[record] * times])
@@ -109,10 +187,12 @@ def _direction(record: Vector) -> Vector | None:
     return np.asarray(unit / np.linalg.norm(unit))
 
 
-def _extremes(width: int, rng: np.random.Generator) -> Iterator[tuple[str, Vector, bool]]:
-    """Records (width,) by name, and whether clipping is for them."""
+def _extremes(
+    width: int, place: int, rng: np.random.Generator
+) -> Iterator[tuple[str, Vector, bool]]:
+    """Records (width,) by name, and whether clipping is for them; place: of one extreme number."""
     axis = np.zeros(width)
-    axis[0] = 1.0
+    axis[place] = 1.0
     spread = np.ones(width)
     for size, word in ((1e3, "1,000"), (1e12, "10^12"), (1e308, "10^308")):
         yield f"a record with one number of {word}", size * axis, True

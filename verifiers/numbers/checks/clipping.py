@@ -1,7 +1,7 @@
 """`clipping`: a record beyond all bounds moves a release by the sensitivity at most."""
 
 from ..claim import NumbersClaim
-from ..neighbours import Neighbour, neighbours
+from ..neighbours import Neighbour, groups, neighbours
 from .moving import MovingRecords
 
 
@@ -13,14 +13,14 @@ class Clipping(MovingRecords):
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`: all that are known."""
-        return list(neighbours(claim, seed))
+        return [*neighbours(claim, seed, self.axis), *groups(claim, self.axis)]
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
         moved = "a record at or beyond the bounds moves"
         if served > 1:
-            moved = f"{served} records at and beyond the bounds move"
+            moved = f"records at and beyond the bounds, in {served} inputs, move"
         return (
             f"{moved} a release by no more than the claim allows, by all that {queries:,} releases "
-            "show: some scales of the noise would be seen"
+            f"show: some scales of the noise would be seen{self.narrow}"
         )

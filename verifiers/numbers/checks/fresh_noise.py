@@ -29,6 +29,7 @@ _WAYS = {
 
 _WANTED = 2_000
 _COMPARED = 4  # first numbers of a release that are compared with all that is remembered
+_AT_A_LOOK = 1 << 16  # releases of a look that are: of 10^7, a tenth
 
 
 class FreshNoise(Weighed):
@@ -66,7 +67,8 @@ class FreshNoise(Weighed):
         later = begins if self._first is not None else begins[1:]
         self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
         if self._remembered.applies:
-            repeats = self._remembered.repeats(y[:, :_COMPARED], x[:, :_COMPARED], self._digits)
+            some = slice(_AT_A_LOOK), slice(_COMPARED)
+            repeats = self._remembered.repeats(y[some], x[some], self._digits)
             self._long_ago.observe(*repeats)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size

@@ -1,7 +1,7 @@
 """What the checks of single records share: an altered record, and how far it moves a release."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,8 +30,9 @@ _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 class MovingRecords:
     """Asks inputs with one altered record each, so many releases of each.
 
-    Every input has wagers of its own, on each coordinate and, where noise is the same in every
-    direction, along the record. A record that no bound is for may be refused.
+    Every input has wagers of its own, on each coordinate that is looked at and, where noise is the
+    same in every direction, on all of them along the record. A record that no bound is for may be
+    refused.
     """
 
     id: str
@@ -55,6 +56,20 @@ class MovingRecords:
     def passed(self, served: int, queries: int) -> str:
         """What to say where nothing has moved too far."""
         raise NotImplementedError
+
+    @property
+    def narrow(self) -> str:
+        """What a pass says where a norm is bounded, and only single numbers were looked at."""
+        mechanism = self.claim.mechanism
+        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
+        if not bounded or mechanism.width == 1 or self._turns:
+            return ""
+        return "; single numbers were looked at, not the norm over all"
+
+    @property
+    def axis(self) -> int:
+        """Of the number that is altered where one is: one of those that are looked at."""
+        return int(self.plan.coordinates[0])
 
     @property
     def asks(self) -> int:
@@ -103,19 +118,25 @@ class MovingRecords:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
         return found
 
-    def _released(self, standing: NumbersStanding, neighbour: Neighbour) -> Matrix:
-        most, left, found = at_once(self.claim.mechanism.width, self.releases), self.releases, []
+    def _released(self, standing: NumbersStanding, neighbour: Neighbour) -> "_Asked":
+        most, left = at_once(self.claim.mechanism.width, self.releases), self.releases
+        found, along = [], []
         while left:
             size = min(left, most)
             reply = standing.target.ask(neighbour.values, size)
             standing.spend(size)
             shaped = self.claim.release.shaped(reply, neighbour.values, size)
             found.append(shaped[:, self.plan.coordinates])
+            if self._turns and neighbour.direction is not None:
+                unit = neighbour.direction
+                with np.errstate(invalid="ignore", over="ignore"):
+                    along.append(np.stack([shaped @ unit, np.abs(shaped) @ np.abs(unit)], 1))
             left -= size
-        return np.concatenate(found)
+        return _Asked(np.concatenate(found), np.concatenate(along) if along else None)
 
-    def _judged(self, neighbour: Neighbour, released: Matrix) -> Finding | None:
+    def _judged(self, neighbour: Neighbour, asked: "_Asked") -> Finding | None:
         """The violation, if it is one."""
+        released = asked.numbers
         finite = np.isfinite(released)
         if not finite.all():
             return Finding(
@@ -129,15 +150,24 @@ class MovingRecords:
         lost = self._lost(neighbour, np.abs(exact) + allowed, digits)
         half = self.noise.half_width(released, digits)
         found = self._moved(neighbour, released, exact, allowed, lost=lost, half=half)
-        if found is None and self._turns and neighbour.direction is not None:
-            along, size = neighbour.direction[:, None], np.abs(neighbour.direction)[:, None]
-            allowed = sensitivity(self.claim.mechanism.aggregation, 2)
-            # of a sum of products the floats lose little more than of its numbers
-            lost = lost @ size + (ulp(released, digits) + exact.size * ulp(released, 53)) @ size
-            released, exact = released @ along, exact @ along
-            half = self.noise.half_width(released)
-            found = self._moved(neighbour, released, exact, allowed, lost=lost, half=half)
+        if found is None and asked.along is not None and neighbour.direction is not None:
+            found = self._moved_along(neighbour, neighbour.direction, asked.along, digits)
         return found
+
+    def _moved_along(
+        self, neighbour: Neighbour, direction: Vector, along: Matrix, digits: int
+    ) -> Finding | None:
+        """The violation of releases (n, 2), by the projection of all their numbers."""
+        if not np.isfinite(along).all():
+            return None
+        allowed = neighbour.units * sensitivity(self.claim.mechanism.aggregation, 2)
+        lost = self._lost(neighbour, np.abs(neighbour.exact) + neighbour.allowed, digits)
+        # of a sum of products the floats lose little more than of its numbers
+        apart = 2.0 ** (1 - digits) + direction.size * 2.0**-52
+        carried = lost @ np.abs(direction) + apart * along[:, 1:]
+        released, exact = along[:, :1], np.atleast_1d(neighbour.exact @ direction)
+        half = self.noise.half_width(released)
+        return self._moved(neighbour, released, exact, allowed, lost=carried, half=half)
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
         """How far floats may carry sums (k,) no larger than these: an ulp for each record.
@@ -152,11 +182,10 @@ class MovingRecords:
 
     @property
     def _turns(self) -> bool:
-        """Whether noise is the same in every direction, and all of a release is looked at."""
-        whole = self.plan.coordinates.size == self.claim.mechanism.width
+        """Whether noise is the same in every direction, along which all of a release is summed."""
         plain = not self.noise.grid and math.isinf(self.noise.low) and math.isinf(self.noise.high)
         bounded = self.claim.mechanism.clip_norm is not None
-        return whole and plain and bounded and isinstance(self.noise.family, Gaussian)
+        return plain and bounded and isinstance(self.noise.family, Gaussian)
 
     def _moved(
         self,
@@ -180,7 +209,7 @@ class MovingRecords:
         place, sign = evidence.worst
         moved = sign * float(np.median(released[:, place] - exact[place]))
         where = "the release along itself"
-        if exact.size == self.plan.coordinates.size and exact.size > 1:
+        if exact.size > 1:
             where = f"coordinate {self.plan.coordinates[place]}"
         return Finding(
             f"{neighbour.name} moves {where} by about {moved:.3g}, and the claim allows "
@@ -188,6 +217,18 @@ class MovingRecords:
             _CAUSE,
             cause=_CAUSE,
         )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Releases: numbers (n, k) that are looked at; along: of all numbers, the projection (n, 2).
+
+    Its first column is the projection on the record's direction, its second that of the sizes of
+    the numbers on the sizes of the direction, which bounds what floats have lost.
+    """
+
+    numbers: Matrix
+    along: Matrix | None
 
 
 def _records_of(claim: NumbersClaim, neighbour: Neighbour) -> int:

@@ -17,7 +17,7 @@ class Sensitivity(MovingRecords):
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`."""
-        found = [n for n in neighbours(claim, seed) if n.name.endswith(_TELLING)]
+        found = [n for n in neighbours(claim, seed, self.axis) if n.name.endswith(_TELLING)]
         return [n for n in found if "-" not in n.name]
 
     def passed(self, served: int, queries: int) -> str:
@@ -26,5 +26,5 @@ class Sensitivity(MovingRecords):
         seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
         return (
             f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
-            f"{seen:.3g} beyond it would have been seen with probability 0.99"
+            f"{seen:.3g} beyond it would have been seen with probability 0.99{self.narrow}"
         )

@@ -1,0 +1,83 @@
+"""A norm over more numbers than a run looks at: their projection is of all of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_alone import claimed, outcome
+
+from dpassay.reference.numbers import Clipping as Bounds
+from dpassay.verifiers.findings.verdict import Verdict
+from dpassay.verifiers.numbers.checks.clipping import Clipping
+from dpassay.verifiers.numbers.checks.sensitivity import Sensitivity
+
+WIDE = """name = "noisy-gradient"
+noise = "{}"
+adjacency = "add-remove"
+shapes = [[40, 30], [30], [30, 10], [10]]
+clip_norm = 1.0
+divide_by = 32
+"""
+
+
+def per_tensor(tensors: list[Any], bound: float) -> Any:
+    clip = Bounds(norm_bound=bound).clipped
+    return np.concatenate([clip(tensor) for tensor in tensors], axis=1)
+
+
+def together(tensors: list[Any], bound: float) -> Any:
+    return Bounds(norm_bound=bound).clipped(np.concatenate(tensors, axis=1))
+
+
+Clipped = Callable[[list[Any], float], Any]
+
+
+def deployment(clipped: Clipped, bound: float, kind: Any) -> Any:
+    rng = np.random.default_rng(5)
+
+    def aggregate(values: Any, size: int) -> Any:
+        tensors = [np.reshape(np.asarray(t, dtype=np.float64), (len(t), -1)) for t in values]
+        if not all(np.isfinite(tensor).all() for tensor in tensors):
+            raise ValueError("not finite")
+        total = (clipped(tensors, bound).sum(0) / 32).astype(kind)
+        noise = rng.standard_normal((size, total.size), dtype=kind)
+        return total + kind(1.1 / 32) * noise
+
+    return aggregate
+
+
+@pytest.mark.parametrize(
+    ("check", "clipped", "bound"),
+    [(Sensitivity, per_tensor, 1.0), (Sensitivity, together, 2.0), (Clipping, together, 20.0)],
+)
+def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float) -> None:
+    """All passed: of 1,540 numbers 1,000 were looked at, and nothing was said of their norm."""
+    found = outcome(check, claimed(WIDE.format("gaussian:1.1")), deployment(clipped, bound, float))
+    assert found is not None
+    assert found.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("check", [Clipping, Sensitivity])
+def test_a_bounded_norm_of_many_numbers_passes(check: Any) -> None:
+    """In single precision too, whose losses add up over all numbers."""
+    claim = claimed(WIDE.format("gaussian:1.1"))
+    found = outcome(check, claim, deployment(together, 1.0, np.float32))
+    assert found is not None
+    assert found.verdict is Verdict.PASS, found.finding.message
+    assert "single numbers" not in found.finding.message
+
+
+@pytest.mark.parametrize("noise", ["laplace:1.1", "gaussian:1.1;grid=2^-20"])
+def test_a_pass_says_that_no_norm_was_looked_at(noise: str) -> None:
+    claim, rng = claimed(WIDE.format(noise)), np.random.default_rng(3)
+    width = claim.mechanism.width
+
+    scaled = claim.mechanism.aggregation.noise
+
+    def released(values: Any, size: int) -> Any:
+        return scaled.sample(np.zeros(width), size, rng)
+
+    found = outcome(Clipping, claim, released)
+    assert found is not None
+    assert found.finding.message.endswith("not the norm over all")
