@@ -51,7 +51,7 @@ def test_claims_survive_their_public_form(claim) -> None:
         ({"noise": "gausian:40"}, r"mechanism.noise: noise 'gausian:40': expected FAMILY:SCALE"),
         ({"noise": 40}, r"mechanism.noise = 40: expected a text such as 'gaussian:40'"),
         ({"noise": "laplace:40"}, r"'laplace:40': gnmax takes gaussian noise"),
-        ({"name": "pate"}, r"mechanism.name = 'pate': input should be 'gnmax'"),
+        ({"name": "pate"}, r"mechanism.name = 'pate': of labels: gnmax"),
         ({"classes": 1}, r"mechanism.classes = 1: expected a whole number from 2 to 1000$"),
         ({"classes": "10"}, r"mechanism.classes = '10': expected a whole number from 2 to 1000$"),
         ({"sigma": 3}, r"mechanism.sigma is no known key: allowed are name, noise, classes"),
