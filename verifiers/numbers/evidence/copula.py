@@ -32,7 +32,9 @@ def folded(uniform: Matrix) -> Matrix:
 
 def pair_gains(one: Vector, other: Vector) -> Vector:
     """Summed log-ratios (correlations,) of pairs of scores, each pair apart from the others."""
-    squares, product = float(one @ one + other @ other), float(one @ other)
+    # in one thread: those of a matrix product wait for each other longer than this takes
+    squares = float(np.einsum("i,i", one, one) + np.einsum("i,i", other, other))
+    product = float(np.einsum("i,i", one, other))
     rho = CORRELATIONS
     rest = 1.0 - rho * rho
     gains = (2.0 * rho * product - rho * rho * squares) / (2.0 * rest)
