@@ -1,7 +1,6 @@
 """Draws in bins say of a fault what the laws say, and nothing that the claim would say as often."""
 
 import math
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,7 +10,6 @@ from scipy import stats
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.reference.numbers.families import Gaussian, Laplace
-from dpassay.reference.numbers.noise import ulp
 from dpassay.verifiers.numbers.evidence.bins import (
     NONE,
     Placed,
@@ -103,7 +101,7 @@ def test_places_are_those_of_the_masses(family: Laplace | Gaussian) -> None:
 
 @pytest.mark.parametrize("text", [*FINE, *STEPS])
 def test_bins_of_correct_noise_come_as_often_as_claimed(text: str) -> None:
-    """And its transforms are uniform: 8 in 10^7 of correct seeds would fail."""
+    """And its transforms are uniform: of seeds, 2 in 10^7 would fail."""
     noise = parse_number_noise(text)
     placed = drawn(noise, 200_000, 8.0)
     bins = bins_of(noise)
@@ -223,35 +221,6 @@ def test_one_release_far_off_does_not_silence_the_evidence(text: str, released: 
     y = np.append(noise.sample(0.0, 100, np.random.default_rng(1)), released)
     evidence.observe(Placing(noise, np.random.default_rng(2)).placed(y, np.zeros(101)), {})
     assert evidence.log_e_value > 100.0
-
-
-@pytest.mark.parametrize(
-    ("text", "exact", "digits"),
-    [("laplace:2", 200.3, 24), ("gaussian:3", 400.0, 24), ("laplace:2", 1e10, 53)],
-)
-def test_a_wager_on_rounding_has_no_more_than_expectation_one(
-    text: str, exact: float, digits: int
-) -> None:
-    """Over all floats near multiples: 9 of them beside each one were paid as if they were it."""
-    noise = parse_number_noise(text)
-    kind: Any = np.float32 if digits == 24 else np.float64
-    for fault in known_faults(noise):
-        if fault.kind != "rounding" or (grid := float(fault.name.split()[-1])) < 0.1:
-            continue
-        reach = 40.0 * noise.family.scale
-        steps = np.arange(math.ceil((exact - reach) / grid), math.floor((exact + reach) / grid) + 1)
-        near = [(steps * grid).astype(kind)]
-        for way in (-np.inf, np.inf):
-            found = near[0]
-            for _ in range(6):
-                found = np.nextafter(found, kind(way))
-                near.append(found)
-        y = np.unique(np.concatenate(near)).astype(np.float64)
-        x, half = np.full(y.size, exact), noise.half_width(y, digits)
-        claimed = noise.log_mass(y, x, half)
-        comes = noise.log_mass(y, x, 0.5 * ulp(y, digits))
-        expected = math.fsum(np.exp(comes + fault.law(y, x, half) - claimed))
-        assert expected == pytest.approx(1.0, rel=1e-3), fault.name
 
 
 @pytest.mark.parametrize("text", ["discrete-gaussian:0.02", "discrete-laplace:0.01"])

@@ -82,7 +82,7 @@ def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
 
 
 @pytest.mark.parametrize("digits", [24, 53])
-@pytest.mark.parametrize("exact", [0.0, 8.0, 1e6])
+@pytest.mark.parametrize("exact", [0.0, 8.0, 200.3, 1e6, 1e10])
 def test_rounding_is_priced_by_the_floats_that_carry_it(digits: int, exact: float) -> None:
     """Around each multiple of the grid only one float has its mass.
 

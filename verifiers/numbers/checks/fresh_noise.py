@@ -29,7 +29,7 @@ _WAYS = {
 
 _WANTED = 2_000
 _COMPARED = 4  # first numbers of a release that are compared with all that is remembered
-_AT_A_LOOK = 1 << 16  # releases of a look that are: of 10^7, a tenth
+_AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
 
 class FreshNoise(Weighed):
@@ -46,29 +46,30 @@ class FreshNoise(Weighed):
         self._long_ago = self.ways[_LONG_AGO] = LateCopies()
         self._last: Matrix | None = None
         self._first: Matrix | None = None
-        self._digits = 53
         self._remembered = RememberedNoise(self.noise)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
         y, x = draws.released, draws.exact
-        self._digits = draws.digits
+        digits = draws.digits
         noise = y - x
         before = noise[:-1] if self._last is None else np.vstack([self._last, noise[:-1]])
         own = slice(1, None) if self._last is None else slice(0, None)
-        self._compare("the release before", y[own], x[own], before)
-        self._compare("the release before, with the other sign", y[own], x[own], -before)
+        self._compare("the release before", y[own], x[own], before, digits)
+        self._compare("the release before, with the other sign", y[own], x[own], -before, digits)
         if y.shape[1] > 1:
-            self._compare("the coordinate before", y[:, 1:], x[:, 1:], noise[:, :-1])
+            self._compare("the coordinate before", y[:, 1:], x[:, 1:], noise[:, :-1], digits)
             turned = "the coordinate before, with the other sign"
-            self._compare(turned, y[:, 1:], x[:, 1:], -noise[:, :-1])
+            self._compare(turned, y[:, 1:], x[:, 1:], -noise[:, :-1], digits)
         begins = np.flatnonzero(np.concatenate([_begins(b.calls) for b in draws.batches]))
         firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
         later = begins if self._first is not None else begins[1:]
-        self._compare("the first release of the call before", y[later], x[later], firsts[:-1])
+        self._compare(
+            "the first release of the call before", y[later], x[later], firsts[:-1], digits
+        )
         if self._remembered.applies:
             some = slice(_AT_A_LOOK), slice(_COMPARED)
-            repeats = self._remembered.repeats(y[some], x[some], self._digits)
+            repeats = self._remembered.repeats(y[some], x[some], digits)
             self._long_ago.observe(*repeats)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
@@ -78,12 +79,12 @@ class FreshNoise(Weighed):
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))
         exact = np.broadcast_to(np.array(now.exact), after[:rows].shape)
-        self._digits = digits_of(np.concatenate([before, after]))
-        self._compare(_EARLIER, after[:rows], exact, before[:rows] - exact)
+        digits = digits_of(np.concatenate([before, after]))
+        self._compare(_EARLIER, after[:rows], exact, before[:rows] - exact, digits)
 
-    def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix) -> None:
+    def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
         if y.size:
-            found, chance = matches(self.noise, y, x, copied, self._digits)
+            found, chance = matches(self.noise, y, x, copied, digits)
             self.ways[way].observe(found, chance)
 
     @property
@@ -106,7 +107,12 @@ class FreshNoise(Weighed):
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
-        return Finding(f"no more of {self.draws:,} draws repeat earlier noise than the claim gives")
+        long_ago = ", nor, in its first numbers, of any draw remembered"
+        return Finding(
+            f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
+            "before, of the call before or of the number beside"
+            f"{long_ago if self._remembered.applies else ''}"
+        )
 
 
 def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
