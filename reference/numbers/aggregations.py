@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..accounting.adjacency import Adjacency
 from ..arrays import Matrix, Vector
 from ..generators import secure_generator
+from .exact_sums import summed
 from .noise import NumberNoise
 
 Releases = NDArray[np.float64]
@@ -204,7 +205,7 @@ class NoisySum:
             row = int(np.argmin(np.isfinite(records).all(-1)))
             raise ValueError(f"record {row} is not finite: expected finite numbers")
         clipped = self.clipping.clipped(records)
-        return np.array([math.fsum(column) for column in clipped.T]) / self.divide_by
+        return summed(clipped) / self.divide_by
 
     def farthest(self, norm: float) -> Move:
         """See `Aggregation.farthest`."""
@@ -253,7 +254,9 @@ class NoisyGradient:
         found = tuple(tensor.shape[1:] for tensor in tensors)
         if found != self.shapes or len({tensor.shape[0] for tensor in tensors}) != 1:
             raise ValueError(f"tensors of shapes {found}: expected n by {self.shapes}")
-        return np.concatenate([tensor.reshape(len(tensor), -1) for tensor in tensors], axis=1)
+        widths = map(math.prod, self.shapes)
+        rows = [t.reshape(len(t), width) for t, width in zip(tensors, widths, strict=True)]
+        return np.concatenate(rows, axis=1)
 
     def exact(self, values: ArrayLike | list[ArrayLike]) -> Vector:
         """See `Aggregation.exact`."""

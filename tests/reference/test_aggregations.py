@@ -91,6 +91,12 @@ def test_a_gradient_is_clipped_across_its_tensors() -> None:
     assert sensitivity(described, 2) == pytest.approx(0.25)
 
 
+def test_a_gradient_of_no_records_is_zero() -> None:
+    """A batch may be empty, as Poisson sampling has it now and then; numpy cannot guess a width."""
+    described = NoisyGradient(NOISE, ((2,), (1, 2)), 1.0, ADD, divide_by=4.0)
+    assert described.exact([np.zeros((0, 2)), np.zeros((0, 1, 2))]) == pytest.approx(np.zeros(4))
+
+
 @pytest.mark.parametrize("shift", [1, 2, 3])
 def test_renyi_cost_of_discrete_laplace_by_summation(shift) -> None:
     family = DiscreteLaplace(2.0)
