@@ -212,10 +212,30 @@ class _Run:
 
     def _show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
-        draws = Draws(tuple(batches), self.placing, self.plan.coordinates)
+        whole = tuple(batch for batch in batches if self._is_finite(batch))
+        if not whole:
+            return
+        draws = Draws(whole, self.placing, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
         self.recorder.observe(draws, self.checks)
+
+    def _is_finite(self, batch: Batch) -> bool:
+        """Whether it is all numbers; if not, `noise-law` is told of the first that is none."""
+        finite = np.isfinite(batch.releases)
+        if finite.all():
+            return True
+        row, column = np.argwhere(~finite)[0]
+        released, exact = float(batch.releases[row, column]), float(batch.asked.exact[column])
+        laws = [check for check in self.checks if isinstance(check, NoiseLaw)]
+        for law in laws:
+            law.refute(released, exact)
+        if not laws:
+            self.standing.ending.warn(
+                f"{released} was released for {batch.asked.name}: expected finite numbers; its "
+                "call was left out"
+            )
+        return False
 
     def _largest(self, seen: int) -> int:
         """Releases that the next call may ask for, after so many."""

@@ -10,8 +10,12 @@ from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 
-_SIZES = (2, 1, 7)
-_OPENING = 64  # numbers that the first calls release at least: whole noise is often alike
+_FIRST = (2, 1)
+_RELEASES, _NUMBERS = 10, 64
+"""That the first calls release at least: of few, whole numbers are often alike by chance."""
+
+_GROWTH = 10
+"""A first call asks for a tenth of the releases before it: each is looked at by itself."""
 
 
 class InputContract:
@@ -33,8 +37,12 @@ class InputContract:
     @property
     def sizes(self) -> list[int]:
         """Of the calls for the typical input, which another run's may be compared with."""
-        lacking = math.ceil(_OPENING / self.claim.mechanism.width) - sum(_SIZES)
-        return [min(size, self.plan.largest_call) for size in (*_SIZES, lacking) if size > 0]
+        wanted = max(_RELEASES, math.ceil(_NUMBERS / self.claim.mechanism.width))
+        found = [*_FIRST]
+        while (before := sum(found)) < wanted:
+            size = max(1, before // _GROWTH)
+            found.append(min(size, wanted - before, self.plan.largest_call))
+        return found
 
     @property
     def opening(self) -> NumbersOpening | None:

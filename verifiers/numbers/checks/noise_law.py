@@ -52,6 +52,10 @@ class NoiseLaw(Weighed):
         self.evidence.observe(draws.placed.flat, groups)
         self.draws += draws.released.size
 
+    def refute(self, released: float, exact: float) -> None:
+        """Notes a release that no claim allows: one that is no finite number."""
+        self.evidence.refute(released, exact)
+
     def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
         """Which of the draws (n, k) belong to each group."""
         x, shape = draws.exact, draws.released.shape
