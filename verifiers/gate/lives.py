@@ -106,8 +106,17 @@ def not_seen(target: Target, claim: Claim, *, cut_short: bool) -> str:
     """
     caching = claim.mechanism.caching
     lost = "answers kept in memory alone" if caching else "a seed fixed at its start"
+    return not_restarted(target, lost, cut_short=cut_short, comparable=not caching)
+
+
+def not_restarted(target: Target, lost: str, *, cut_short: bool, comparable: bool = True) -> str:
+    """The warning of a run that did not restart its target; lost: what would not show.
+
+    cut_short: the target could have been restarted, and the run ended before; comparable: an
+    earlier report would show the same.
+    """
     warning = f"the target was not restarted: {lost} would not show"
     if cut_short:
         return f"{warning}; the run ended before it could be"
-    compare = "" if caching else ", or compare with an earlier report by --compare"
+    compare = ", or compare with an earlier report by --compare" if comparable else ""
     return f"{warning}; {target.no_restart}{compare}"

@@ -11,16 +11,18 @@ from ..findings.report import Report, Verdict
 from ..gate.diagnosis import AfterFailure, known
 from ..gate.ending import Ending
 from ..gate.events import Concluded, Listener, Progress
+from ..gate.lives import not_restarted
 from ..gate.selection import Selection
 from ..targets import PacedTarget, Target
 from .asked import Batch, Draws
 from .checks.base import AskingCheck, NumberCheck, refuted
-from .checks.fresh_noise import FreshNoise
+from .checks.fresh_noise import EARLIER_RUN, FreshNoise
 from .checks.input_contract import InputContract
 from .checks.keys_together import KeysFreshNoise
 from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
 from .evidence.bins import Placing
+from .lives import Lives, releases_of_lives
 from .opening import NumbersOpening
 from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
@@ -112,6 +114,7 @@ class _Run:
         with self.standing.kept_to_here():
             self._open()
             self._gather()
+            self._restart()
             self._simplify()
             self._ask_more()
             self._hold_accounts()
@@ -162,9 +165,8 @@ class _Run:
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
         earlier, now = self.request.earlier, self.contract.opening
         if earlier is not None and now is not None:
-            for check in self.checks:
-                if isinstance(check, FreshNoise | KeysFreshNoise):
-                    check.compare(earlier, now)
+            for check in self._fresh:
+                check.compare(earlier, now, EARLIER_RUN)
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
 
@@ -193,6 +195,27 @@ class _Run:
             seen, waiting, pending = seen + waiting, 0, []
             if self._done():
                 return
+
+    def _restart(self) -> None:
+        """Compares this life of the target with others, where nothing has failed so far."""
+        standing, first = self.standing, self.contract.opening
+        if not self._fresh or first is None or self._failed or standing.ending.stopped is not None:
+            return
+        enough = standing.left >= releases_of_lives(self.claim, self.plan)
+        if standing.target.no_restart is None and enough:
+            standing.tell("restarting the target", standing.queries)
+            Lives(standing, self.plan, self._show).compare(self._fresh, first)
+            self._stops()
+            return
+        if self.request.earlier is None:
+            lost = "a seed fixed at its start"
+            standing.ending.warn(
+                not_restarted(standing.target, lost, cut_short=standing.target.no_restart is None)
+            )
+
+    @property
+    def _fresh(self) -> list[FreshNoise | KeysFreshNoise]:
+        return [c for c in self.checks if isinstance(c, FreshNoise | KeysFreshNoise)]
 
     def _simplify(self) -> None:
         """Once the law of the noise is refuted, looks for the simplest input that shows it."""

@@ -12,11 +12,14 @@ from ..error_budget import log_threshold
 from ..gate.selection import ALWAYS, Selection
 from ..planning.sharpest import TooFewError
 from .checks.base import NumberCheck
+from .checks.fresh_noise import FreshNoise
+from .checks.keys_together import KeysFreshNoise
 from .checks.location import Location
 from .checks.noise_scale import NoiseScale
 from .checks.partition_release import PartitionRelease
 from .claim import NumbersClaim
 from .keys import make_keys_plan
+from .lives import releases_of_lives
 from .plan import CALLS, NumbersPlan, make_numbers_plan
 from .registered import asking, observing
 from .shares import SHARES
@@ -80,6 +83,8 @@ def pass_of(
     asked = [make(claim, plan, seed) for make in asking(claim) if kept.keeps(make.id)]
     looked_at |= {check.id: check.asks for check in asked}
     queries = max(together, _opening(plan)) + sum(check.asks for check in asked)
+    if any(isinstance(check, FreshNoise | KeysFreshNoise) for check in seen):
+        queries += releases_of_lives(claim, plan)
     return Sharpest(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
 
 

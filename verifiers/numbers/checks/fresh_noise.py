@@ -14,10 +14,13 @@ from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
-_EARLIER = "the same calls of an earlier run"
+EARLIER_RUN = "the same calls of an earlier run"
+AFTER_RESTART = "the same calls before a restart"
 _LONG_AGO = "any draw before, in the first numbers of releases"
+_AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
 _WAYS = {
-    _EARLIER: "a seed fixed at the start of the target: every start repeats the noise",
+    EARLIER_RUN: _AT_THE_START,
+    AFTER_RESTART: _AT_THE_START,
     "the release before": "noise is drawn once and used for several releases",
     "the first release of the call before": "every call begins with the same noise",
     "the release before, with the other sign": "releases come in pairs of opposite noise",
@@ -74,13 +77,13 @@ class FreshNoise(Weighed):
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
 
-    def compare(self, earlier: NumbersOpening, now: NumbersOpening) -> None:
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier life, and those of the same calls in this one."""
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))
         exact = np.broadcast_to(np.array(now.exact), after[:rows].shape)
         digits = digits_of(np.concatenate([before, after]))
-        self._compare(_EARLIER, after[:rows], exact, before[:rows] - exact, digits)
+        self._compare(way, after[:rows], exact, before[:rows] - exact, digits)
 
     def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
         if y.size:
@@ -108,10 +111,12 @@ class FreshNoise(Weighed):
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
         long_ago = ", nor, in its first numbers, of any draw remembered"
+        restarted = "; after a restart the noise was new"
         return Finding(
             f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
             "before, of the call before or of the number beside"
             f"{long_ago if self._remembered.applies else ''}"
+            f"{restarted if self.ways[AFTER_RESTART].draws else ''}"
         )
 
 

@@ -47,8 +47,10 @@ class InputContract:
     @property
     def opening(self) -> NumbersOpening | None:
         """What these calls released; None before all have been answered."""
-        if len(self.seen) < len(self.sizes):
-            return None
+        return None if len(self.seen) < len(self.sizes) else self._opening
+
+    @property
+    def _opening(self) -> NumbersOpening:
         first = self.seen[: len(self.sizes)]
         releases = np.concatenate([batch.releases for batch in first])
         return NumbersOpening.of(first[0].asked.exact, releases)
@@ -56,8 +58,7 @@ class InputContract:
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         typical, *others = self.plan.inputs
-        for size in self.sizes:
-            self._ask_typical(target, size)
+        self.open(target)
         self.served.append(typical)
         for asked in others:
             try:
@@ -66,6 +67,12 @@ class InputContract:
                 self.refusals.append(f"the input {asked.role} is refused: {refusal}")
             else:
                 self.served.append(asked)
+
+    def open(self, target: Target) -> NumbersOpening:
+        """Makes the calls for the typical input. Raises as `run` does."""
+        for size in self.sizes:
+            self._ask_typical(target, size)
+        return self._opening
 
     def _ask_typical(self, target: Target, size: int) -> None:
         """Raises TargetError where it is refused."""

@@ -97,8 +97,11 @@ class KeysFreshNoise(KeysTogether):
         super().__init__(claim, plan, seed)
         self._waiting: dict[str, Released] = {}
 
-    def compare(self, earlier: NumbersOpening, now: NumbersOpening) -> None:
-        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
+        """Takes the first releases of an earlier life, and those of the same calls in this one.
+
+        way: as messages of numbers say how the lives differ; of keys they do not.
+        """
         before, after = earlier.as_releases > 0, now.as_releases > 0
         rows = min(len(before), len(after))
         self.evidence[2].observe(before[:rows], after[:rows])

@@ -1,0 +1,103 @@
+"""A run of numbers restarts its target: what is seeded at the start repeats its noise then."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_alone import claimed
+from numeric_zoo import COUNT, HISTOGRAM
+
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.gate.selection import Selection
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.targets import InProcessTarget
+
+ONLY = Selection({"noise-law": "--check", "noise-scale": "--check", "location": "--check"})
+TARGET = """
+import os
+import numpy as np
+
+rng = np.random.default_rng({seed})
+
+def aggregate(values, size):
+    return np.array(values) + rng.laplace(0.0, 2.0, (size, len(values)))
+"""
+SERVED = """
+import json, sys
+{target}
+for line in sys.stdin:
+    asked = json.loads(line)
+    released = aggregate(asked["values"], asked["size"])
+    print(json.dumps({{"id": asked.get("id"), "releases": released.tolist()}}), flush=True)
+"""
+
+
+def judged(kind: str, seed: str, folder: Path) -> Report:
+    """A histogram's noise under a generator that is made at the start."""
+    target, path = TARGET.format(seed=seed), folder / f"served_{kind}.py"
+    path.write_text(SERVED.format(target=target) if kind == "exec" else target)
+    spec = f"exec:{sys.executable} {path}" if kind == "exec" else f"{path}:aggregate"
+    claim = claimed(HISTOGRAM)
+    opened = open_claimed(spec, claim)
+    try:
+        return verify_numbers(opened, claim, seed=1, selection=ONLY)
+    finally:
+        opened.close()
+
+
+def fresh(report: Report) -> Any:
+    return next(check for check in report.checks if check.id == "fresh-noise")
+
+
+@pytest.mark.parametrize("kind", ["python", "exec"])
+@pytest.mark.parametrize("seed", ["7", "os.getpid()"])
+def test_a_seed_set_at_the_start_is_found(kind: str, seed: str, tmp_path: Path) -> None:
+    """Each life by itself is right: a run that restarts nothing passes it."""
+    found = fresh(judged(kind, seed, tmp_path))
+    assert found.verdict is Verdict.FAIL
+    assert "repeat the noise of the same calls before a restart" in found.message
+    assert found.diagnosis.startswith("a seed fixed at the start of the target")
+
+
+def test_fresh_seeds_pass(tmp_path: Path) -> None:
+    found = fresh(judged("python", "", tmp_path))
+    assert found.verdict is Verdict.PASS
+    assert found.message.endswith("; after a restart the noise was new")
+
+
+def test_state_that_is_saved_now_and_then_is_found() -> None:
+    """A new life goes on from a point that the one before had passed; only the memory sees it."""
+    claim, saved = claimed(COUNT), [0]
+
+    def begun() -> Any:
+        place = saved[0]
+        rng = np.random.default_rng(5)
+        drawn = sample(claim.mechanism.aggregation, [0], 400_000, rng)[:, 0]
+
+        def aggregate(values: Any, size: int) -> Any:
+            nonlocal place
+            released = np.asarray(values) + drawn[place : place + size, None]
+            place += size
+            saved[0] = place // 1_000 * 1_000
+            return released
+
+        return aggregate
+
+    target = InProcessTarget(begun(), release=claim.release, again=begun)
+    found = fresh(verify_numbers(target, claim, seed=2, selection=ONLY))
+    assert found.verdict is Verdict.FAIL
+
+
+def test_what_cannot_be_restarted_is_said() -> None:
+    claim, rng = claimed(COUNT), np.random.default_rng(0)
+    target = InProcessTarget(
+        lambda values, size: sample(claim.mechanism.aggregation, values, size, rng),
+        release=claim.release,
+    )
+    report = verify_numbers(target, claim, seed=1, selection=ONLY)
+    told = "the target was not restarted: a seed fixed at its start would not show"
+    assert [w for w in report.warnings if w.startswith(told)]
