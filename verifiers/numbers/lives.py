@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ...reference import BudgetExhausted
+from ..gate.lives import not_restarted
 from ..targets import NotOffered, TargetError
 from .asked import Batch
 from .checks.fresh_noise import AFTER_RESTART, FreshNoise
@@ -36,6 +37,16 @@ class Lives:
     ) -> None:
         self.standing, self.plan, self._show = standing, plan, show
 
+    @property
+    def why_not(self) -> str | None:
+        """Why lives are not compared; None where they can be."""
+        target = self.standing.target
+        enough = self.standing.left >= releases_of_lives(self.standing.claim, self.plan)
+        if target.no_restart is None and enough:
+            return None
+        cut_short = target.no_restart is None
+        return not_restarted(target, "a seed fixed at its start", cut_short=cut_short)
+
     def compare(self, checks: Sequence[FreshNoise | KeysFreshNoise], first: NumbersOpening) -> None:
         """Shows the checks the openings of new lives; first: that of the run.
 
@@ -53,6 +64,7 @@ class Lives:
 
     def _contained(self, checks: Sequence[FreshNoise | KeysFreshNoise]) -> None:
         target = self.standing.target
+        self.standing.tell("restarting the target", self.standing.queries)
         try:
             target.restart_contained()
             one = self._opening()

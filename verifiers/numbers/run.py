@@ -11,7 +11,6 @@ from ..findings.report import Report, Verdict
 from ..gate.diagnosis import AfterFailure, known
 from ..gate.ending import Ending
 from ..gate.events import Concluded, Listener, Progress
-from ..gate.lives import not_restarted
 from ..gate.selection import Selection
 from ..targets import PacedTarget, Target
 from .asked import Batch, Draws
@@ -22,7 +21,7 @@ from .checks.keys_together import KeysFreshNoise
 from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
 from .evidence.bins import Placing
-from .lives import Lives, releases_of_lives
+from .lives import Lives
 from .opening import NumbersOpening
 from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
@@ -165,8 +164,8 @@ class _Run:
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
         earlier, now = self.request.earlier, self.contract.opening
         if earlier is not None and now is not None:
-            for check in self._fresh:
-                check.compare(earlier, now, EARLIER_RUN)
+            for fresh in self._fresh:
+                fresh.compare(earlier, now, EARLIER_RUN)
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
 
@@ -201,17 +200,12 @@ class _Run:
         standing, first = self.standing, self.contract.opening
         if not self._fresh or first is None or self._failed or standing.ending.stopped is not None:
             return
-        enough = standing.left >= releases_of_lives(self.claim, self.plan)
-        if standing.target.no_restart is None and enough:
-            standing.tell("restarting the target", standing.queries)
-            Lives(standing, self.plan, self._show).compare(self._fresh, first)
+        lives = Lives(standing, self.plan, self._show)
+        if lives.why_not is None:
+            lives.compare(self._fresh, first)
             self._stops()
-            return
-        if self.request.earlier is None:
-            lost = "a seed fixed at its start"
-            standing.ending.warn(
-                not_restarted(standing.target, lost, cut_short=standing.target.no_restart is None)
-            )
+        elif self.request.earlier is None:
+            standing.ending.warn(lives.why_not)
 
     @property
     def _fresh(self) -> list[FreshNoise | KeysFreshNoise]:
