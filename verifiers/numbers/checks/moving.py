@@ -24,6 +24,7 @@ from ..standing import NumbersStanding
 _CAUSE = "records are not clipped as claimed before they are summed"
 
 _FEWEST = 40  # releases of an input, which show moves by some scales of the noise
+_NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a million a release
 _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
@@ -45,7 +46,8 @@ class MovingRecords:
         self.asked = self.inputs(claim, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
         self.log_threshold += math.log(2 * max(len(self.asked), 1))
-        self.releases = max(_FEWEST, math.ceil(plan.share * self.most))
+        fit = min(self.most, _NUMBERS // claim.mechanism.width)
+        self.releases = max(_FEWEST, math.ceil(plan.share * fit))
         self.lost = 0.0
         """How far floats may have carried a sum, which no release tells from a move."""
 
