@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.reference.numbers import Aggregation, sample
+from dpassay.reference.numbers import Aggregation, DiscreteLaplace, sample
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
 
 Aggregate = Callable[[Any, int], Any]
@@ -28,6 +28,10 @@ PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
 SUM = (
     'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
     "dimensions = 3\nlower = -1.0\nupper = 1.0"
+)
+DIAMOND = (
+    'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
+    "dimensions = 6\nclip_norm1 = 1.0"
 )
 BALL = (
     'name = "noisy-sum"\nnoise = "gaussian:2"\nadjacency = "replace-one"\n'
@@ -91,7 +95,7 @@ def noisy(of: Aggregation, rng: np.random.Generator, values: Any, size: int) -> 
     return sample(of, values, size, rng)
 
 
-@correct(HISTOGRAM, GAUSSIAN, WHOLE, ROUNDED, COUNT, SUM, BALL, MEAN, GRADIENT)
+@correct(HISTOGRAM, GAUSSIAN, WHOLE, ROUNDED, COUNT, SUM, BALL, MEAN, GRADIENT, DIAMOND)
 def as_claimed(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     return lambda values, size: noisy(of, rng, values, size)
 
@@ -295,6 +299,26 @@ def one_draw_for_all_empty_cells(of: Aggregation, rng: np.random.Generator) -> A
     return aggregate
 
 
+@broken(SUM, "noise-law", "fresh-noise", source="an early return for empty data")
+def no_records_no_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        return noisy(of, rng, values, size) if len(values) else np.zeros((size, 3))
+
+    return aggregate
+
+
+@broken(COUNT, "noise-law", source="noise chosen by the size of the count")
+def half_the_noise_for_counts_of_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    halved = DiscreteLaplace(0.5)
+
+    def aggregate(values: Any, size: int) -> Any:
+        if not 100 <= values[0] < 10_000:
+            return noisy(of, rng, values, size)
+        return of.exact(values) + halved.sample(rng, (size, 1))
+
+    return aggregate
+
+
 @broken(HISTOGRAM, "noise-law")
 def no_noise_now_and_then(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     def aggregate(values: Any, size: int) -> Any:
@@ -413,6 +437,14 @@ def seeded_anew_for_each_call(of: Aggregation, rng: np.random.Generator) -> Aggr
     return lambda values, size: noisy(of, np.random.default_rng(0), values, size)
 
 
+@broken(HISTOGRAM, "fresh-noise", source="a pool of a thousand seeds")
+def seeded_from_a_pool(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        return noisy(of, np.random.default_rng(int(rng.integers(1_000))), values, size)
+
+    return aggregate
+
+
 @broken(HISTOGRAM, "fresh-noise")
 def noise_drawn_once(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     noise = rng.laplace(scale=2.0, size=(1, 10))
@@ -483,6 +515,15 @@ def clipped_tensor_by_tensor(of: Aggregation, rng: np.random.Generator) -> Aggre
             factor = np.minimum(largest, 1.0 / np.maximum(length, 1e-300))
             parts.append((unit * factor).sum(0))
         return np.concatenate(parts) / 32 + rng.normal(scale=1.1 / 32, size=(size, 15))
+
+    return aggregate
+
+
+@broken(DIAMOND, "sensitivity", source="each number clipped where a norm is claimed")
+def a_box_for_a_norm(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        records = np.clip(np.nan_to_num(np.array(values)), -1.0, 1.0)
+        return records.sum(0) + rng.laplace(scale=2.0, size=(size, 6))
 
     return aggregate
 

@@ -71,6 +71,15 @@ class Additive:
         """Values (...) of continuous noise exceeded with these log-probabilities (...)."""
         raise NotImplementedError
 
+    @property
+    def steepest(self) -> float:
+        """The rate below which exponential moments are finite; infinite where all are."""
+        return 1.0 / self.scale
+
+    def log_moment(self, rate: Vector) -> Vector:
+        """Logs (...) of E exp(rate N), or of a bound from above, for rates (...) in the range."""
+        raise NotImplementedError
+
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Independent draws of the given shape."""
         raise NotImplementedError
@@ -85,6 +94,10 @@ class Laplace(Additive):
     def standard_deviation(self) -> float:
         """See `Additive.standard_deviation`."""
         return math.sqrt(2.0) * self.scale
+
+    def log_moment(self, rate: Vector) -> Vector:
+        """See `Additive.log_moment`: 1 / (1 - (rate b)^2)."""
+        return np.asarray(-np.log1p(-np.square(np.asarray(rate) * self.scale)))
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
         """See `Additive.log_mass`: exp(-|u|) sinh(h), or around 0 what two tails leave."""
@@ -123,7 +136,24 @@ class Laplace(Additive):
         return rng.laplace(scale=self.scale, size=shape)
 
 
-class Gaussian(Additive):
+class _NormalTails(Additive):
+    """What the normal density and the discrete Gaussian share."""
+
+    @property
+    def steepest(self) -> float:
+        """See `Additive.steepest`."""
+        return math.inf
+
+    def log_moment(self, rate: Vector) -> Vector:
+        """See `Additive.log_moment`: of the discrete one a bound, for it is sub-Gaussian.
+
+        Its moment is the normal one times a sum over shifted whole numbers, which is largest
+        without the shift (Poisson summation, as in Canonne, Kamath, Steinke 2020).
+        """
+        return np.asarray(0.5 * np.square(np.asarray(rate) * self.scale))
+
+
+class Gaussian(_NormalTails):
     """Normal noise of standard deviation sigma."""
 
     family = "gaussian"
@@ -231,6 +261,11 @@ class DiscreteLaplace(Whole):
         """See `Additive.standard_deviation`: its variance is 2 e^(1/b) / (e^(1/b) - 1)^2."""
         return math.sqrt(0.5) / math.sinh(0.5 / self.scale)
 
+    def log_moment(self, rate: Vector) -> Vector:
+        """See `Additive.log_moment`: sinh^2(a) / (sinh(a + r) sinh(a - r)), of halves a and r."""
+        a, r = 0.5 / self.scale, 0.5 * np.abs(np.asarray(rate, dtype=np.float64))
+        return np.asarray(-np.log1p(-np.square(np.sinh(r) / math.sinh(a))))
+
     def log_pmf(self, number: Vector) -> Vector:
         """See `Whole.log_pmf`."""
         return math.log(math.tanh(0.5 / self.scale)) - np.abs(number) / self.scale
@@ -250,7 +285,7 @@ class DiscreteLaplace(Whole):
         return (one - other).astype(np.float64)
 
 
-class DiscreteGaussian(Whole):
+class DiscreteGaussian(_NormalTails, Whole):
     """P(k) proportional to exp(-k^2 / (2 sigma^2)) (Canonne, Kamath, Steinke 2020, Definition 1).
 
     Its variance is at most sigma^2 (their Corollary 9), and 1.4 % of its normaliser lies off

@@ -186,3 +186,43 @@ def test_a_wrong_text_says_what_is_allowed(text, said) -> None:
     with pytest.raises(ValueError, match=re.escape(said)) as caught:
         parse_number_noise(text)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES.values())
+@given(scale=st.floats(0.3, 30.0), share=st.floats(-0.98, 0.98))
+def test_exponential_moment(family, scale, share) -> None:
+    """By mpmath's sum or integral; of the discrete Gaussian it is a bound, tight where sigma > 1.
+
+    Catches a moment too small, which would let a wager grow beyond its price.
+    """
+    noise = family(scale)
+    steepest = noise.steepest if math.isfinite(noise.steepest) else 3.0 / scale
+    rate = share * steepest
+    found = float(noise.log_moment(np.array(rate)))
+    with mpmath.workdps(30):
+        r, b = mpmath.mpf(rate), mpmath.mpf(scale)
+        if family is Laplace:
+            exact = mpmath.quad(
+                lambda x: mpmath.cosh(r * x) * mpmath.exp(-x / b) / b, [0, mpmath.inf]
+            )
+        elif family is Gaussian:
+            square = b * mpmath.sqrt(2 * mpmath.pi)
+            exact = mpmath.quad(
+                lambda x: mpmath.exp(-((x / b) ** 2) / 2 + r * x) / square,
+                [-mpmath.inf, -b, b, mpmath.inf],
+            )
+        elif family is DiscreteLaplace:
+            p = mpmath.exp(-1 / b)
+            tails = [p * mpmath.exp(s) / (1 - p * mpmath.exp(s)) for s in (r, -r)]
+            exact = (1 - p) / (1 + p) * (1 + sum(tails))
+        else:
+            k = range(-math.ceil(30 * scale) - 30, math.ceil(30 * scale) + 31)
+            total = sum(mpmath.exp(-((x / b) ** 2) / 2) for x in k)
+            exact = sum(mpmath.exp(-((x / b) ** 2) / 2 + r * x) for x in k) / total
+        wanted = float(mpmath.log(exact))
+    if family is DiscreteGaussian:
+        assert found >= wanted - 1e-12
+        if scale > 1.0:
+            assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)
+    else:
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12)

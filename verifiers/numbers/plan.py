@@ -18,6 +18,9 @@ _NUMBERS = 1 << 21
 CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 """Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
 
+NO_RECORDS = "no records"
+"""The input that a deployment may fail at: much code for records takes the first one."""
+
 _LONGER, _NUMBERS_OF_LONGER = 100, 100_000
 """The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
 
@@ -85,7 +88,7 @@ def _named(claim: NumbersClaim, values: Any, role: str) -> str:
 
 
 def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
-    """Counts (cells,): typical ones, the same moved and reversed, none, few, and many."""
+    """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size."""
     opening = _of_the_opening()
     typical = opening.integers(5, 60, cells)
     typical[opening.random(cells) < 0.2] = 0
@@ -97,13 +100,15 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
         ("reversed", typical[::-1].copy()),
         ("empty", np.zeros(cells, dtype=np.int64)),
         ("few", rng.integers(0, 3, cells)),
+        ("hundreds", rng.integers(100, 1_000, cells)),
+        ("thousands", rng.integers(1_000, 10_000, cells)),
         ("one large count", many),
         ("odd and even", np.arange(cells) % 7 + 1),
     ]
 
 
 def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
-    """Records within the bounds: typical ones, in another order, few, alike, and at the bounds."""
+    """Records within the bounds: typical ones, reordered, one, none, alike, and at the bounds."""
     width = claim.mechanism.width
     few = at_once(width, _RECORDS)
     typical = _records(claim, _of_the_opening(), few)
@@ -112,6 +117,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str
         ("typical", typical),
         ("in another order", typical[::-1].copy()),
         ("one record", typical[:1]),
+        (NO_RECORDS, typical[:0]),
         ("alike", np.repeat(typical[:1], at_once(width, 7), axis=0)),
         ("at the bounds", edge),
         ("many", _records(claim, rng, at_once(width, 8 * _RECORDS))),

@@ -16,6 +16,7 @@ from .base import Weighed
 
 EARLIER_RUN = "the same calls of an earlier run"
 AFTER_RESTART = "the same calls before a restart"
+_ANY_CALL = "the first release of any call before"
 _LONG_AGO = "any draw before, in the first numbers of releases"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
 _WAYS = {
@@ -26,7 +27,8 @@ _WAYS = {
     "the release before, with the other sign": "releases come in pairs of opposite noise",
     "the coordinate before": "one draw serves several numbers of a release",
     "the coordinate before, with the other sign": "numbers of a release have opposite noise",
-    _LONG_AGO: "noise comes again: a table, a short period, or a small pool of seeds",
+    _ANY_CALL: "calls take their seed from a small pool, or seeds come again",
+    _LONG_AGO: "noise comes again: a table, or a short period",
 }
 """What noise may be a copy of, and why."""
 
@@ -47,9 +49,10 @@ class FreshNoise(Weighed):
         super().__init__(claim, plan)
         self.ways: dict[str, CopyEvidence | LateCopies] = {way: CopyEvidence() for way in _WAYS}
         self._long_ago = self.ways[_LONG_AGO] = LateCopies()
+        self._any_call = self.ways[_ANY_CALL] = LateCopies()
         self._last: Matrix | None = None
         self._first: Matrix | None = None
-        self._remembered = RememberedNoise(self.noise)
+        self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -74,6 +77,8 @@ class FreshNoise(Weighed):
             some = slice(_AT_A_LOOK), slice(_COMPARED)
             repeats = self._remembered.repeats(y[some], x[some], digits)
             self._long_ago.observe(*repeats)
+            started = begins[:_AT_A_LOOK], slice(1)
+            self._any_call.observe(*self._begun.repeats(y[started], x[started], digits))
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
 

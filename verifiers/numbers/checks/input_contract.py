@@ -8,7 +8,7 @@ from ...targets import Refused, Target, TargetError
 from ..asked import Asked, Batch
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
-from ..plan import NumbersPlan
+from ..plan import NO_RECORDS, NumbersPlan
 
 _FIRST = (2, 1)
 _RELEASES, _NUMBERS = 10, 64
@@ -65,6 +65,10 @@ class InputContract:
                 self._ask(target, asked, 1)
             except Refused as refusal:
                 self.refusals.append(f"the input {asked.role} is refused: {refusal}")
+            except TargetError as failure:
+                if asked.role != NO_RECORDS:
+                    raise
+                self.refusals.append(f"the input {asked.role} is not answered: {failure}")
             else:
                 self.served.append(asked)
 

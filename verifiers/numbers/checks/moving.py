@@ -7,7 +7,6 @@ import numpy as np
 
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import sensitivity
-from ....reference.numbers.families import Gaussian
 from ....reference.numbers.noise import ulp
 from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
@@ -16,6 +15,7 @@ from ...targets import Refused
 from ..asked import digits_of
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar
+from ..evidence.moved_along import MovedAlong
 from ..neighbours import Neighbour, simple_neighbours
 from ..plan import NumbersPlan, at_once
 from ..shares import SHARES, SIMPLEST_SHARE
@@ -31,9 +31,8 @@ _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 class MovingRecords:
     """Asks inputs with one altered record each, so many releases of each.
 
-    Every input has wagers of its own, on each coordinate that is looked at and, where noise is the
-    same in every direction, on all of them along the record. A record that no bound is for may be
-    refused.
+    Every input has wagers of its own, on each coordinate that is looked at and, where a norm is
+    bounded, on all of them along the record. A record that no bound is for may be refused.
     """
 
     id: str
@@ -64,7 +63,7 @@ class MovingRecords:
         """What a pass says where a norm is bounded, and only single numbers were looked at."""
         mechanism = self.claim.mechanism
         bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
-        if not bounded or mechanism.width == 1 or self._turns:
+        if not bounded or mechanism.width == 1 or self._sums:
             return ""
         return "; single numbers were looked at, not the norm over all"
 
@@ -129,7 +128,7 @@ class MovingRecords:
             standing.spend(size)
             shaped = self.claim.release.shaped(reply, neighbour.values, size)
             found.append(shaped[:, self.plan.coordinates])
-            if self._turns and neighbour.direction is not None:
+            if self._sums and neighbour.direction is not None:
                 unit = neighbour.direction
                 with np.errstate(invalid="ignore", over="ignore"):
                     along.append(np.stack([shaped @ unit, np.abs(shaped) @ np.abs(unit)], 1))
@@ -156,20 +155,36 @@ class MovingRecords:
             found = self._moved_along(neighbour, neighbour.direction, asked.along, digits)
         return found
 
+    def _allowed_along(self, neighbour: Neighbour, direction: Vector) -> float:
+        """How far the exact value may move along a direction of length 1 (Hoelder's inequality)."""
+        mechanism = self.claim.mechanism
+        if mechanism.clip_norm1 is not None:
+            most = sensitivity(mechanism.aggregation, 1)
+            return neighbour.units * most * float(np.abs(direction).max())
+        return neighbour.units * sensitivity(mechanism.aggregation, 2)
+
     def _moved_along(
         self, neighbour: Neighbour, direction: Vector, along: Matrix, digits: int
     ) -> Finding | None:
         """The violation of releases (n, 2), by the projection of all their numbers."""
         if not np.isfinite(along).all():
             return None
-        allowed = neighbour.units * sensitivity(self.claim.mechanism.aggregation, 2)
+        allowed = self._allowed_along(neighbour, direction)
         lost = self._lost(neighbour, np.abs(neighbour.exact) + neighbour.allowed, digits)
         # of a sum of products the floats lose little more than of its numbers
         apart = 2.0 ** (1 - digits) + direction.size * 2.0**-52
-        carried = lost @ np.abs(direction) + apart * along[:, 1:]
-        released, exact = along[:, :1], np.atleast_1d(neighbour.exact @ direction)
-        half = self.noise.half_width(released)
-        return self._moved(neighbour, released, exact, allowed, lost=carried, half=half)
+        carried = lost @ np.abs(direction) + apart * along[:, 1]
+        moved = along[:, 0] - neighbour.exact @ direction
+        evidence = MovedAlong(self.noise, direction)
+        evidence.observe(moved, allowed + carried)
+        if evidence.log_e_value < self.log_threshold:
+            return None
+        return Finding(
+            f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
+            f"and the claim allows {allowed:.4g}",
+            _CAUSE,
+            cause=_CAUSE,
+        )
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
         """How far floats may carry sums (k,) no larger than these: an ulp for each record.
@@ -183,11 +198,11 @@ class MovingRecords:
         return np.asarray((_records_of(self.claim, neighbour) + _OTHER_STEPS) * apart)
 
     @property
-    def _turns(self) -> bool:
-        """Whether noise is the same in every direction, along which all of a release is summed."""
-        plain = not self.noise.grid and math.isinf(self.noise.low) and math.isinf(self.noise.high)
-        bounded = self.claim.mechanism.clip_norm is not None
-        return plain and bounded and isinstance(self.noise.family, Gaussian)
+    def _sums(self) -> bool:
+        """Whether all numbers of a release are summed along the record: a norm bounds them."""
+        mechanism = self.claim.mechanism
+        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
+        return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
 
     def _moved(
         self,
@@ -210,12 +225,9 @@ class MovingRecords:
             return None
         place, sign = evidence.worst
         moved = sign * float(np.median(released[:, place] - exact[place]))
-        where = "the release along itself"
-        if exact.size > 1:
-            where = f"coordinate {self.plan.coordinates[place]}"
         return Finding(
-            f"{neighbour.name} moves {where} by about {moved:.3g}, and the claim allows "
-            f"{allowed:.4g}",
+            f"{neighbour.name} moves coordinate {self.plan.coordinates[place]} by about "
+            f"{moved:.3g}, and the claim allows {allowed:.4g}",
             _CAUSE,
             cause=_CAUSE,
         )

@@ -1,9 +1,10 @@
 """Draws of a release's first number that come again, however long ago they came first.
 
-Noise from a table, a generator of a short period or a small pool of seeds is a copy of draws that
-lie anywhere before. A fresh draw matches one of m remembered ones with a chance of at most m times
-that of the likeliest window as wide as a match, which is the price of a match here: the release has
-no part in it, nor what is remembered but its number.
+Noise from a table or of a generator of a short period is a copy of draws that lie anywhere before;
+of calls that take their seed from a small pool, the first numbers are. A fresh draw matches one of
+m remembered ones with a chance of at most m times that of the likeliest window as wide as a match,
+which is the price of a match here: the release has no part in it, nor what is remembered but its
+number.
 """
 
 import math

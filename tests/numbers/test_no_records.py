@@ -1,0 +1,41 @@
+"""An input of no records is asked: what is released must have the noise of any other."""
+
+from typing import Any
+
+import numpy as np
+from checked_alone import claimed
+from numeric_zoo import SUM
+
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+
+def judged(of_none: Any) -> Report:
+    claim, rng = claimed(SUM), np.random.default_rng(4)
+
+    def aggregate(values: Any, size: int) -> Any:
+        if len(values) == 0:
+            return of_none(size)
+        return sample(claim.mechanism.aggregation, values, size, rng)
+
+    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=2)
+
+
+def test_zero_without_noise_is_found() -> None:
+    """It was never asked: a run passed what every empty table gave away."""
+    report = judged(lambda size: np.zeros((size, 3)))
+    assert report.verdict is Verdict.FAIL
+
+
+def test_who_fails_at_it_is_judged_by_all_else() -> None:
+    """A refusal is a warning, and so is a fault of code that takes the first record."""
+
+    def fails(size: int) -> Any:
+        raise IndexError("index 0 is out of bounds")
+
+    report = judged(fails)
+    assert report.verdict is Verdict.PASS
+    told = [w for w in report.warnings if w.startswith("the input no records is not answered: ")]
+    assert "IndexError: index 0 is out of bounds" in told[0]
