@@ -82,7 +82,8 @@ def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
     if kind == "model_type":
         return f"{place} = {shown_repr(given)}: expected a table, [{place}]"
     if isinstance(given, dict | str) and kind == "value_error":
-        return f"{place}: {message}"  # our own messages show the value themselves
+        # our own messages show the value themselves, and of a whole claim the place too
+        return f"{place}: {message}" if place else message
     expected = _expected(root, mistake["loc"]) or f"{message[:1].lower()}{message[1:]}"
     return f"{place} = {shown_repr(given)}: {expected}"
 

@@ -70,8 +70,14 @@ class CertifiedPair:
             return self.move.times * _below(cost)
 
     def epsilon_lower(self, releases: int, delta: float) -> float:
-        """A number that epsilon at `delta` is certainly at least, of so many releases."""
+        """A number that epsilon at `delta` is certainly at least, of so many releases.
+
+        delta: 0 to 1; at 0, far out in the tail of each number one input is e^(by / b) likelier.
+        """
         family, numbers = self.noise.family, releases * self.move.times
+        if delta == 0.0 and self.is_plain and isinstance(family, Laplace | DiscreteLaplace):
+            with ctx.workdps(4 * DIGITS):
+                return _below(numbers * arb(self.by) / arb(family.scale))
         if self.is_plain and isinstance(family, Gaussian):
             return self._gaussian_epsilon(numbers, delta)
         levels = min(_LEVELS, _DEGREE // numbers + 1)

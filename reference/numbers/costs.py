@@ -76,15 +76,21 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
 
     Of the farthest neighbours, by `dp-accounting`: each coordinate that moves is a mechanism of
     its own. Gaussian noise is the same in every direction: its cost is that of one number, exactly.
-    For Laplace noise on records clipped by their L2 norm it is that of the diagonal alone. Raises
-    ValueError for a delta outside (0, 1), for no release, and for discrete noise on counts that
-    move by a fraction.
+    For Laplace noise on records clipped by their L2 norm it is that of the diagonal alone. At a
+    delta of 0 it is `pure_epsilon` times releases, which the tails reach. Raises ValueError for a
+    delta outside [0, 1), of 0 for noise without a pure epsilon, for no release, and for discrete
+    noise on counts that move by a fraction.
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta {delta:g}: expected a number between 0 and 1")
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta {delta:g}: expected a number from 0 to 1, below 1")
     if releases < 1:
         raise ValueError(f"releases {releases}: expected at least 1")
     family = aggregation.noise.family
+    if delta == 0.0:
+        exact = pure_epsilon(aggregation) * releases
+        if math.isinf(exact):
+            raise ValueError(f"delta 0: {family} noise has no finite epsilon, expected one above 0")
+        return Bracket(exact * (1.0 - _ROUNDING), exact * (1.0 + _ROUNDING))
     euclidean = isinstance(family, Gaussian | DiscreteGaussian)
     move = aggregation.farthest(2 if euclidean else 1)
     if isinstance(family, Gaussian):  # so many releases are one, sqrt(releases) times as far

@@ -1,6 +1,7 @@
 """`privacy-claim` of numbers: what is claimed beside what the claimed noise costs."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
 from dpassay.reference.numbers.costs import epsilon_bracket
 from dpassay.verifiers.checks.base import Outcome
+from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.numbers.checks.privacy_claim import PrivacyClaim
 from dpassay.verifiers.numbers.claim import NumbersClaim
@@ -45,6 +47,45 @@ def test_a_claim_is_refuted_just_below_its_cost(text: str, queries: int, true: f
     for factor, verdict in ((1.001, Verdict.PASS), (0.999, Verdict.FAIL)):
         found = told(claimed(text + PRIVATE.format(factor * true, queries)))
         assert found.verdict is verdict, found.finding.message
+
+
+PURE = "\n[privacy]\nepsilon = {}\ndelta = 0\nqueries = {}"
+
+
+@pytest.mark.parametrize(
+    ("text", "queries", "true"),
+    [
+        (COUNT, 1, 1.0),
+        (COUNT, 7, 7.0),
+        (HISTOGRAM, 3, 1.5),
+        (HISTOGRAM.replace("add-remove", "replace-one"), 3, 3.0),
+        (SUM, 2, 3.0),
+        (HISTOGRAM.replace("laplace:2", "laplace:2;round"), 1, 0.5),
+    ],
+)
+def test_a_claim_of_pure_privacy_is_refuted_just_below_its_cost(
+    text: str, queries: int, true: float
+) -> None:
+    """Sensitivity over scale for each release: Dwork, McSherry, Nissim, Smith 2006."""
+    for factor, verdict in ((1.001, Verdict.PASS), (0.999, Verdict.FAIL)):
+        found = told(claimed(text + PURE.format(factor * true, queries)))
+        assert found.verdict is verdict, found.finding.message
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (GAUSSIAN, "gaussian noise has no finite epsilon there, expected a delta above 0"),
+        (
+            'name = "thresholded-histogram"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
+            "cells = 40\nthreshold = 8",
+            "a key that one unit alone has may be released, expected a delta above 0",
+        ),
+    ],
+)
+def test_pure_privacy_is_claimed_where_noise_may_have_it(text: str, why: str) -> None:
+    with pytest.raises(ClaimError, match=re.escape(f"privacy.delta = 0: {why}")):
+        claimed(text + PURE.format(1.0, 1))
 
 
 def test_the_message_names_both() -> None:

@@ -119,4 +119,5 @@ def _duration(seconds: float) -> str:
     for name, length in (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * length:
             return f"about {seconds / length:,.0f} {name}"
-    return f"about {max(seconds, 1.0):,.0f} seconds"
+    whole = max(1, round(seconds))
+    return f"about {whole:,} second{'s' if whole > 1 else ''}"

@@ -4,6 +4,7 @@ What is left out keeps its share of `false_alarm`, unspent: the error rate of a 
 and the thresholds of a check do not depend on which others stand beside it.
 """
 
+import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -75,7 +76,10 @@ def select(
     option, ids = "--check" if check else "--skip", tuple(of)
     for name in (*check, *skip):
         if name not in ids:
-            raise ValueError(f"{option} {name[:60]!r}: expected one of {', '.join(ids)}")
+            near = difflib.get_close_matches(name, ids, 1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            allowed = ", ".join(ids)
+            raise ValueError(f"{option} {name[:60]!r}{meant}: expected one of {allowed}")
     if ALWAYS in skip:
         raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
     kept = {ALWAYS, *check} if check else set(ids) - set(skip)

@@ -17,6 +17,7 @@ from ...reference.accounting.adjacency import Adjacency
 from ...reference.numbers import (
     Aggregation,
     Clipping,
+    DiscreteLaplace,
     NoisyGradient,
     NoisyHistogram,
     NoisySum,
@@ -24,6 +25,7 @@ from ...reference.numbers import (
     ThresholdedHistogram,
     parse_number_noise,
 )
+from ...reference.numbers.families import Laplace
 from ..claim import OF_NUMBERS, ClaimError, Gate, HttpClaim, PrivacyClaim, Table
 from ..claim_mistakes import are_missing, mistakes
 from ..inputs.people_file import People, read_people
@@ -243,11 +245,17 @@ class LeakageClaim(Table):
         return ", ".join(self.columns)
 
 
+class NumbersPrivacy(PrivacyClaim):
+    """`[privacy]` of numbers: a delta of 0 is a claim of pure differential privacy."""
+
+    delta: float = Field(ge=0, lt=1)
+
+
 class NumbersClaim(Table):
     """A claim of numbers; `[gate]`, `[privacy]` and `[http]` are those of a claim of labels."""
 
     mechanism: NumberMechanism
-    privacy: PrivacyClaim | None = None
+    privacy: NumbersPrivacy | None = None
     gate: Gate = Gate()
     http: HttpClaim | None = None
     leakage: LeakageClaim | None = None
@@ -256,6 +264,23 @@ class NumbersClaim(Table):
     def _leakage_of_gradients(self) -> Self:
         if self.leakage is not None and self.mechanism.takes != "tensors":
             raise ValueError(f"leakage: only noisy-gradient takes it, not {self.mechanism.name}")
+        return self
+
+    @model_validator(mode="after")
+    def _pure_where_noise_is(self) -> Self:
+        if self.privacy is None or self.privacy.delta > 0:
+            return self
+        if self.mechanism.takes == "keys":
+            raise ValueError(
+                "privacy.delta = 0: a key that one unit alone has may be released, expected a "
+                "delta above 0"
+            )
+        family = self.mechanism.aggregation.noise.family
+        if not isinstance(family, Laplace | DiscreteLaplace):
+            raise ValueError(
+                f"privacy.delta = 0: {family.family} noise has no finite epsilon there, expected a "
+                "delta above 0"
+            )
         return self
 
     @model_validator(mode="after")

@@ -96,4 +96,8 @@ class GradientAudit:
         for _, name, (one, many) in self.rows:
             lines.append(f"  {name:28}{one:>12.4g}" + (f"{many:>20.4g}" if several else ""))
         lines.append(f"confidence {self.audit.confidence:g}, {self.audit.queries:,} releases")
+        lines.append(
+            "gradients within the bound were asked: whether others are clipped, "
+            "`dpassay verify` tests"
+        )
         return "\n".join(lines)

@@ -81,7 +81,8 @@ class FloatingPoint(PairCheck):
         if self.claim.mechanism.floating_point == "exact":
             return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
         warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
-        return Outcome(Verdict.PASS, Finding(message, _CAUSE, warning=warning), self.queries)
+        allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
+        return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)
 
     def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.silence`."""

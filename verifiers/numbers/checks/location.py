@@ -110,4 +110,7 @@ class Location(Weighed):
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
         low, high = self.interval
-        return Finding(f"releases lie from {low:.2g} to {high:.2g} off the exact value, all in all")
+        return Finding(
+            f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
+            "all draws"
+        )

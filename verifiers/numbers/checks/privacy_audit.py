@@ -65,8 +65,8 @@ class PrivacyAudit(PairCheck):
         assert isinstance(evidence, LearnedEvents)
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         message = (
-            f"{evidence.pairs:,} releases each of {pair.name} keep to {evidence.level}: cells of "
-            f"the first releases that one alone has would show from about {share:.1%} of its "
-            "releases on"
+            f"{evidence.pairs:,} releases each of {pair.name} do not contradict {evidence.level}; "
+            "an event that one of them alone has, learned from the first releases, would have been "
+            f"seen from about {share:.1%} of its releases on"
         )
         return Outcome(Verdict.PASS, Finding(message), self.queries)

@@ -25,6 +25,7 @@ class Sensitivity(MovingRecords):
         coordinates = self.plan.coordinates.size
         seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
         return (
-            f"the farthest neighbours lie within what the claim allows, by {queries:,} releases: "
-            f"{seen:.3g} beyond it would have been seen with probability 0.99{self.narrow}"
+            f"the farthest neighbours move no number further than the claim allows, by {queries:,} "
+            f"releases; a move {seen:.3g} longer would have been seen with probability 0.99"
+            f"{self.narrow}"
         )
