@@ -1,5 +1,7 @@
 """An input of no records is asked: what is released must have the noise of any other."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,24 @@ from numeric_zoo import SUM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.numbers.shares import SHARES
+from dpassay.verifiers.reaching import open_claimed
 from dpassay.verifiers.targets import InProcessTarget
+
+ENDS = """
+import json, sys
+import numpy as np
+
+rng = np.random.default_rng()
+for line in sys.stdin:
+    asked = json.loads(line)
+    exact = np.clip(np.array([r for r in asked["values"]], dtype=float), -1, 1).sum(0)
+    assert len(asked["values"])
+    released = exact + rng.laplace(0, 2, (asked["size"], 3))
+    print(json.dumps({"releases": released.tolist()}), flush=True)
+"""
 
 
 def judged(of_none: Any) -> Report:
@@ -27,6 +45,20 @@ def test_zero_without_noise_is_found() -> None:
     """It was never asked: a run passed what every empty table gave away."""
     report = judged(lambda size: np.zeros((size, 3)))
     assert report.verdict is Verdict.FAIL
+
+
+def test_a_process_that_ends_at_it_is_started_anew(tmp_path: Path) -> None:
+    """The next call was told as the fault."""
+    path = tmp_path / "served.py"
+    path.write_text(ENDS)
+    claim = claimed(SUM)
+    opened = open_claimed(f"exec:{sys.executable} {path}", claim)
+    try:
+        report = verify_numbers(opened, claim, seed=2, selection=select(["location"], of=SHARES))
+    finally:
+        opened.close()
+    assert report.verdict is Verdict.PASS
+    assert [w for w in report.warnings if "no records is not answered" in w]
 
 
 def test_who_fails_at_it_is_judged_by_all_else() -> None:

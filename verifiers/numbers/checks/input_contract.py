@@ -69,6 +69,8 @@ class InputContract:
                 if asked.role != NO_RECORDS:
                     raise
                 self.refusals.append(f"the input {asked.role} is not answered: {failure}")
+                if target.no_restart is None:  # its process may have ended there
+                    target.restart()
             else:
                 self.served.append(asked)
 
