@@ -253,7 +253,7 @@ def one_sided_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     return aggregate
 
 
-@broken(HISTOGRAM, "noise-law", source="truncated at three scales")
+@broken(HISTOGRAM, "noise-law", "fresh-noise", source="truncated at three scales: its ends repeat")
 def noise_truncated(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     def aggregate(values: Any, size: int) -> Any:
         exact = of.exact(values)

@@ -228,7 +228,7 @@ def test_samples_have_their_own_noise_in_every_number() -> None:
         ),
         (Clipping, "expected lower and upper, or a bound of the norm"),
         (lambda: Clipping(lower=1.0, upper=1.0), "expected lower below"),
-        (lambda: epsilon_bracket(NoisyHistogram(NOISE, 1, ADD), 1.0), "between 0 and 1"),
+        (lambda: epsilon_bracket(NoisyHistogram(NOISE, 1, ADD), 1.0), "from 0 to 1, below 1"),
     ],
 )
 def test_wrong_values_are_named(call, said) -> None:

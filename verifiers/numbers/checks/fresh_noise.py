@@ -27,8 +27,8 @@ _WAYS = {
     "the release before, with the other sign": "releases come in pairs of opposite noise",
     "the coordinate before": "one draw serves several numbers of a release",
     "the coordinate before, with the other sign": "numbers of a release have opposite noise",
-    _ANY_CALL: "calls take their seed from a small pool, or seeds come again",
-    _LONG_AGO: "noise comes again: a table, or a short period",
+    _ANY_CALL: "calls take their seed from a small pool, seeds come again, or noise is cut off",
+    _LONG_AGO: "noise comes again: a table, a short period, or noise cut off at its ends",
 }
 """What noise may be a copy of, and why."""
 
