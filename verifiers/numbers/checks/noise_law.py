@@ -44,7 +44,7 @@ class NoiseLaw(Weighed):
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
         groups = len(self._alone) + len(plan.inputs) + 4
-        self.evidence = NoiseLawEvidence(self.noise, groups)
+        self.evidence = NoiseLawEvidence(self.noise, groups, claim.mechanism.divide_by)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""

@@ -27,8 +27,8 @@ Chosen = NDArray[np.bool_] | None
 class FaultRatios:
     """The faults of a claim; sums of groups are (faults,) and change in place."""
 
-    def __init__(self, noise: NumberNoise, bins: Bins | None) -> None:
-        self.noise, self.faults = noise, known_faults(noise)
+    def __init__(self, noise: NumberNoise, bins: Bins | None, divisor: float | None = None) -> None:
+        self.noise, self.faults = noise, known_faults(noise, divisor)
         laws = [fault.in_bins for fault in self.faults if fault.in_bins is not None]
         told = np.array([fault.in_bins is not None for fault in self.faults])
         self._told, self._untold = np.flatnonzero(told), np.flatnonzero(~told)

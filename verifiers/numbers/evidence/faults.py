@@ -40,10 +40,10 @@ Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
 class Fault:
     """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
 
-    kind: `scale`, `offset`, `family`, `missing`, `rounding` or `range`; common: whether it is one
-    of those that are met most, which share half of a wager on all; in_bins: the family and offset
-    of its noise, where bins of the noise tell it; hits: where low bits or the exact value decide,
-    which draws they are; elsewhere: the log-ratio to the claimed law of all other draws.
+    kind: `scale`, `offset`, `family`, `missing`, `rounding`, `range` or `divisor`; common: whether
+    it is one of those that are met most, which share half of a wager on all; in_bins: the family
+    and offset of its noise, where bins of the noise tell it; hits: where low bits or the exact
+    value decide, which draws they are; elsewhere: the log-ratio to the claimed law of the others.
     """
 
     name: str
@@ -55,8 +55,11 @@ class Fault:
     elsewhere: float = 0.0
 
 
-def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
-    """The faults that a claim of this noise is tested against, all at once."""
+def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Fault, ...]:
+    """The faults that a claim of this noise is tested against, all at once.
+
+    divisor: the public number by which a release is divided, None where it is not.
+    """
     faults = [_scaled(noise, factor) for factor in _FACTORS]
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
     faults += [_family(noise, other, why) for other, why in other_families(noise.family)]
@@ -68,6 +71,8 @@ def known_faults(noise: NumberNoise) -> tuple[Fault, ...]:
     else:
         free = replace(noise, low=-math.inf, high=math.inf)
         faults.append(Fault("not clamped as claimed", "range", free.log_mass))
+    if divisor is not None and not noise.grid and not noise.family.whole:
+        faults += _divided(noise, divisor)
     return tuple(faults)
 
 
@@ -166,6 +171,22 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
 
     rest = -math.inf if share == 1.0 else math.log1p(-share)
     return Fault(how, "missing", law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
+
+
+def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
+    """Sum and noise divided by another number: both are too large, or too small, alike."""
+    told = {
+        2.0: "all is twice as large as claimed, divided by half the number",
+        0.5: "all is half as large as claimed, divided by twice the number",
+        divisor: f"sum and noise are not divided by {divisor:g}",
+        1.0 / divisor: f"sum and noise are divided by {divisor:g} twice",
+    }
+    return [_times(noise, factor, name) for factor, name in told.items() if factor != 1.0]
+
+
+def _times(noise: NumberNoise, factor: float, name: str) -> Fault:
+    other = replace(noise, family=noise.family.times(factor))
+    return Fault(name, "divisor", lambda y, x, half: other.log_mass(y, factor * x, half))
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:

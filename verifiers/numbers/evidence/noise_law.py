@@ -51,11 +51,11 @@ class NoiseLawEvidence:
     """Average over groups of wagers on known faults and on any deviation from the claimed law.
 
     noise: claimed; groups: how many groups of draws there may be at most, which share half of the
-    wager evenly.
+    wager evenly; divisor: the public number by which a release is divided, if it is.
     """
 
-    def __init__(self, noise: NumberNoise, groups: int) -> None:
-        self._ratios = FaultRatios(noise, bins_of(noise))
+    def __init__(self, noise: NumberNoise, groups: int, divisor: float | None = None) -> None:
+        self._ratios = FaultRatios(noise, bins_of(noise), divisor)
         self.faults = self._ratios.faults
         self._most, self._log_weights = groups, log_weights(self.faults)
         self.all = _Group(self._log_weights)

@@ -1,0 +1,63 @@
+"""A sum and its noise divided by another number than is claimed: found, and told as what it is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_alone import claimed
+from numeric_zoo import MEAN
+
+from dpassay.reference.numbers import parse_number_noise, sample
+from dpassay.verifiers.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.targets import InProcessTarget
+
+
+@pytest.mark.parametrize("exact", [-40.0, 0.0, 3.0])
+@pytest.mark.parametrize("divisor", [0.25, 2.0, 24.0])
+def test_the_expectation_is_one(divisor: float, exact: float) -> None:
+    """By integration over cells of 1/100 scale; catches a law that is not scaled with the sum."""
+    noise = parse_number_noise("laplace:2")
+    values = np.arange(-100_000.0, 100_001.0) * 0.02
+    half = np.full(values.size, 0.01)
+    faults = tuple(
+        fault for fault in known_faults(noise, divisor=divisor) if fault.kind == "divisor"
+    )
+    assert len(faults) == (2 if divisor == 2.0 else 4)
+    shape = np.full(values.size, exact)
+    ratios, _ = log_ratios(faults, noise, values, shape, half)
+    log_p = noise.log_mass(values, shape, half)
+    assert np.exp(log_p[:, None] + ratios).sum(0) == pytest.approx(np.ones(len(faults)), abs=1e-6)
+
+
+def test_only_what_is_divided_has_a_divisor() -> None:
+    """A histogram has none, nor has noise on a grid, which another divisor would leave."""
+    for noise, divisor, number in (
+        ("laplace:2", None, 0),
+        ("laplace:2;grid=0.5", 24.0, 0),
+        ("discrete-laplace:2", 24.0, 0),
+        ("laplace:2", 1.0, 2),
+    ):
+        faults = known_faults(parse_number_noise(noise), divisor)
+        assert sum(fault.kind == "divisor" for fault in faults) == number
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (2.0, "twice as large as claimed"),
+        (0.5, "half as large as claimed"),
+        (24.0, "not divided by 24"),
+        (1 / 24, "divided by 24 twice"),
+    ],
+)
+def test_the_cause_is_the_divisor(times: float, said: str) -> None:
+    """It was told as noise of twice the scale, or as Laplace noise of equal variance."""
+    claim, rng = claimed(MEAN), np.random.default_rng(3)
+
+    def aggregate(values: Any, size: int) -> Any:
+        return times * sample(claim.mechanism.aggregation, values, size, rng)
+
+    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
+    found = next(check for check in report.checks if check.id == "noise-law")
+    assert said in str(found.diagnosis)
