@@ -49,7 +49,7 @@ class NumbersRecorder:
         """Releases of keys, by their count."""
         for batch in draws.batches:
             counts, where = np.unique(batch.asked.exact, return_inverse=True)
-            came = np.bincount(where.ravel(), batch.releases.sum(0), counts.size)
+            came = np.bincount(where.ravel(), (batch.releases > 0).sum(0), counts.size)
             keys = np.bincount(where.ravel(), minlength=counts.size) * len(batch.releases)
             for count, drawn, released in zip(counts, keys, came, strict=True):
                 before = self._rates.get(int(count), (0, 0))

@@ -18,6 +18,7 @@ from .checks.noise_law import NoiseLaw
 from .checks.noise_scale import NoiseScale
 from .checks.partition_release import PartitionRelease
 from .checks.privacy_audit import PrivacyAudit
+from .checks.privacy_audit_of_keys import KeysPrivacyAudit
 from .checks.privacy_claim import PrivacyClaim
 from .checks.privacy_claim_of_keys import KeysPrivacyClaim
 from .checks.sensitivity import Sensitivity
@@ -63,7 +64,7 @@ _OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (
     KeysIndependence,
     KeysFreshNoise,
 )
-_ASKING_KEYS: tuple[type[AskingCheck], ...] = (KeysPrivacyClaim,)
+_ASKING_KEYS: tuple[type[AskingCheck], ...] = (KeysPrivacyAudit, KeysPrivacyClaim)
 
 
 def observing(claim: NumbersClaim) -> tuple[type[ObservingCheck], ...]:
@@ -92,7 +93,8 @@ def why_not(check: str, claim: NumbersClaim) -> str | None:
         return "the deployment has a single key"
     if check == "privacy-claim" and claim.privacy is None:
         return "the claim has no [privacy]"
-    own = next((make for make in ASKING if make.id == check and not keys), None)
+    made = _ASKING_KEYS if keys else ASKING
+    own = next((make for make in made if make.id == check), None)
     lacks: Callable[[NumbersClaim], str | None] | None = getattr(own, "lacks", None)
     return None if lacks is None else lacks(claim)
 
@@ -102,5 +104,6 @@ _OF_NUMBERS = frozenset(SHARES) - {
     "independence",
     "fresh-noise",
     "partition-release",
+    "privacy-audit",
     "privacy-claim",
 }

@@ -19,7 +19,8 @@ class NumberRelease:
 
     Counts travel as whole numbers, the rest as floats with every bit: Python writes a float so that
     it reads back, and NaN, Infinity and -Infinity as these words. Where keys are released, a reply
-    is a list of `{"key": x}` for each release, and the numbers are 1 for a key that is among them.
+    is a list of `{"key": x}` for each release, and the numbers are the places of keys in it, from 1
+    on, and 0 for a key that is not among them.
     """
 
     call, reply, given = "aggregate", "releases", "array"
@@ -93,12 +94,11 @@ def number_array(reply: Any, shape: tuple[int, ...], call: str) -> NDArray[np.fl
 
 
 def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.float64]:
-    """Ones (size, cells) where a key was released; an array is what was made of a call's parts."""
-    if (
-        isinstance(reply, np.ndarray)
-        and reply.shape == (size, cells)
-        and set(np.unique(reply)) <= {0.0, 1.0}
-    ):
+    """Places (size, cells) of keys in their release, from 1 on, and 0 for what was not released.
+
+    An array of places is what was made of a call's parts.
+    """
+    if isinstance(reply, np.ndarray) and reply.shape == (size, cells) and _are_places(reply):
         return reply
     allowed = f'expected {size} lists of {{"key": x}} with x from 0 to {cells - 1}'
     if not isinstance(reply, Sequence) or isinstance(reply, str) or len(reply) != size:
@@ -107,7 +107,7 @@ def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.f
     for place, release in enumerate(reply):
         if not isinstance(release, Sequence) or isinstance(release, str):
             raise CallError(call, f"returned {shown(release)} at place {place}: {allowed}")
-        for each in release:
+        for position, each in enumerate(release, start=1):
             key = each.get("key") if isinstance(each, Mapping) else None
             more = sorted(str(name) for name in each if name != "key") if key is not None else []
             if more:
@@ -120,8 +120,16 @@ def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.f
                 key = -1
             if not 0 <= key < cells or found[place, key]:
                 raise CallError(call, f"released {shown(each)} at place {place}: {allowed}, once")
-            found[place, key] = 1.0
+            found[place, key] = position
     return found
+
+
+def _are_places(found: NDArray[Any]) -> bool:
+    """Whether each row has the whole numbers from 1 to some number once, and else zeros."""
+    width = found.shape[1]
+    zeros = width - np.count_nonzero(found, axis=1)
+    wanted = np.maximum(np.arange(1, width + 1) - zeros[:, None], 0)
+    return bool((np.sort(found, axis=1) == wanted).all())
 
 
 def taken_values(values: Any, word: str) -> Any:

@@ -59,7 +59,7 @@ class PairCheck:
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim, self.plan, self.seed = claim, plan, seed
-        self.noise = claim.mechanism.aggregation.noise
+        self.noise = claim.mechanism.added
         self.pairs = self.made()
         self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)

@@ -47,7 +47,7 @@ class PartitionRelease(Weighed):
         """See `NumberCheck.observe`."""
         for batch in draws.batches:
             counts, n = batch.asked.exact, len(batch.releases)
-            came = batch.releases.sum(0)
+            came = (batch.releases > 0).sum(0)
             names = [f"the input {batch.asked.role}"]
             if batch.calls == (1,):
                 names.append("calls of one release")

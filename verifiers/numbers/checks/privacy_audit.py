@@ -7,7 +7,7 @@ from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..pairs import Pair, farthest_pair
-from .pair_check import OF_KEYS, PairCheck, PairEvidence
+from .pair_check import PairCheck, PairEvidence
 
 _CAUSE = "the releases of neighbours differ more than the claim allows: too little noise"
 
@@ -25,8 +25,6 @@ class PrivacyAudit(PairCheck):
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
         """See `lacking`."""
-        if claim.mechanism.takes == "keys":
-            return OF_KEYS
         return NO_PRIVACY if claim.privacy is None else None
 
     def made(self) -> list[Pair]:
