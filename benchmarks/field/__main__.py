@@ -59,13 +59,15 @@ def part_of(row: Row) -> Part:
 def made(asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
     """The rows whose environment is there, and why the others' is not."""
     missing: dict[str, str] = {}
-    for name, environment in ENVIRONMENTS.items():
-        needed = any(row.environment == name for row in _chosen(asked)) or environment.large
-        if needed and (asked.large or not environment.large):
-            try:
-                environment.make()
-            except NotInstalled as why:
-                missing[name] = str(why)
+    for name in dict.fromkeys(row.environment for row in _chosen(asked)):
+        environment = ENVIRONMENTS[name]
+        if environment.large and not (asked.large or environment.is_made):
+            missing[name] = f"{name}, an environment of a gigabyte: `--large` makes it"
+            continue
+        try:
+            environment.make()
+        except NotInstalled as why:
+            missing[name] = str(why)
     return [row for row in _chosen(asked) if row.environment not in missing], [*missing.values()]
 
 

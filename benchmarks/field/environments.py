@@ -72,6 +72,7 @@ ENVIRONMENTS = {
         Environment("optax-0.2.8", ("optax==0.2.8", "jax==0.10.2")),
         Environment("flwr-1.41.0", ("flwr==1.41.0",)),
         Environment("jax-privacy-2.0.0", ("jax-privacy==2.0.0",)),
+        Environment("opacus-1.5.2", ("opacus==1.5.2", "torch==2.13.0"), large=True),
         Environment("opacus-1.6.0", ("opacus==1.6.0", "torch==2.13.0"), large=True),
         Environment("tmlt-core-0.20.0", ("tmlt.core==0.20.0",), large=True),
     )

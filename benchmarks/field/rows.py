@@ -35,7 +35,7 @@ class Row:
 
 
 _DP, _DIFF, _PY, _OPT = "opendp-0.16.0", "diffprivlib-0.6.6", "python-dp-1.1.5", "optax-0.2.8"
-_FLWR = "flwr-1.41.0"
+_FLWR, _OPACUS, _TMLT = "flwr-1.41.0", "opacus-1.6.0", "tmlt-core-0.20.0"
 _CORRECT = "no fault known"
 
 ROWS = (
@@ -200,10 +200,71 @@ ROWS = (
         "noise is cast to the tensor's type, so cut, not rounded (seen, no thread)",
         ("noise-law",),
     ),
+    Row(
+        _OPACUS,
+        "DPOptimizer",
+        "opacus_gradient.py",
+        "opacus_gradient",
+        "a NaN in a record survives clipping: its norm is NaN (read in the source, no thread)",
+        ("clipping",),
+    ),
+    Row(
+        _OPACUS,
+        "the same, of finite records",
+        "opacus_gradient.py finite",
+        "opacus_gradient",
+        "noise multiplier and clipping across tensors as documented",
+    ),
+    Row(
+        _OPACUS,
+        "make_private, where the loader's batch size is claimed",
+        "opacus_gradient.py engine finite",
+        "opacus_gradient",
+        "opacus #571, #819: the divisor is made of the number of records",
+        ("noise-law", "noise-scale", "location"),
+    ),
+    Row(
+        "opacus-1.5.2",
+        "ghost clipping, max_grad_norm 0.5",
+        "opacus_ghost.py weight 0.5",
+        "opacus_ghost_half",
+        "opacus #664: make_private clips to 1, whatever max_grad_norm is",
+        ("clipping", "sensitivity"),
+    ),
+    Row(
+        _OPACUS,
+        "ghost clipping, max_grad_norm 0.5",
+        "opacus_ghost.py weight 0.5",
+        "opacus_ghost_half",
+        "#664 is fixed",
+    ),
+    Row(
+        "opacus-1.5.2",
+        "ghost clipping, a bias over two steps",
+        "opacus_ghost.py bias 1",
+        "opacus_ghost",
+        "opacus #751: the norm of such gradients is wrong, here half of its square",
+        ("clipping", "sensitivity"),
+    ),
+    Row(
+        _OPACUS,
+        "ghost clipping, a bias over two steps",
+        "opacus_ghost.py bias 1",
+        "opacus_ghost",
+        "#751 is fixed",
+    ),
+    Row(_TMLT, "AddGeometricNoise", "tmlt_whole.py geometric", "tmlt_geometric", _CORRECT),
+    Row(_TMLT, "AddDiscreteGaussianNoise", "tmlt_whole.py gaussian", "tmlt_gaussian", _CORRECT),
+    Row(
+        _TMLT,
+        "AddLaplaceNoise, its low bits",
+        "tmlt_laplace.py",
+        "tmlt_laplace",
+        "the sum is sampled, by its inverse CDF to the last bit (read in the source)",
+    ),
 )
 
 LATER = (
     ("opendp 0.16.0", "b-ary tree, #2924", "an L2 sensitivity alone: no aggregation of that form"),
-    ("opacus 1.6.0, tmlt.core 0.20.0", "", "environments of a gigabyte: `--large` makes them"),
 )
 """What is not in the table, and why: library, call, reason."""

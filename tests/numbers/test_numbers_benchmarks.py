@@ -1,15 +1,20 @@
 """What the benchmarks of numbers compare with: limits by formulas, names that the zoo has."""
 
 import math
+import tomllib
+from argparse import Namespace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
 
 # from the repository's root, which is not on the path of what types are checked by
 detection = import_module("benchmarks.numbers_detection")
+field = import_module("benchmarks.field.__main__")
 rates = import_module("benchmarks.numbers_error_rate")
 shelves = import_module("benchmarks.numbers_zoo")
 means = import_module("benchmarks.peers.mean_mechanisms")
@@ -74,3 +79,28 @@ def test_a_negative_count_leaves_no_noise() -> None:
     draw = means.UNFLOORED["DPLaplace"]
     bare = np.abs(draw(means.PAIR[0], 0.1, 4_000, np.random.default_rng(1))) < 1e-9
     assert 0.4 < bare.mean() < 0.6
+
+
+def test_every_row_of_the_field_has_its_script_claim_and_environment() -> None:
+    assert len({row.name for row in field.ROWS}) == len(field.ROWS)
+    for row in field.ROWS:
+        assert (field.CALLS / row.script.split()[0]).is_file(), row.name
+        assert row.environment in field.ENVIRONMENTS, row.name
+        parse_numbers_claim(tomllib.loads(row.claim_file.read_text()))
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_gigabyte_is_installed_only_when_asked_for(
+    large: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """Catches a row that is judged without its environment, and one that is dropped unsaid."""
+    environment = field.ENVIRONMENTS["tmlt-core-0.20.0"]
+    installed = []
+    module = import_module("benchmarks.field.environments")
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    monkeypatch.setattr(module.Environment, "make", lambda each: installed.append(each.name))
+    rows, missing = field.made(Namespace(only="tmlt", large=large))
+    assert environment.large
+    assert installed == ([environment.name] if large else [])
+    assert bool(rows) == large
+    assert [environment.name in why for why in missing] == ([] if large else [True])

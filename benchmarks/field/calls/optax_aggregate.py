@@ -23,6 +23,9 @@ aggregate = differentially_private_aggregate(
 AT_ONCE = 32
 """Updates of one compiled call."""
 
+SHAPES = ((4, 3), (3,))
+"""Of a record's tensors, which a list of no records does not tell."""
+
 
 @jax.jit
 def updates(state, gradients):
@@ -41,7 +44,10 @@ state = aggregate.init(None)
 def release(values, size):
     """Noisy sums of gradients (n, *shape) in each tensor."""
     global state
-    tensors = [np.array(tensor, dtype=float) for tensor in values]
+    tensors = [
+        np.array(tensor, dtype=float).reshape(-1, *shape)
+        for tensor, shape in zip(values, SHAPES, strict=True)
+    ]
     if "finite" in sys.argv and not all(np.isfinite(tensor).all() for tensor in tensors):
         raise ValueError("a record is not finite")
     found = []
