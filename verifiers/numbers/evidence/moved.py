@@ -6,12 +6,14 @@ import numpy as np
 
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
+from ....reference.numbers.families import Whole
 from ...evidence.mixture import log_mixture_of
 
 _FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyond what is allowed
 _LEAST, _TRIED = 0.01, 150  # scales, and moves tried for what a pass would have seen
 _FINE, _BODY, _VALUES = 200, 25.0, 6_000  # of a law: steps in a scale, scales, and values in all
 _QUANTILE = 2.33
+_LEAST_TOLD = -1e6  # nats that a release takes at most
 _CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
 
 
@@ -35,23 +37,64 @@ class MovedTooFar:
         allowed: how far its own exact value may lie from that, of each number, with what floats
         may add to it. It is never added to a far centre, whose float would lose it.
         """
-        noise, further = self.noise, _FURTHER * self.noise.family.scale
-        if noise.family.whole:  # whole numbers move by whole steps
-            further = np.ceil(further)
+        law = self._whole if self.noise.family.whole else self._ratios
         for side, sign in enumerate((1.0, -1.0)):
-            moved = sign * np.asarray(allowed)
-            null = noise.log_mass(released, exact, half, moved)
-            for place, by in enumerate(further):
-                other = noise.log_mass(released, exact, half, moved + sign * by)
-                with np.errstate(invalid="ignore"):
-                    # of the ratio, not of one law: far below what is allowed both are tiny
-                    ratio = np.where(np.isfinite(null), np.maximum(other - null, -1e6), 0.0)
-                self.gains[side, :, place] += ratio.sum(0)
-            tail = noise.log_tail(released, exact, half, moved, upper=sign > 0)
-            tail = np.maximum(tail, -1e6)
-            far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * tail
+            ratios, tail = law(released, exact, np.asarray(allowed), half, sign)
+            self.gains[side, :, :-1] += ratios
+            far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * np.maximum(tail, _LEAST_TOLD)
             self.gains[side, :, -1] += far.sum(0)
         self.draws += released.size
+
+    def _ratios(
+        self, released: Matrix, exact: Vector, allowed: Vector, half: Matrix, sign: float
+    ) -> tuple[Matrix, Matrix]:
+        """Sums (d, moves) of log-ratios of moves beyond, and log-probabilities (n, d) of tails."""
+        moved = sign * allowed
+        null = self.noise.log_mass(released, exact, half, moved)
+        found = np.zeros((exact.size, _FURTHER.size))
+        for place, by in enumerate(_FURTHER * self.noise.family.scale):
+            other = self.noise.log_mass(released, exact, half, moved + sign * by)
+            with np.errstate(invalid="ignore"):
+                # of the ratio, not of one law: far below what is allowed both are tiny
+                ratio = np.where(np.isfinite(null), np.maximum(other - null, _LEAST_TOLD), 0.0)
+            found[:, place] = ratio.sum(0)
+        return found, self.noise.log_tail(released, exact, half, moved, upper=sign > 0)
+
+    def _whole(
+        self, released: Matrix, exact: Vector, allowed: Vector, half: Matrix, sign: float
+    ) -> tuple[Matrix, Matrix]:
+        """The same of whole noise, on sums that need not be whole.
+
+        Noise is no less than the least whole number that explains a release, from the farthest
+        centre allowed; the ratio at that number is no larger than at the noise itself. Where a
+        range ends, all numbers beyond are one: a release there is taken for the end that says less.
+        """
+        family, low, high = self.noise.family, self.noise.low, self.noise.high
+        assert isinstance(family, Whole), "noise that moves by whole steps"
+        if sign < 0:  # the law is symmetric
+            low, high = -high, -low
+        above = sign * (released - exact) - allowed
+        least = np.ceil(above - half)
+        lowest = np.floor((low - sign * exact) - allowed + np.zeros_like(least))
+        highest = np.ceil((high - sign * exact) - allowed - half)
+        least = np.where(sign * released - half <= low, lowest, least)
+        least = np.where(sign * released >= high, highest, least)
+        least = np.clip(least, lowest, highest)
+        at_low, at_high = least <= lowest, least >= highest
+        found = np.zeros((exact.size, _FURTHER.size))
+        # whole numbers move by whole steps
+        for place, by in enumerate(np.ceil(_FURTHER * family.scale)):
+            ratio = family.log_pmf(least - by) - family.log_pmf(least)
+            if at_low.any():
+                ends = family.log_cdf(lowest - by) - family.log_cdf(lowest)
+                ratio = np.where(at_low, ends, ratio)
+            if at_high.any():
+                ends = family.log_survival(highest - 1.0 - by)
+                ratio = np.where(at_high, ends - family.log_survival(highest - 1.0), ratio)
+            ratio = np.where(lowest < highest, np.maximum(ratio, _LEAST_TOLD), 0.0)
+            found[:, place] = ratio.sum(0)
+        tail = np.where(at_low | (lowest >= highest), 0.0, family.log_survival(least - 1.0))
+        return found, tail
 
     @property
     def log_e_value(self) -> float:
