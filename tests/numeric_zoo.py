@@ -29,6 +29,18 @@ SUM = (
     'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
     "dimensions = 3\nlower = -1.0\nupper = 1.0"
 )
+REPLACED = (
+    'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "replace-one"\n'
+    "dimensions = 1\nlower = 0.0\nupper = 2.0"
+)
+WHOLE_BALL = (
+    'name = "noisy-sum"\nnoise = "discrete-laplace:20"\nadjacency = "add-remove"\n'
+    "dimensions = 3\nclip_norm = 1.0"
+)
+CLAMPED_SUM = (
+    'name = "noisy-sum"\nnoise = "discrete-laplace:20;min=0;max=50"\nadjacency = "add-remove"\n'
+    "dimensions = 1\nlower = 0.0\nupper = 0.7"
+)
 DIAMOND = (
     'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
     "dimensions = 6\nclip_norm1 = 1.0"
@@ -95,12 +107,15 @@ def noisy(of: Aggregation, rng: np.random.Generator, values: Any, size: int) -> 
     return sample(of, values, size, rng)
 
 
-@correct(HISTOGRAM, GAUSSIAN, WHOLE, ROUNDED, COUNT, SUM, BALL, MEAN, GRADIENT, DIAMOND)
+@correct(
+    *(HISTOGRAM, GAUSSIAN, WHOLE, ROUNDED, COUNT, SUM, BALL, MEAN, GRADIENT, DIAMOND),
+    *(REPLACED, WHOLE_BALL, CLAMPED_SUM),
+)
 def as_claimed(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     return lambda values, size: noisy(of, rng, values, size)
 
 
-@correct(HISTOGRAM, GAUSSIAN, SUM)
+@correct(HISTOGRAM, GAUSSIAN, SUM, WHOLE_BALL)
 def in_single_precision(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     return lambda values, size: noisy(of, rng, values, size).astype(np.float32)
 
@@ -537,6 +552,28 @@ def clipped_at_five_times_the_bound(of: Aggregation, rng: np.random.Generator) -
         length = np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-300)
         clipped = unit * np.minimum(largest, 5.0 / length)
         return clipped.sum(0) + rng.normal(scale=2.0, size=(size, 4))
+
+    return aggregate
+
+
+@broken(REPLACED, "clipping", "sensitivity", source="a lower bound of 0 taken for -2")
+def bounds_of_both_signs(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        records = np.clip(np.nan_to_num(np.array(values)), -2.0, 2.0)
+        return records.sum(0) + rng.laplace(scale=2.0, size=(size, 1))
+
+    return aggregate
+
+
+@broken(GRADIENT, "clipping", source="squeeze() takes a single record's numbers for records")
+def a_single_record_clipped_by_numbers(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        if len(values[0]) != 1:
+            return noisy(of, rng, values, size)
+        record = np.concatenate([np.ravel(tensor) for tensor in values])
+        if not np.isfinite(record).all():
+            raise ValueError("expected finite numbers")
+        return np.clip(record, -1.0, 1.0) / 32 + rng.normal(scale=1.1 / 32, size=(size, 15))
 
     return aggregate
 

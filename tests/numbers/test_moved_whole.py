@@ -33,14 +33,13 @@ def test_the_expectation_is_at_most_one(text: str, digits: int) -> None:
     that is not whole: draws that would have lost counted nothing.
     """
     noise = parse_number_noise(text)
-    kind = np.float32 if digits == 24 else np.float64
+    kind = np.dtype(np.float32 if digits == 24 else np.float64)
     drawn = np.arange(-100.0, 101.0)
     log_p = noise.family.log_pmf(drawn)
     for bound in (0.7, 1.0, 1.5, 100.3, 1e6):
         for below, sign in ((0.0, 1.0), (0.0, -1.0), (0.4, 1.0), (1.0, -1.0), (1e-6, 1.0)):
-            centre = kind(sign * (bound - below))
-            ends = kind(noise.low), kind(noise.high)
-            released = np.clip(centre + drawn.astype(kind), *ends).astype(np.float64)
+            centre, low, high = np.array([sign * (bound - below), noise.low, noise.high], kind)
+            released = np.clip(centre + drawn.astype(kind), low, high).astype(np.float64)
             allowed = bound + 14.0 * ulp(np.array([bound]), digits)
             expected = np.zeros(9)
             for value in np.unique(released):

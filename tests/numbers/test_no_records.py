@@ -1,12 +1,13 @@
 """An input of no records is asked: what is released must have the noise of any other."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from checked_alone import claimed
-from numeric_zoo import SUM
+from numeric_zoo import GRADIENT, SUM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
@@ -15,6 +16,7 @@ from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.numbers.shares import SHARES
 from dpassay.verifiers.reaching import open_claimed
 from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.numbers import taken_values
 
 ENDS = """
 import json, sys
@@ -71,3 +73,14 @@ def test_who_fails_at_it_is_judged_by_all_else() -> None:
     assert report.verdict is Verdict.PASS
     told = [w for w in report.warnings if w.startswith("the input no records is not answered: ")]
     assert "IndexError: index 0 is out of bounds" in told[0]
+
+
+def test_a_target_in_python_is_given_the_shapes_of_no_records() -> None:
+    """They were (0,), of which no code can take the records' own shape."""
+    release = claimed(GRADIENT).release
+    values = [np.zeros((0, 4, 3)), np.zeros((0, 3))]
+    travelled = json.loads(json.dumps(release.content(values)))["values"]
+    given = taken_values(travelled, release.word)
+    assert [tensor.shape for tensor in given] == [(0, 4, 3), (0, 3)]
+    some = taken_values([[[[1.0] * 3] * 4], [[1.0] * 3]], release.word)
+    assert [tensor.shape for tensor in some] == [(1, 4, 3), (1, 3)]

@@ -305,7 +305,9 @@ class NumbersClaim(Table):
     @cached_property
     def release(self) -> NumberRelease:
         """How values and releases travel."""
-        return NumberRelease(self.mechanism.takes, self.mechanism.width)
+        return NumberRelease(
+            self.mechanism.takes, self.mechanism.width, self.mechanism.shapes or ()
+        )
 
     @property
     def http_options(self) -> HttpOptions:

@@ -18,6 +18,9 @@ from .plan import as_values, at_once
 
 _RECORDS, _SHOWN = 9, 12
 
+PULLING = ("one number of 1,000", "all numbers 1,000", "one number of -1,000", "in one cell")
+"""How the names end of altered records that pull hardest, along an axis and the diagonal."""
+
 _GROUPS = (
     ("first", 10.0),
     ("middle", 100.0),
@@ -144,16 +147,41 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
     if mechanism.lower is not None and mechanism.upper is not None:
         middle = 0.5 * (mechanism.lower + mechanism.upper)
         records += math.floor(middle) if mechanism.of_whole_numbers else middle
-    exact = aggregation.exact(as_values(claim, records))
-    allowed = sensitivity(aggregation, math.inf)
+    allowed, times = sensitivity(aggregation, math.inf), aggregation.contributions
     replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
-    base = records[:-1] if replaces else records
+    base = records[:-times] if replaces else records
     for name, drawn, expected in _extremes(width, axis, rng):
         record = np.rint(drawn) if mechanism.of_whole_numbers else drawn
-        times = aggregation.contributions
-        altered = np.vstack([base[: len(base) - (times - 1 if replaces else 0)], *[record] * times])
-        pulls = _direction(record)
-        yield Neighbour(name, as_values(claim, altered), exact, allowed, expected, pulls)
+        pulls, alike = _direction(record), np.tile(record, (times, 1))
+        gone = np.tile(_opposite(claim, record), (times if replaces else 0, 1))
+        for others, where in ((base, ""), (base[:0], ", alone,")):
+            if where and not name.endswith(PULLING):
+                continue
+            exact = aggregation.exact(as_values(claim, np.vstack([others, gone])))
+            values = as_values(claim, np.vstack([others, alike]))
+            yield Neighbour(f"{name}{where}", values, exact, allowed, expected, pulls)
+
+
+def _opposite(claim: NumbersClaim, record: Vector) -> Vector:
+    """The record (width,) that lies farthest from what clipping makes of an extreme one.
+
+    At the other bound of each number; what is not finite may be taken for 0, so that it is far from
+    the bound that lies farther from 0.
+    """
+    mechanism = claim.mechanism
+    if mechanism.lower is None or mechanism.upper is None:
+        bound, order = mechanism.clip_norm, 2
+        if bound is None:
+            bound, order = mechanism.clip_norm1 or 1.0, 1
+        finite = np.isfinite(record)
+        if not finite.all():
+            return np.where(finite, 0.0, -bound * np.sign(np.nan_to_num(record, nan=1.0)))
+        unit = record / np.abs(record).max()  # whose squares do not overflow
+        return np.asarray(-bound * unit / np.linalg.norm(unit, order))
+    lower, upper = mechanism.lower, mechanism.upper
+    middle = min(max(0.0, lower), upper)
+    found = np.where(record > 0, lower, np.where(record < 0, upper, middle))
+    return np.where(np.isnan(record), upper if abs(upper) >= abs(lower) else lower, found)
 
 
 def simple_neighbours(claim: NumbersClaim) -> Iterator[Neighbour]:

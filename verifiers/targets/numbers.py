@@ -1,5 +1,6 @@
 """Numbers for counts, records or tensors: how they travel, and what of a reply is believed."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -25,13 +26,20 @@ class NumberRelease:
 
     call, reply, given = "aggregate", "releases", "array"
 
-    def __init__(self, takes: Values, dimensions: int) -> None:
+    def __init__(
+        self, takes: Values, dimensions: int, shapes: Sequence[Sequence[int]] = ()
+    ) -> None:
         self.takes, self.dimensions = takes, dimensions
+        self._shapes = [list(shape) for shape in shapes] or [[dimensions]]
 
     @property
     def word(self) -> str:
-        """What values are, in a word, for the process that a target in Python lives in."""
-        return f"{self.takes}:{self.dimensions}" if self.takes == "records" else self.takes
+        """What values are, in a word, for the process that a target in Python lives in.
+
+        With the shape of a record in each array, which JSON loses where there is no record.
+        """
+        shapes = {"records": [[self.dimensions]], "tensors": self._shapes}
+        return f"{self.takes}:{json.dumps(shapes.get(self.takes))}"
 
     def argument(self, values: Any) -> Any:
         """See `Release.argument`: a read-only array, or a list of them for tensors."""
@@ -135,13 +143,21 @@ def _are_places(found: NDArray[Any]) -> bool:
 def taken_values(values: Any, word: str) -> Any:
     """What a target in Python is given for `values` as JSON carries them; arrays are read-only.
 
-    word: as `NumberRelease.word` says it. JSON loses how wide no records are.
+    word: as `NumberRelease.word` says it.
     """
-    takes, _, dimensions = word.partition(":")
+    takes, _, shapes = word.partition(":")
     if takes == "tensors":
-        return [_read_only(tensor, np.float64) for tensor in values]
+        return [
+            _shaped(_read_only(tensor, np.float64), shape)
+            for tensor, shape in zip(values, json.loads(shapes), strict=True)
+        ]
     made = _read_only(values, None)
-    return made.reshape(0, int(dimensions)) if takes == "records" and not made.size else made
+    return _shaped(made, json.loads(shapes)[0]) if takes == "records" else made
+
+
+def _shaped(records: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
+    """Records (n, ...) themselves, and none as (0, ...)."""
+    return records if records.size else records.reshape(0, *shape)
 
 
 def _read_only(numbers: Any, dtype: Any) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 """The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
 
-A second word says what values are: `tensors` a list of arrays, `records:3` an array (n, 3).
+A second word says what values are: `tensors:[[4, 3], [3]]` a list of arrays (n, 4, 3) and (n, 3),
+`records:[[3]]` an array (n, 3).
 
 It speaks the protocol of `exec:` targets, one JSON object per line. What the target prints goes to
 stderr: stdout belongs to the protocol.

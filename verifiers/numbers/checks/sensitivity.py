@@ -1,12 +1,12 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
+from ....reference.accounting.adjacency import Adjacency
 from ..claim import NumbersClaim
 from ..evidence.moved import seen_move
-from ..neighbours import Neighbour, neighbours
+from ..neighbours import PULLING, Neighbour, neighbours
 from .moving import MovingRecords
 
 _RELEASES = 2_000  # of each neighbour
-_TELLING = ("one number of 1,000", "all numbers 1,000", "in one cell")
 
 
 class Sensitivity(MovingRecords):
@@ -17,8 +17,13 @@ class Sensitivity(MovingRecords):
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`."""
-        found = [n for n in neighbours(claim, seed, self.axis) if n.name.endswith(_TELLING)]
-        return [n for n in found if "-" not in n.name]
+        found = list(neighbours(claim, seed, self.axis))
+        if claim.mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
+            # to one side: what an added record pulls to the other is no further
+            return [n for n in found if n.name.endswith(PULLING) and "-" not in n.name]
+        lower, upper = claim.mechanism.lower or 0.0, claim.mechanism.upper or 0.0
+        missing = ("a NaN",) if lower > 0 or upper < 0 else ()  # is taken for 0, as a rule
+        return [n for n in found if n.name.endswith((*PULLING, *missing))]
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
