@@ -61,3 +61,23 @@ def test_the_cause_is_the_divisor(times: float, said: str) -> None:
     report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
     found = next(check for check in report.checks if check.id == "noise-law")
     assert said in str(found.diagnosis)
+
+
+@pytest.mark.parametrize(
+    ("noise_too", "said"), [(True, "sum and noise are"), (False, "the sum is")]
+)
+def test_the_cause_is_the_true_number_of_records(noise_too: bool, said: str) -> None:
+    """It was told as noise of four times the scale, whichever input was the smallest."""
+    claim, rng = claimed(MEAN), np.random.default_rng(4)
+    aggregation = claim.mechanism.aggregation
+
+    def aggregate(values: Any, size: int) -> Any:
+        released, factor = sample(aggregation, values, size, rng), 24.0 / max(len(values), 1)
+        if noise_too:
+            return factor * released
+        return released + (factor - 1.0) * aggregation.exact(values)
+
+    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
+    found = next(check for check in report.checks if check.id == "noise-law")
+    wanted = f"{said} divided by the number of records that came, not by 24"
+    assert wanted in str(found.diagnosis)

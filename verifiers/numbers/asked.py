@@ -26,6 +26,11 @@ class Asked:
     role: str
     name: str
 
+    @property
+    def records(self) -> int:
+        """How many there are, in an input of records or tensors."""
+        return len(self.values[0] if isinstance(self.values, list) else self.values)
+
 
 @dataclass(frozen=True)
 class Batch:

@@ -36,6 +36,10 @@ _BEFORE = {
     4: "a release and the fourth before",
     8: "a release and the eighth before",
 }
+_SHARED = "numbers of a release share noise: one draw, or one key of a generator, serves several"
+_CANCELS = "noise is taken from some numbers of a release as it is given to others"
+_LATER = "the noise of a release is made of that of earlier ones"
+
 _WAYS = 2
 """Of pairing neighbours: (0, 1), (2, 3), ... and (1, 2), (3, 4), ..."""
 
@@ -102,11 +106,12 @@ class Independence(Weighed):
                 one, other = (self.plan.coordinates[k] for k in pair)
                 where = f"coordinates {one} and {other}"
         if where in (_COMMON, _SIZES):
-            share = common_shares(self.plan.coordinates.size)[found.best]
-            told = "" if share > 0 else ", with opposite signs: they cancel in their sum"
+            together = common_shares(self.plan.coordinates.size)[found.best] > 0
+            told = "" if together else ", with opposite signs: they cancel in their sum"
+            cause = _SHARED if together else _CANCELS
         else:
             told = f", a correlation of about {CORRELATIONS[found.best]:g}"
-        cause = f"noise depends: {where}{told}"
+            cause = _LATER if where in _BEFORE.values() else _SHARED
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{told}"
         return Finding(message, cause, cause=cause, log_odds=odds)

@@ -9,6 +9,7 @@ from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.noise_law import NoiseLawEvidence
+from ..evidence.true_divisor import TrueDivisor
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -44,13 +45,25 @@ class NoiseLaw(Weighed):
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
         groups = len(self._alone) + len(plan.inputs) + 4
-        self.evidence = NoiseLawEvidence(self.noise, groups, claim.mechanism.divide_by)
+        divisor = claim.mechanism.divide_by
+        self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
+        self._by_records: list[TrueDivisor] = []
+        if divisor is not None and not (self.noise.grid or self.noise.family.whole):
+            self._by_records = [
+                TrueDivisor(self.noise, divisor, noise_too=too) for too in (True, False)
+            ]
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
         groups = {name: chosen.ravel() for name, chosen in self._groups(draws).items()}
         self.evidence.observe(draws.placed.flat, groups)
         self.draws += draws.released.size
+        for batch in draws.batches if self._by_records else ():
+            chosen = self.plan.coordinates
+            y, x = batch.releases[:, chosen], batch.asked.exact[chosen]
+            for law in self._by_records:
+                half = self.noise.half_width(y, draws.digits)
+                law.observe(y, x, half, batch.asked.records)
 
     def refute(self, released: float, exact: float) -> None:
         """Notes a release that no claim allows: one that is no finite number."""
@@ -93,6 +106,9 @@ class NoiseLaw(Weighed):
         if nats < _SURE:
             return Finding(message)
         cause = fault.name + ("" if group is None else f" for {group}")
+        for law in self._by_records:
+            if law.log_odds > nats:
+                cause, nats = law.cause, law.log_odds
         return Finding(message, cause, cause=cause, log_odds=nats)
 
     def silence(self) -> Finding:

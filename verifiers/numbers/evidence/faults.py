@@ -161,7 +161,7 @@ def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
     """The exact value released, always or now and then."""
-    how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the releases"
+    how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the numbers"
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
         hit = np.where(noise.is_bare(y, x, half), math.log(share), -np.inf)
