@@ -22,5 +22,5 @@ class Clipping(MovingRecords):
             moved = f"records at and beyond the bounds, in {served} inputs, move"
         return (
             f"{moved} a release by no more than the claim allows, by all that {queries:,} releases "
-            f"show; a move some scales of the noise longer would have been seen{self.narrow}"
+            f"show; {self.would_show}"
         )

@@ -14,7 +14,7 @@ from ...findings.verdict import Verdict
 from ...targets import Refused
 from ..asked import digits_of
 from ..claim import NumbersClaim
-from ..evidence.moved import MovedTooFar
+from ..evidence.moved import MovedTooFar, seen_move
 from ..evidence.moved_along import MovedAlong
 from ..neighbours import Neighbour, simple_neighbours
 from ..plan import NumbersPlan, at_once
@@ -57,6 +57,15 @@ class MovingRecords:
     def passed(self, served: int, queries: int) -> str:
         """What to say where nothing has moved too far."""
         raise NotImplementedError
+
+    @property
+    def would_show(self) -> str:
+        """What a pass says that it would have seen."""
+        coordinates = self.plan.coordinates.size
+        seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
+        if math.isinf(seen):
+            return f"so few would not have shown a move of ten scales of the noise{self.narrow}"
+        return f"a move {seen:.3g} longer would have been seen with probability 0.99{self.narrow}"
 
     @property
     def narrow(self) -> str:

@@ -2,7 +2,6 @@
 
 from ....reference.accounting.adjacency import Adjacency
 from ..claim import NumbersClaim
-from ..evidence.moved import seen_move
 from ..neighbours import PULLING, Neighbour, neighbours
 from .moving import MovingRecords
 
@@ -27,10 +26,7 @@ class Sensitivity(MovingRecords):
 
     def passed(self, served: int, queries: int) -> str:
         """See `MovingRecords.passed`."""
-        coordinates = self.plan.coordinates.size
-        seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
         return (
             f"the farthest neighbours move no number further than the claim allows, by {queries:,} "
-            f"releases; a move {seen:.3g} longer would have been seen with probability 0.99"
-            f"{self.narrow}"
+            f"releases; {self.would_show}"
         )
