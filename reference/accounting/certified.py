@@ -84,7 +84,7 @@ def renyi_lower(p: Sequence[arb], q: Sequence[arb], order: float) -> float:
         pairs = [(x, y) for x, y in zip(p, q, strict=True) if not x.is_zero()]
         total = sum((x.log() * a + y.log() * (1 - a)).exp() for x, y in pairs)
         assert isinstance(total, arb)
-        return _below(total.log() / (a - 1))
+        return below(total.log() / (a - 1))
 
 
 def delta_lower(p: arb, q: arb, times: int, least: int, epsilon: float) -> float:
@@ -96,7 +96,7 @@ def delta_lower(p: arb, q: arb, times: int, least: int, epsilon: float) -> float
     """
     with ctx.workdps(4 * DIGITS):
         gap = _upper_tail(p, times, least) - arb(epsilon).exp() * _upper_tail(q, times, least)
-        return max(_below(gap), 0.0)
+        return max(below(gap), 0.0)
 
 
 def epsilon_lower(p: arb, q: arb, times: int, least: int, delta: float) -> float:
@@ -108,7 +108,7 @@ def epsilon_lower(p: arb, q: arb, times: int, least: int, delta: float) -> float
         above = _upper_tail(p, times, least) - arb(delta)
         if not above > 0:
             return 0.0
-        return max(_below((above / _upper_tail(q, times, least)).log()), 0.0)
+        return max(below((above / _upper_tail(q, times, least)).log()), 0.0)
 
 
 def _upper_tail(p: arb, times: int, least: int) -> arb:
@@ -144,7 +144,7 @@ def _log_binomial(n: int, k: int) -> arb:
     return arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()
 
 
-def _below(ball: arb) -> float:
+def below(ball: arb) -> float:
     """A float below the whole ball; one that encloses nothing finite is above minus infinity."""
     if not ball.is_finite():
         return -math.inf

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from flint import arb, arb_poly, ctx
 
-from ..accounting.certified import DIGITS, epsilon_lower, renyi_lower
+from ..accounting.certified import DIGITS, below, epsilon_lower, renyi_lower
 from ..arrays import Vector
 from .aggregations import Move
 from .enclosed import survival, theta
@@ -25,7 +25,8 @@ from .noise import NumberNoise
 
 _LEVELS, _FINE = 65, 400  # of scores, and merged outcomes where a single release is looked at
 _DEGREE = 8_000  # of the polynomials whose coefficients are probabilities of sums
-_BITS = 1_024  # of sums: what is less likely than 2^-896 is left out
+BITS = 1_024
+"""Of sums: what is less likely than 2^-896 is left out."""
 _RARE = 2.0**-896
 _SHRUNK = 1.0 - 2.0**-48  # a move that floats have rounded is taken for no longer than this
 _NEARLY = (1.0 - 1e-9, 1.0 - 1e-6, 1.0 - 1e-4)
@@ -67,7 +68,7 @@ class CertifiedPair:
         with ctx.workdps(4 * DIGITS):
             a, by = arb(order), arb(self.by)
             cost = _RENYI[type(self.noise.family)](self.noise.family, a, by)
-            return self.move.times * _below(cost)
+            return self.move.times * below(cost)
 
     def epsilon_lower(self, releases: int, delta: float) -> float:
         """A number that epsilon at `delta` is certainly at least, of so many releases.
@@ -77,22 +78,13 @@ class CertifiedPair:
         family, numbers = self.noise.family, releases * self.move.times
         if delta == 0.0 and self.is_plain and isinstance(family, Laplace | DiscreteLaplace):
             with ctx.workdps(4 * DIGITS):
-                return _below(numbers * arb(self.by) / arb(family.scale))
+                return below(numbers * arb(self.by) / arb(family.scale))
         if self.is_plain and isinstance(family, Gaussian):
             return self._gaussian_epsilon(numbers, delta)
         levels = min(_LEVELS, _DEGREE // numbers + 1)
         if levels < 3:
             return self._counted(numbers, delta)
-        p, q = _sums(self, levels, numbers)
-        from_p, from_q = (_from(coefficients) for coefficients in (p, q))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            costs = np.log(np.maximum(from_p - delta, 0.0)) - np.log(from_q)
-        costs = np.where(np.isfinite(costs) & (from_q > _RARE), costs, -math.inf)
-        least = int(np.argmax(costs))
-        with ctx.workprec(_BITS):
-            above = sum(p[least:], arb(0)) - arb(delta)
-            beyond = sum(q[least:], arb(0))
-            return max(_below((above / beyond).log()), 0.0) if above > 0 and beyond > 0 else 0.0
+        return threshold_epsilon(*_sums(self, levels, numbers), delta)
 
     def _gaussian_epsilon(self, numbers: int, delta: float) -> float:
         """So many numbers are one, sqrt(numbers) times as far (Balle, Wang 2018, Theorem 8)."""
@@ -181,13 +173,30 @@ def _sums(pair: CertifiedPair, levels: int, numbers: int) -> tuple[list[arb], li
     """Balls around the probabilities of the sum of so many scores, from 0, on either side."""
     outcomes = _outcomes(pair, levels)
     found = []
-    with ctx.workprec(_BITS):
+    with ctx.workprec(BITS):
         for law in (outcomes.here, outcomes.there):
             by_score = [arb(0)] * (max(outcomes.scores) + 1)
             for probability, score in zip(law, outcomes.scores, strict=True):
                 by_score[score] += probability
             found.append(list((arb_poly(by_score) ** numbers).coeffs()))
     return found[0], found[1]
+
+
+def threshold_epsilon(here: Sequence[arb], there: Sequence[arb], delta: float) -> float:
+    """A number that epsilon at `delta` is certainly at least, by whole scores of what is released.
+
+    here, there: balls around the probabilities (s,) of the scores from 0, between two neighbours.
+    The test accuses from a score on, which floating point finds.
+    """
+    from_p, from_q = _from(here), _from(there)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        costs = np.log(np.maximum(from_p - delta, 0.0)) - np.log(from_q)
+    costs = np.where(np.isfinite(costs) & (from_q > _RARE), costs, -math.inf)
+    least = int(np.argmax(costs))
+    with ctx.workprec(BITS):
+        above = sum(here[least:], arb(0)) - arb(delta)
+        beyond = sum(there[least:], arb(0))
+        return max(below((above / beyond).log()), 0.0) if above > 0 and beyond > 0 else 0.0
 
 
 def _from(coefficients: Sequence[arb]) -> Vector:
@@ -238,11 +247,3 @@ _RENYI = {
     DiscreteLaplace: _of_discrete_laplace,
     DiscreteGaussian: _of_discrete_gaussian,
 }
-
-
-def _below(ball: arb) -> float:
-    """A float below the whole ball; minus infinity where it encloses nothing finite."""
-    if not ball.is_finite():
-        return -math.inf
-    low = float(ball.mid() - ball.rad())
-    return low - abs(low) * 1e-15

@@ -55,21 +55,25 @@ class ThresholdedHistogram:
             return np.zeros(exact.shape)
         return self.noise.family.log_survival(self._short_of(exact))
 
-    def _short_of(self, exact: Vector) -> Vector:
-        """The largest noise that leaves each count short of T.
+    @property
+    def least(self) -> float:
+        """The least sum of count and noise that reaches T, before it is rounded.
 
         Rounded sums reach T from half a step of the grid below it.
         """
         noise = self.noise
-        if noise.family.whole:  # K < T - n for whole K
-            return np.asarray(np.ceil(self.threshold - exact) - 1.0)
-        least = self.threshold
-        if noise.grid:
-            step = round(self.threshold / noise.grid)
-            if step * noise.grid < self.threshold:  # as a rounded count is compared with it
-                step = math.ceil(self.threshold / noise.grid)
-            least = (step - 0.5) * noise.grid
-        return np.asarray(least - exact)
+        if noise.family.whole:
+            return float(math.ceil(self.threshold))
+        if not noise.grid:
+            return self.threshold
+        step = round(self.threshold / noise.grid)
+        if step * noise.grid < self.threshold:  # as a rounded count is compared with it
+            step = math.ceil(self.threshold / noise.grid)
+        return (step - 0.5) * noise.grid
+
+    def _short_of(self, exact: Vector) -> Vector:
+        """The largest noise that leaves each count short of T: of whole noise, a whole number."""
+        return np.asarray(self.least - exact - float(self.noise.family.whole))
 
     def sample(
         self, counts: ArrayLike, size: int, rng: np.random.Generator | None = None

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import math
+import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -147,6 +148,17 @@ def test_an_empty_key_is_a_proof() -> None:
     found = next(check for check in report.checks if check.id == "partition-release")
     assert found.verdict is Verdict.FAIL
     assert "which is empty, was released" in found.message
+
+
+def test_a_pass_says_which_rate_of_empty_keys_would_have_shown() -> None:
+    """A single one refutes, so that a rate r shows in n draws but for (1 - r)^n of runs."""
+    report = judged(correct("discrete-laplace:1"), claimed())
+    found = next(check for check in report.checks if check.id == "partition-release")
+    told = re.search(r"none of ([0-9,]+) empty keys was, where a rate from (\S+) ", found.message)
+    assert told is not None, found.message
+    draws, rate = int(told[1].replace(",", "")), float(told[2])
+    assert (1.0 - rate) ** draws == pytest.approx(0.01, rel=0.3)  # of two digits of the rate
+    assert draws > 10_000
 
 
 @pytest.mark.parametrize("reply", [[[{"key": 1}]], [[{"key": 9}]], [{"key": 1}], [[1]], "none"])

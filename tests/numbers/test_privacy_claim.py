@@ -15,7 +15,9 @@ from dpassay.verifiers.checks.base import Outcome
 from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.numbers.checks.privacy_claim import PrivacyClaim
+from dpassay.verifiers.numbers.checks.privacy_claim_of_keys import KeysPrivacyClaim
 from dpassay.verifiers.numbers.claim import NumbersClaim
+from dpassay.verifiers.numbers.keys import make_keys_plan
 from dpassay.verifiers.numbers.plan import make_numbers_plan
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
@@ -165,3 +167,104 @@ def test_records_asked_for_are_whole_where_noise_and_bounds_are() -> None:
         assert (asked.values == np.rint(asked.values)).all()
     other = make_numbers_plan(claimed(SUM), 3).inputs[0].values
     assert (other != np.rint(other)).any()
+
+
+KEYS = (
+    'name = "thresholded-histogram"\nnoise = "{}"\nadjacency = "{}"\ncells = 40\n'
+    "threshold = {}\n{}\n[privacy]\nepsilon = {}\ndelta = {}\nqueries = {}"
+)
+
+
+def told_of_keys(*parts: object) -> Outcome:
+    """What the check says of noise, adjacency, threshold, more, epsilon, delta and queries."""
+    claim = claimed(KEYS.format(*parts))
+    return KeysPrivacyClaim(claim, make_keys_plan(claim, 0), 0).outcome()
+
+
+def one_release(p: float, q: float, delta: float) -> float:
+    """Epsilon of an event of probabilities p and q."""
+    return math.log((p - delta) / q)
+
+
+REACHED = 1.0 / (1.0 + math.exp(-1.0))  # P(K >= 0) of discrete-laplace:1
+BEYOND = math.exp(-1.0) * REACHED  # P(K >= 1)
+TWO_USERS = 'unit = "user"\nmax_contributions = 2'
+
+
+@pytest.mark.parametrize(
+    ("parts", "delta", "queries", "true"),
+    [
+        (("discrete-laplace:1", "add-remove", 6, ""), 0.005, 1, None),
+        # 20 from 19: of three releases all three, e each
+        (
+            ("discrete-laplace:1", "add-remove", 20, ""),
+            1e-6,
+            3,
+            one_release(REACHED**3, BEYOND**3, 1e-6),
+        ),
+        # a record moved from a key of 20 to one of 19: released there, and not here
+        (
+            ("discrete-laplace:1", "replace-one", 20, ""),
+            1e-6,
+            1,
+            one_release(REACHED**2, BEYOND**2, 1e-6),
+        ),
+        # 20 and 18 records of a user's two and others: P(K >= 2) = e^-1 P(K >= 1)
+        (
+            ("discrete-laplace:1", "add-remove", 20, TWO_USERS),
+            1e-6,
+            1,
+            one_release(REACHED, math.exp(-1.0) * BEYOND, 1e-6),
+        ),
+    ],
+)
+def test_a_claim_of_keys_is_refuted_just_below_its_cost(
+    parts: tuple[object, ...], delta: float, queries: int, true: float | None
+) -> None:
+    """A thousandth more passes, where delta alone was looked at, and any epsilon passed."""
+    true = one_release(REACHED, BEYOND, delta) if true is None else true
+    for factor, verdict in ((1.001, Verdict.PASS), (0.999, Verdict.FAIL)):
+        found = told_of_keys(*parts, factor * true, delta, queries)
+        assert found.verdict is verdict, found.finding.message
+        assert f"epsilon {true:.6g} at delta {delta:g}" in found.finding.message
+
+
+def test_the_messages_of_keys_name_epsilon_and_delta() -> None:
+    """A newcomer's claim, which passed: 1 for a hundredth."""
+    said = (
+        "a record costs at least epsilon 0.993137 at delta 0.005 over one release (counts 6 and 5, "
+        "no other counts cost more), and epsilon = {} is claimed"
+    )
+    parts = ("discrete-laplace:1", "add-remove", 6, "")
+    found = told_of_keys(*parts, 0.01, 0.005, 1)
+    assert found.verdict is Verdict.FAIL
+    assert found.finding.message == said.format(0.01) + " (certified in ball arithmetic)"
+    found = told_of_keys(*parts, 1.0, 0.005, 1)
+    assert found.finding.message == said.format(1) + (
+        "; keys that one record alone makes are released with probability 0.004926 in one release, "
+        "and delta = 0.005 is claimed"
+    )
+    found = told_of_keys("laplace:1000", "add-remove", 40_000, TWO_USERS, 50, 1e-3, 10**9)
+    assert "over 1,000,000 of 1,000,000,000 releases" in found.finding.message
+
+
+@pytest.mark.parametrize(
+    "noise", ["laplace:2", "gaussian:2", "discrete-gaussian:2", "laplace:2;round"]
+)
+@pytest.mark.parametrize("queries", [1, 10])
+def test_what_textbooks_charge_for_keys_is_not_refuted(noise: str, queries: int) -> None:
+    """Noisy counts with epsilon of their noise, and delta of the keys of one record added to it.
+
+    Dwork, Rothblum, Vadhan 2010: epsilon and delta over all queries; Gaussian noise by Balle and
+    Wang's formula at a tenth of the delta that is claimed.
+    """
+    keys = claimed(KEYS.format(noise, "add-remove", 20, "", 1.0, 0.5, 1)).mechanism.keys
+    delta = 1.2 * queries * keys.delta
+    epsilon = 0.5 * queries
+    if "gaussian" in noise:
+        counts = NoisyHistogram(parse_number_noise("gaussian:2"), 40, Adjacency.ADD_REMOVE)
+        epsilon = 1.001 * epsilon_bracket(counts, 0.1 * delta, queries).high
+    found = told_of_keys(noise, "add-remove", 20, "", epsilon, delta, queries)
+    assert found.verdict is Verdict.PASS, found.finding.message
+    found = told_of_keys(noise, "add-remove", 20, "", 0.4 * epsilon, delta, queries)
+    assert found.verdict is Verdict.FAIL, found.finding.message

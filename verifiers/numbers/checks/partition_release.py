@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ...checks.base import Finding
+from ...evidence.power import MISSES
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
@@ -31,7 +32,7 @@ class PartitionRelease(Weighed):
         self._places = {f"key {place}": int(place) for place in places} if width > 1 else {}
         self.evidence = KeyEvidence(self.keys, len(plan.inputs) + len(self._places) + 1)
         self.rate = float(np.exp(claimed_law(self.keys)(np.ones(1))[0][0]))
-        self.alone = self.released = self.near = 0
+        self.alone = self.released = self.near = self.empty = 0
         nats = self.log_threshold + self.evidence.handicap
         self._nats, effect = nats, claim.gate.smallest_effect
         self._wanted_near = draws_to_see(0.5, 0.5 + min(effect, 0.49), nats)
@@ -56,6 +57,7 @@ class PartitionRelease(Weighed):
             ones = counts == 1.0
             self.alone += n * int(ones.sum())
             self.released += int(came[ones].sum())
+            self.empty += n * int((counts == 0.0).sum())
             self.near += n * counts.size * (batch.asked.role == NEAR)
 
     @property
@@ -94,11 +96,22 @@ class PartitionRelease(Weighed):
         if seen is not None:
             least = (
                 f"a rate from {seen:.2g}, {seen / self.rate:.3g} times the claimed one, would have "
-                "been seen with probability 0.99"
+                f"been seen with probability {1.0 - MISSES:g}"
             )
         return Finding(
-            f"{self.draws:,} keys were released as {self._law} gives, empty ones never; "
-            f"{self._counted}: {least}; near the threshold a rate off by {effect:g} would have been"
+            f"{self.draws:,} keys were released as {self._law} gives; {self._counted}: {least}; "
+            f"near the threshold a rate off by {effect:g} would have been; {self._never}"
+        )
+
+    @property
+    def _never(self) -> str:
+        """Of empty keys, a single one of which refutes."""
+        if not self.empty:
+            return "no empty keys were looked at"
+        rate = -math.expm1(math.log(MISSES) / self.empty)
+        return (
+            f"none of {self.empty:,} empty keys was, where a rate from {rate:.2g} would have shown "
+            f"with probability {1.0 - MISSES:g}"
         )
 
     @property

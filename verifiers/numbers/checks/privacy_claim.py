@@ -18,7 +18,7 @@ MOST = 1_000
 Fewer releases than claimed bound these from below.
 """
 
-_CAUSE = "the accountant charges too little, or the claim allows too many queries"
+CAUSE = "the accountant charges too little, or the claim allows too many queries"
 
 
 class PrivacyClaim:
@@ -68,7 +68,7 @@ class PrivacyClaim:
                 f"{what} is claimed, and {of} at least {certain:.6g} (certified in ball "
                 f"arithmetic; between {cost} in floating point)"
             )
-            return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE))
+            return Outcome(Verdict.FAIL, Finding(message, CAUSE, cause=CAUSE))
         return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} between {cost}"))
 
     def _bracket(self) -> tuple[int, Bracket]:
