@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from .evidence_text import power_of_ten
 from .verdict import Verdict
 
 _INCONCLUSIVE = "too little was seen to say; this is neither a pass nor a violation"
@@ -46,6 +47,6 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     if check["log10_e_value"] is None or check["threshold_log10"] is None:
         return text
     return (
-        f"{text}; an e-value below 10^{check['threshold_log10']:.1f}, but it is "
-        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} {seen}"
+        f"{text}; an e-value below {power_of_ten(check['threshold_log10'])}, but it is "
+        f"{power_of_ten(check['log10_e_value'])} from {check['queries']:,} {seen}"
     )
