@@ -16,7 +16,7 @@ from typing import Any
 
 from .commands.exit_statuses import fail
 from .findings.report import Verdict
-from .text import printable
+from .text import counted, printable
 
 _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
@@ -26,7 +26,7 @@ def summary(report: Mapping[str, Any]) -> str:
     """The Markdown of a report in its public JSON form: verdict, then checks, worst first."""
     facts = [f"target: {report['target']}"] if report["target"] is not None else []
     facts.append(f"claim: {report['claimed']}")
-    facts.append(f"{report['queries']:,} queries in {report['seconds']:.1f} s")
+    facts.append(f"{counted(report['queries'], 'query', 'queries')} in {report['seconds']:.1f} s")
     facts.append(f"seed {report['seed']}")
     lines = [
         f"### dpassay: {report['verdict']}",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ..text import counted
 from .evidence_text import power_of_ten
 from .verdict import Verdict
 
@@ -42,7 +43,7 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "
-            f"{privacy['queries']:,} queries"
+            f"{counted(privacy['queries'], 'query', 'queries')}"
         )
     if check["log10_e_value"] is None or check["threshold_log10"] is None:
         return text

@@ -31,7 +31,7 @@ def results(
     again = ending.again(Verdict.INCONCLUSIVE)
     for name in (make.id for make in asking(claim)):
         if name not in found:
-            why = cut or ending.stopped or "the run ended before it could be asked"
+            why = cut or ending.stopped or "not asked before the run ended"
             short = cut is not None
             found[name] = CheckResult(
                 name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=short

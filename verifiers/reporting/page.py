@@ -20,7 +20,7 @@ from ..findings.figures import LABEL_CONFIDENCE, Figures, PrivacyCost
 from ..findings.figures_json import exact_epsilon
 from ..findings.report import Report, Verdict, versions
 from ..gate.recorder import MOST_LABELS
-from ..text import printable
+from ..text import counted, printable
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
 
 _SYMBOLS = {
@@ -81,6 +81,7 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "counted": counted,
         "count": lambda value: f"{value:,}",
         "e_value": lambda log: "\N{EN DASH}" if log is None else power_of_ten(log / math.log(10.0)),
         "label": lambda label: "refused" if label is None else f"label {label}",

@@ -14,7 +14,7 @@ from rich.text import Text
 from ..findings.evidence_text import power_of_ten
 from ..findings.report import CheckResult, Report, Verdict
 from ..gate import Progress as RunProgress
-from ..text import printable
+from ..text import counted, printable
 
 _STYLES = {
     Verdict.PASS: "bold green",
@@ -106,7 +106,8 @@ def print_report(report: Report, target: str) -> None:
     _say(
         console,
         f"claim: {report.claim.said}; "
-        f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
+        f"{counted(report.queries, 'query', 'queries')} in "
+        f"{report.seconds:.1f} s, seed {report.seed}",
     )
     if verdict is not Verdict.ERROR:
         _say(
