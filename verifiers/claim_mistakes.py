@@ -1,6 +1,7 @@
 """What is wrong with a claim, one line for each mistake, for the person who wrote it."""
 
 import difflib
+import re
 from collections.abc import Sequence
 from typing import get_args
 
@@ -84,8 +85,17 @@ def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
     if isinstance(given, dict | str) and kind == "value_error":
         # our own messages show the value themselves, and of a whole claim the place too
         return f"{place}: {message}" if place else message
+    if kind == "literal_error":
+        return f"{place} = {shown_repr(given)}: {_one_of(mistake['ctx']['expected'], given)}"
     expected = _expected(root, mistake["loc"]) or f"{message[:1].lower()}{message[1:]}"
     return f"{place} = {shown_repr(given)}: {expected}"
+
+
+def _one_of(expected: str, given: object) -> str:
+    """What is allowed, as pydantic lists it, and which of these was meant."""
+    near = difflib.get_close_matches(repr(given), re.findall("'[^']*'", expected), 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"expected {expected}{meant}"
 
 
 _KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}

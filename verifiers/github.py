@@ -16,7 +16,7 @@ from typing import Any
 
 from .commands.exit_statuses import fail
 from .findings.report import Verdict
-from .text import printable
+from .text import counted, printable
 
 _LONGEST = 2000  # characters of a text: a summary beyond 1 MiB is dropped as a whole
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
@@ -24,15 +24,14 @@ _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 
 def summary(report: Mapping[str, Any]) -> str:
     """The Markdown of a report in its public JSON form: verdict, then checks, worst first."""
-    verdict, claim = Verdict(report["verdict"]), report["claim"]["mechanism"]
-    facts = [f"target: {report['target']}"] if "target" in report else []
-    facts.append(f"claim: {_said(claim)}")
-    facts.append(f"{report['queries']:,} queries in {report['seconds']:.1f} s")
+    facts = [f"target: {report['target']}"] if report["target"] is not None else []
+    facts.append(f"claim: {report['claimed']}")
+    facts.append(f"{counted(report['queries'], 'query', 'queries')} in {report['seconds']:.1f} s")
     facts.append(f"seed {report['seed']}")
     lines = [
-        f"### dpassay: {verdict.value}",
+        f"### dpassay: {report['verdict']}",
         "",
-        f"{_text(verdict.meaning)}\\",
+        f"{_text(report['meaning'])}\\",
         _text("; ".join(facts)),
         "",
         "| verdict | check | found |",
@@ -41,14 +40,6 @@ def summary(report: Mapping[str, Any]) -> str:
     lines += [_row(check) for check in _ordered(report)]
     lines += [""] + [f"- warning: {_text(warning)}" for warning in report["warnings"]]
     return "\n".join(lines) + "\n"
-
-
-def _said(mechanism: Mapping[str, Any]) -> str:
-    """A mechanism of labels, or of numbers, in a few words."""
-    rest = f"{mechanism.get('adjacency')} neighbours"
-    if "classes" in mechanism:
-        rest = f"{mechanism['classes']} classes, {mechanism['teachers']} teachers"
-    return f"{mechanism['name']} with {mechanism['noise']}, {rest}"
 
 
 def annotations(report: Mapping[str, Any]) -> list[str]:
@@ -71,7 +62,7 @@ def _ordered(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _row(check: Mapping[str, Any]) -> str:
     cells = [_text(check["verdict"]), _text(check["id"]), _text(_found(check))]
-    if check["reproduce"]:
+    if check["reproduce"] and not check["cut_short"]:  # said where the run was cut short
         cells[-1] += f"<br><code>{_text(check['reproduce'])}</code>"
     return f"| {' | '.join(cells)} |"
 

@@ -1,4 +1,4 @@
-"""Text from targets and claims, made safe to show."""
+"""Numbers in words, and text from targets and claims, made safe to show."""
 
 import unicodedata
 
@@ -6,6 +6,16 @@ import unicodedata
 # cannot write; Cn: non-characters, which XML forbids; Zl, Zp: line breaks that are not \n
 _UNSAFE = ("Cc", "Cs", "Cn", "Zl", "Zp")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """A number of things: `1 query`, `2,000 queries`."""
+    return f"{number:,} {one if number == 1 else several}"
+
+
+def four_digits(value: float) -> str:
+    """A number as counts beside it are written, with a comma between thousands."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def printable(text: str) -> str:

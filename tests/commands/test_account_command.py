@@ -232,6 +232,7 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats) -> None:
         ("1,2\n1,2,3\n", GNMAX, "line 2: 3 columns, but 2 in the first row"),
         ("1,-2\n", GNMAX, "line 1: histogram has -2 votes for class 1"),
         ("5\n", GNMAX, "line 1: histogram [5]: expected at least two classes"),
+        (ROW, ["--noise", "gaussian:4"], "Choose from: gnmax, lnmax, confident-gnmax"),
         ("0,0\n", [*GNMAX, "--analysis", "exact"], "no votes, so no neighbour"),
         (ROW, ["--mechanism", "lnmax", "--noise", "gaussian:4"], "lnmax takes laplace noise"),
         (ROW, [*GNMAX, "--threshold", "4"], "--threshold belongs to confident-gnmax"),

@@ -115,7 +115,9 @@ def test_the_json_has_the_shape_of_the_contract(cut_short) -> None:
     report = json.loads(cut_short.stdout)
     assert set(report) == {
         "verdict",
+        "meaning",
         "target",
+        "claimed",
         "started",
         "ended",
         "queries",

@@ -169,8 +169,10 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
     assert few.coarser.startswith("planned for 6,000 queries: a pass sees")
     bound = claimed(HISTOGRAM + "[gate]\ntolerance = 0.1")
     assert sharpest(bound, 6_000, 0).claim.gate.tolerance == 0.1
-    with pytest.raises(TooFewError, match=r"^500 queries are too few for a pass"):
+    with pytest.raises(TooFewError, match=r"^500 queries are too few for a pass") as refused:
         sharpest(claim, 500, 0)
+    # what takes most is another check than those of scale and law, which was said to
+    assert "each check needs some releases at least, location" in str(refused.value)
 
 
 @pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS])

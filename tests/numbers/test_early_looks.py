@@ -1,11 +1,14 @@
 """A run looks at its evidence early, and asks for few releases at once until it has seen some."""
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from checked_alone import claimed
 from numeric_zoo import COUNT, HISTOGRAM, Aggregate
+from scipy.special import ndtr
+from scipy.stats import laplace
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
@@ -60,10 +63,55 @@ def test_what_was_refuted_once_stays_so() -> None:
     group.ratios += 40.0
     group.changed()
     assert refuted(check)
+    highest = check.log_e_value
     group.ratios -= 80.0
     group.changed()
     assert check.log_e_value < check.log_threshold
     assert refuted(check)
+    assert check.peak is not None
+    assert check.peak.log_e_value == highest
+
+
+def begins_badly(bad: int, copied: float, drawn_from: int) -> Aggregate:
+    """Right Laplace noise of scale 2, but that early draws follow the one before.
+
+    bad: so many draws are; copied: their correlation with the one before, of normal draws that are
+    made Laplace ones; where it is -1, every other draw does; drawn_from: a seed.
+    """
+    rng = np.random.default_rng(drawn_from)
+    before, seen = 0.0, 0
+
+    def aggregate(values: Any, size: int) -> Any:
+        nonlocal before, seen
+        drawn = rng.standard_normal((size, 1))
+        for i in range(size):
+            if 0 < seen < bad and (seen % 2 or copied > -1.0):
+                drawn[i] = copied * before + math.sqrt(1.0 - copied**2) * drawn[i]
+            before, seen = float(drawn[i, 0]), seen + 1
+        return np.asarray(values, float) + laplace(scale=2.0).ppf(ndtr(drawn))
+
+    return aggregate
+
+
+@pytest.mark.parametrize(("bad", "copied", "drawn_from"), [(8, -1.0, 5), (120, 0.9, 0)])
+def test_evidence_is_told_as_it_was_when_highest(bad: int, copied: float, drawn_from: int) -> None:
+    """Fallen evidence of a fault at the start was shown, below what refutes.
+
+    It named a way for noise to be reused that was never looked at, or ended in a traceback, where
+    all causes had become less likely than the claim.
+    """
+    text = HISTOGRAM.replace("cells = 10", "cells = 1")
+    claim = claimed(text, "[gate]\nfalse_alarm = 0.001")
+    target = InProcessTarget(begins_badly(bad, copied, drawn_from), release=claim.release)
+    report = verify_numbers(target, claim, seed=2, after_failure="keep-going")
+    assert report.verdict is Verdict.FAIL
+    weighed = [check for check in report.as_json()["checks"] if check["threshold_log10"]]
+    failed = [check for check in weighed if check["verdict"] == "fail"]
+    assert failed
+    for check in failed:
+        assert check["log10_e_value"] >= check["threshold_log10"]
+        assert 0 < check["queries"] < report.queries
+        assert "0 of 0" not in check["message"]
 
 
 def test_wagers_on_known_faults_add_up_to_one() -> None:

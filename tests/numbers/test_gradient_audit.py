@@ -86,7 +86,7 @@ def test_the_same_claim_of_substitutions_is_refuted(tmp_path: Path) -> None:
     found = audit_gradient(deployed(made), made, flipped(tmp_path, made), 200_000)
     assert found.verdict is Verdict.FAIL
     assert found.pair.steps == 1
-    assert any("epsilon 4.38 at delta 1e-05 over 1 queries" in why for why in found.refuted)
+    assert any("epsilon 4.38 at delta 1e-05 over 1 query" in why for why in found.refuted)
     honest = claim("replace-one", 10.0)
     assert audit_gradient(deployed(made), honest, flipped(tmp_path, honest)).refuted == ()
 

@@ -5,6 +5,7 @@ exact. A wager that is too generous by a hundredth fails here.
 """
 
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -65,6 +66,13 @@ def test_known_faults(text: str, exact: float) -> None:
     coarse = [fault.kind in ("rounding", "missing") and text == "laplace:2" for fault in faults]
     assert (expected[~np.array(coarse)] <= 1.0 + 1e-8).all()
     assert (expected > 0.9e-3).all()
+
+
+def test_names_of_faults_have_few_digits() -> None:
+    """Noise of another family was named with 16 digits of its scale."""
+    noise = parse_number_noise("gaussian:0.06875")
+    for fault in known_faults(noise, 3.0):
+        assert not re.search(r"\d{10}", fault.name), fault.name
 
 
 def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:

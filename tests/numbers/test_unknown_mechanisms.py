@@ -1,5 +1,6 @@
-"""A claim of a mechanism that does not exist is told all that do."""
+"""A claim of a mechanism that does not exist is told all that do; other words that are none."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from click.testing import CliRunner
 
 from dpassay.verifiers.claim import OF_LABELS, OF_NUMBERS, ClaimError
 from dpassay.verifiers.cli import commands
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
 from dpassay.verifiers.numbers.either import parse_any_claim
 
 
@@ -48,3 +50,29 @@ def test_a_missing_package_of_a_claim_is_said_before_anything_is_asked(
     done = CliRunner().invoke(commands, ["verify", "nowhere.py:aggregate", "--claim", "claim.toml"])
     assert done.exit_code == 2
     assert "[leakage] in the claim needs scikit-learn" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (
+            'adjacency = "addremove"',
+            "mechanism.adjacency = 'addremove': expected 'add-remove' or 'replace-one' "
+            "(did you mean 'add-remove'?)",
+        ),
+        (
+            'adjacency = "none"',
+            "mechanism.adjacency = 'none': expected 'add-remove' or 'replace-one'",
+        ),
+        (
+            'adjacency = "add-remove"\nunit = "user"',
+            'mechanism: max_contributions is missing: unit = "user" needs it',
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_key_that_is(keys: str, told: str) -> None:
+    """Of users without their records, the mechanism was said to need these."""
+    text = f'[mechanism]\nname = "noisy-count"\nnoise = "laplace:2"\n{keys}'
+    with pytest.raises(ClaimError) as caught:
+        parse_numbers_claim(tomllib.loads(text))
+    assert str(caught.value) == f"claim: {told}"

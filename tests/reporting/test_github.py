@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from dpassay.verifiers.findings.report import Report
+from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.github import annotations, main, summary
 from dpassay.verifiers.numbers.claim import parse_numbers_claim
 
@@ -47,10 +47,14 @@ def test_a_pass_needs_no_annotation(reports) -> None:
     ],
 )
 def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
-    """They have neither classes nor teachers; a passing gate ended with a traceback."""
+    """They have neither classes nor teachers, and were said to release labels."""
     claim = parse_numbers_claim(tomllib.loads(f"[mechanism]\n{mechanism}"))
-    report = Report(claim, 50, 1.0, 3, ()).as_json()
-    assert f"claim: {claim.mechanism.name} with" in unescape(summary(report))
+    passed = CheckResult("input-contract", Verdict.PASS, "fine")
+    report = Report(claim, 50, 1.0, 3, (passed,)).as_json()
+    text = unescape(summary(report))
+    assert f"claim: {claim.said};" in text
+    assert f"the {claim.releases} are what the claim says" in text
+    assert "target: None" not in text
     assert annotations(report) == []
 
 
@@ -68,6 +72,9 @@ def test_every_check_is_one_row_worst_first(reports) -> None:
     rows = [line for line in summary(report).splitlines() if line.startswith("|")][2:]
     assert len(rows) == len(report["checks"])
     assert "| fail |" in rows[0]
+    told = [row for row in rows if "<code>" in row]
+    again = [check for check in report["checks"] if check["reproduce"]]
+    assert 0 < len(told) == sum(not check["cut_short"] for check in again) < len(again)
     assert {unescape(row.split(" | ")[1]) for row in rows} == {c["id"] for c in report["checks"]}
 
 

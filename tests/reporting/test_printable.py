@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.verifiers.text import printable
+from dpassay.verifiers.text import counted, four_digits, printable
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -39,3 +39,12 @@ def test_ordinary_text_stays_as_it_is(text) -> None:
 )
 def test_what_steers_is_escaped(text, shown) -> None:
     assert printable(text) == shown
+
+
+def test_numbers_in_words() -> None:
+    assert [counted(n, "query", "queries") for n in (0, 1, 2000)] == [
+        "0 queries",
+        "1 query",
+        "2,000 queries",
+    ]
+    assert [four_digits(v) for v in (0.00123456, 14.627, 2073.4)] == ["0.001235", "14.63", "2,073"]

@@ -42,6 +42,9 @@ def test_real_reports_of_numbers_are_valid(number_reports, kind) -> None:
     of_keys = kind in ("keys", "every")
     assert found["noise-law"]["verdict"] != "not-applicable" or of_keys
     assert (found["partition-release"]["verdict"] == "not-applicable") is not of_keys
+    for check in public["checks"]:
+        if check["verdict"] == "fail" and check["threshold_log10"] is not None:
+            assert check["log10_e_value"] >= check["threshold_log10"]
     del public["claim"]["mechanism"]["adjacency"]
     assert complaints(public)
 

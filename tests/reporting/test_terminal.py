@@ -1,12 +1,14 @@
 """What a person sees on a terminal, in a file, and of what a target says."""
 
 import io
+import math
 import re
 import time
 from dataclasses import replace
 
 import pytest
 
+from dpassay.verifiers.findings.explained import explained
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.gate import Progress
 from dpassay.verifiers.reporting import terminal
@@ -82,6 +84,16 @@ def test_lines_are_broken_at_words_on_a_terminal(reports, monkeypatch, columns) 
     assert all(len(line) <= columns for line in lines if line not in commands)
     whole = shown(report, monkeypatch, io.StringIO())
     assert " ".join(lines).split() == whole.split()
+
+
+@pytest.mark.parametrize(("value", "said"), [(math.inf, "beyond all bounds"), (-1e-9, "10^0.0")])
+def test_evidence_without_bound_is_no_number(reports, monkeypatch, value, said) -> None:
+    """It was a number of 309 digits; nothing is said of a nought's sign."""
+    check = CheckResult("noise-law", Verdict.FAIL, "seen", 50, value, 7.0)
+    report = replace(reports["fail"], checks=(check,))
+    assert f"evidence: e-value {said} from 50" in shown(report, monkeypatch, io.StringIO())
+    words = explained(check.as_json(), report.as_json())
+    assert f"but it is {said} from 50 queries" in words
 
 
 def test_a_file_gets_a_line_for_each_statement(reports, monkeypatch) -> None:

@@ -10,6 +10,7 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import dirichlet_log_e_value
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Asked, Role
+from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .spec import CheckSpec, Phase, lacks_nothing
 
@@ -75,7 +76,7 @@ class Abstention(Judged):
         few = "too few" if refused < expected else "too many"
         return Finding(
             f"{refused:,} of {answered + refused:,} queries of "
-            f"{self.plan.claim.named(histogram)} were refused, {expected:.4g} expected",
+            f"{self.plan.claim.named(histogram)} were refused, {four_digits(expected)} expected",
             f"{few} refusals: look at the threshold, and at the noise of its test",
             histogram,
         )

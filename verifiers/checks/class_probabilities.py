@@ -17,6 +17,7 @@ from ..planning.plan import (
     Stream,
 )
 from ..planning.roles import Asked, Role
+from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart
 from .spec import CheckSpec, Phase, lacks_nothing
@@ -185,12 +186,12 @@ class ClassProbabilities(Judged):
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
         fits, histogram = self.fits(), self.plan.streams[at].histogram
-        times = int(counts[telling].sum())
+        times, expected = int(counts[telling].sum()), float(counts.sum() * q[telling].sum())
         message = (
             f"labels do not follow the exact probabilities of the histogram: "
             f"{self._named(telling)} came "
             f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
-            f"{self.plan.claim.named(histogram)}, {counts.sum() * q[telling].sum():.4g} expected"
+            f"{self.plan.claim.named(histogram)}, {four_digits(expected)} expected"
         )
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"

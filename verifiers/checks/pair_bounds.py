@@ -16,6 +16,7 @@ from ...reference.mechanisms import Labels
 from ..claim import PrivacyClaim
 from ..evidence import count_outcomes
 from ..findings.report import Verdict
+from ..text import counted
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
@@ -122,7 +123,7 @@ def bounds_of(
         queries,
         _refutes(p, q, privacy, times),
         confidence,
-        f"epsilon {privacy.epsilon:g} at delta {delta:g} over {times:,} queries",
+        f"epsilon {privacy.epsilon:g} at delta {delta:g} over {counted(times, 'query', 'queries')}",
     )
 
 

@@ -14,6 +14,7 @@ from ..claim import ANY_QUERIES, Claim
 from ..findings.figures import PrivacyCost
 from ..findings.report import Verdict
 from ..inputs.histogram_file import read_histograms
+from ..text import counted
 from .base import Finding, Outcome, Site, Unseeing, refuting
 from .spec import NO_PRIVACY, CheckSpec, Phase, lacks_nothing
 
@@ -114,7 +115,8 @@ class PrivacyClaimCheck(Unseeing):
     def finding(self) -> Finding:
         """What was found, once `run` has gone through."""
         claim = self.privacy
-        what = f"({claim.epsilon:g}, {claim.delta:g}) for {claim.queries:,} queries"
+        what = f"({claim.epsilon:g}, {claim.delta:g}) for "
+        what += counted(claim.queries, "query", "queries")
         if self.best is None or not self.refuted:
             known = (
                 ""

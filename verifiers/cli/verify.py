@@ -72,14 +72,14 @@ def verify(
 ) -> None:
     """Check that TARGET does what its claim says; exit 0 pass, 1 fail, 2 error, 3 inconclusive.
 
-    TARGET is package.module:attr or path/to/file.py:attr (a callable (histogram, size) -> labels
-    or an object with such a method sample), http://host:port, or exec:COMMAND. Without one, the
-    reference aggregator is verified.
+    TARGET is package.module:attr or path/to/file.py:attr (a callable (histogram, size) -> labels,
+    or of numbers (values, size) -> releases, or an object with such a method, sample or aggregate),
+    http://host:port, or exec:COMMAND. Without one, the reference aggregator is verified.
 
     With --log, a recorded log is judged, CSV or JSON Lines, and nothing is asked; over --workers,
     which pays where most rows have a histogram of their own.
 
-    Once a check has failed, some thousand labels more are asked to tell the cause, unless
+    Once a check has failed, labels or releases more are asked to tell the cause, unless
     --keep-going or --stop-at-once says otherwise.
     """
     from ...reference.clock import run_clock, untimed

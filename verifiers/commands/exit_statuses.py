@@ -89,7 +89,8 @@ def run_commands(commands: click.Command) -> NoReturn:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         where = f" (see {context.command_path} --help)" if context is not None else ""
-        fail(f"{error.format_message().rstrip('.')}{where}")
+        said = " ".join(error.format_message().split())  # choices stand on lines of their own
+        fail(f"{said.rstrip('.')}{where}")
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted")
     except BrokenPipeError:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ..text import counted
+from .evidence_text import power_of_ten
 from .verdict import Verdict
 
 _INCONCLUSIVE = "too little was seen to say; this is neither a pass nor a violation"
@@ -41,11 +43,11 @@ def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     if privacy is not None:
         text += (
             f", epsilon {privacy['epsilon']:g} at delta {privacy['delta']:g} over "
-            f"{privacy['queries']:,} queries"
+            f"{counted(privacy['queries'], 'query', 'queries')}"
         )
     if check["log10_e_value"] is None or check["threshold_log10"] is None:
         return text
     return (
-        f"{text}; an e-value below 10^{check['threshold_log10']:.1f}, but it is "
-        f"10^{check['log10_e_value']:.1f} from {check['queries']:,} {seen}"
+        f"{text}; an e-value below {power_of_ten(check['threshold_log10'])}, but it is "
+        f"{power_of_ten(check['log10_e_value'])} from {check['queries']:,} {seen}"
     )

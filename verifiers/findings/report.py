@@ -131,7 +131,9 @@ class Report:
         """The public form, as `verify --json` prints it."""
         return {
             "verdict": self.verdict.value,
+            "meaning": self.meaning,
             "target": self.target,
+            "claimed": self.claim.said,
             "started": _utc(self.started),
             "ended": _utc(self.started + timedelta(seconds=self.seconds)),
             "queries": self.queries,

@@ -39,7 +39,7 @@ def _cut(checks: Sequence[Check], ending: Ending) -> str | None:
 
 
 def _not_reached(name: str, ending: Ending, cut: str | None) -> CheckResult:
-    why = cut or ending.stopped or "the target failed before it could run"
+    why = cut or ending.stopped or "not run before the target failed"
     again = ending.again(Verdict.INCONCLUSIVE)
     return CheckResult(name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=cut is not None)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...reference.mechanisms import Labels
 from ..error_budget import SIMPLEST_SHARE, log_threshold
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
+from ..findings.evidence_text import an_e_value
 from ..planning.plan import Plan
 from ..planning.roles import Role
 
@@ -31,8 +32,8 @@ class Simplest:
 
     def __str__(self) -> str:
         return (
-            f"{self.queries} labels of the simplest histogram that shows it give an e-value of "
-            f"10^{self.log_e_value / np.log(10.0):.1f}"
+            f"{self.queries} labels of the simplest histogram that shows it give "
+            f"{an_e_value(self.log_e_value / np.log(10.0))}"
         )
 
 

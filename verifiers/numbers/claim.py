@@ -94,10 +94,11 @@ class NumberMechanism(Table):
         lacking = [key for key in needed if getattr(self, key) is None]
         if self.name in ("noisy-sum", "noisy-mean"):
             lacking += self._lacking_bounds()
+        told = [f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}"] if lacking else []
         if self.unit == "user" and self.max_contributions is None:
-            lacking.append("max_contributions")
-        if lacking:
-            raise ValueError(f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}")
+            told.append('max_contributions is missing: unit = "user" needs it')
+        if told:
+            raise ValueError("; ".join(told))
         allowed = {*needed, *(_BOUNDS if "dimensions" in needed else ())}
         for key in ("cells", "dimensions", "shapes", "divide_by", "threshold", *_BOUNDS):
             if key not in allowed and getattr(self, key) is not None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Vector
+from ..text import counted
 from .claim import NumbersClaim
 from .plan import as_values
 
@@ -166,7 +167,7 @@ def _of_records(
         made.append(as_values(claim, records))
     exact = tuple(float(aggregation.exact(values)[0]) for values in made)
     one, other = (
-        f"{len(numbers)} record{'' if len(numbers) == 1 else 's'} that give {number:.6g}"
+        f"{counted(len(numbers), 'record that gives', 'records that give')} {number:.6g}"
         for numbers, number in zip((here, there), exact, strict=True)
     )
     return Pair(

@@ -31,7 +31,7 @@ def results(
     again = ending.again(Verdict.INCONCLUSIVE)
     for name in (make.id for make in asking(claim)):
         if name not in found:
-            why = cut or ending.stopped or "the run ended before it could be asked"
+            why = cut or ending.stopped or "not asked before the run ended"
             short = cut is not None
             found[name] = CheckResult(
                 name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=short
@@ -73,16 +73,15 @@ def _cut(checks: Sequence[NumberCheck], ending: Ending) -> str | None:
 def _cause(checks: Sequence[NumberCheck]) -> tuple[NumberCheck, Finding] | None:
     """What explains the failures best: each finding has its log-likelihood ratio to the claim.
 
-    The ratios are of the same draws, so that they compare. Where two are nearly alike, as of a
-    scale told by its own check and as a known fault, the first in the report is named.
+    The ratios are of nearly the same draws, so that they compare. Where two are nearly alike, as
+    of a scale told by its own check and as a known fault, the first in the report is named.
     """
-    found = [(check, check.violation()) for check in checks if refuted(check)]
-    named = [(check, finding) for check, finding in found if finding.log_odds is not None]
-    if not named:
-        return None
-    most = max(finding.log_odds or 0.0 for _, finding in named)
-    near = [each for each in named if (each[1].log_odds or 0.0) >= 0.8 * most]
-    return near[0]
+    failed = [check for check in checks if refuted(check)]
+    found = [(check, check.peak.finding) for check in failed if check.peak is not None]
+    odds = [0.0 if finding.log_odds is None else finding.log_odds for _, finding in found]
+    most = max(odds, default=0.0)
+    named = zip(found, odds, strict=True)
+    return next((each for each, own in named if own > 0.0 and own >= 0.8 * most), None)
 
 
 def _result(
@@ -91,14 +90,14 @@ def _result(
     cut: str | None,
     cause: tuple[NumberCheck, Finding] | None,
 ) -> CheckResult:
-    if check.lacks is not None and not refuted(check):
-        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)
-    verdict = verdict_of(check)
-    if verdict is Verdict.FAIL:
-        finding = check.violation()
+    verdict, draws, evidence = verdict_of(check), check.draws, check.log_e_value
+    if check.peak is not None:
+        draws, evidence, finding = check.peak.draws, check.peak.log_e_value, check.peak.finding
         if cause is not None and cause[0] is not check:
             told = f"{cause[1].cause} (see {cause[0].id})"
             finding = replace(finding, diagnosis=told)
+    elif check.lacks is not None:
+        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)
     elif verdict is Verdict.PASS:
         finding = check.silence()
     else:
@@ -109,8 +108,8 @@ def _result(
         check.id,
         verdict,
         finding.message,
-        check.draws,
-        check.log_e_value,
+        draws,
+        evidence,
         check.log_threshold,
         None,
         finding.diagnosis,

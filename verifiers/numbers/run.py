@@ -235,6 +235,7 @@ class _Run:
         draws = Draws(whole, self.placing, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
+            refuted(check)  # a look: evidence that refutes is kept as it is now
         self.recorder.observe(draws, self.checks)
 
     def _is_finite(self, batch: Batch) -> bool:

@@ -25,7 +25,11 @@ from .registered import asking, observing
 from .shares import SHARES
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
-"""Beyond these a pass would not rule out halved or doubled noise."""
+"""Beyond these a pass would not rule out halved or doubled noise.
+
+Such noise shows within some hundred releases; what a pass takes here is what the checks of other
+things than the law of the noise need at least.
+"""
 
 _TOLERANCE = 2.5  # times the effect, as the defaults have it
 _STEPS = 12  # of the search
@@ -110,9 +114,12 @@ def sharpest(
     if found.queries > queries:
         share, found = 0.0, at(COARSEST_EFFECT, 0.0)
     if found.queries > queries:
+        most = max(found.looked_at, key=lambda check: found.looked_at[check])
         raise TooFewError(
-            f"{queries:,} queries are too few for a pass of this claim: about {found.queries:,} "
-            "are needed to rule out missing, halved and doubled noise; give so many or more"
+            f"{queries:,} queries are too few for a pass of this claim, which takes about "
+            f"{found.queries:,} at its coarsest: each check needs some releases at least, {most} "
+            f"{found.looked_at[most]:,} of them; --max-queries {queries} without --queries looks "
+            "for faults all the same, and many show far sooner"
         )
     low, high = math.log(least), math.log(max(COARSEST_EFFECT, least))
     for _ in range(_STEPS):

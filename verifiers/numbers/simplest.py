@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..error_budget import log_threshold
+from ..findings.evidence_text import an_e_value
 from ..targets import Refused
 from .asked import digits_of
 from .claim import NumbersClaim
@@ -34,8 +35,8 @@ class Simplest:
 
     def __str__(self) -> str:
         return (
-            f"{self.releases} releases of the simplest input that shows it, {self.said}, give an "
-            f"e-value of 10^{min(self.log_e_value / math.log(10.0), 999.0):.1f}"
+            f"{self.releases} releases of the simplest input that shows it, {self.said}, give "
+            f"{an_e_value(self.log_e_value / math.log(10.0))}"
         )
 
 

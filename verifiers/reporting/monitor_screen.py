@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ..checks.noise_scale import interval_text
 from ..claim import Claim
+from ..findings.evidence_text import power_of_ten
 from ..logs.monitor import Snapshot
 from ..targets import shown_spec
 from ..text import printable
@@ -65,7 +66,7 @@ def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
         alarm = told.get(check)
         said = "no alarm" if alarm is None else f"ALARM by row {alarm.row:,}: {alarm.message}"
         threshold = snapshot.log_thresholds[check]
-        evidence.add_row(check, f"10^{_tens(value):.1f}", f"10^{_tens(threshold):.1f}", said)
+        evidence.add_row(check, _power(value), _power(threshold), said)
     threshold = snapshot.log_thresholds["noise-scale"]
     spent = Table("analysis", "epsilon", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
@@ -103,5 +104,5 @@ def _charged(snapshot: Snapshot) -> str:
     return said
 
 
-def _tens(nats: float) -> float:
-    return nats / math.log(10.0)
+def _power(nats: float) -> str:
+    return power_of_ten(nats / math.log(10.0))

@@ -15,11 +15,12 @@ from markupsafe import Markup
 
 from ..checks.noise_scale import told_apart
 from ..claim import Claim
+from ..findings.evidence_text import power_of_ten
 from ..findings.figures import LABEL_CONFIDENCE, Figures, PrivacyCost
 from ..findings.figures_json import exact_epsilon
 from ..findings.report import Report, Verdict, versions
 from ..gate.recorder import MOST_LABELS
-from ..text import printable
+from ..text import counted, printable
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
 
 _SYMBOLS = {
@@ -80,12 +81,13 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "counted": counted,
         "count": lambda value: f"{value:,}",
-        "e_value": lambda log: "\N{EN DASH}" if log is None else _power(log / math.log(10.0)),
+        "e_value": lambda log: "\N{EN DASH}" if log is None else power_of_ten(log / math.log(10.0)),
         "label": lambda label: "refused" if label is None else f"label {label}",
         "number": _number,
         "percent": lambda share: f"{100 * share:.1f} %",
-        "power": _power,
+        "power": power_of_ten,
         "votes": _votes,
         "scales": _scales,
         "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
@@ -131,10 +133,6 @@ def _votes(histogram: tuple[int, ...]) -> str:
     shown = ", ".join(str(votes) for votes in histogram[:MOST_LABELS])
     more = len(histogram) > MOST_LABELS
     return f"{shown}, ... ({len(histogram):,} classes)" if more else shown
-
-
-def _power(log10: float) -> str:
-    return "beyond all bounds" if log10 >= 1e300 else f"10^{log10:.1f}"
 
 
 def _exact(cost: PrivacyCost, claim: Claim) -> str:

@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from ..findings.evidence_text import power_of_ten
 from ..findings.report import CheckResult, Report, Verdict
 from ..gate import Progress as RunProgress
-from ..text import printable
+from ..text import counted, printable
 
 _STYLES = {
     Verdict.PASS: "bold green",
@@ -105,7 +106,8 @@ def print_report(report: Report, target: str) -> None:
     _say(
         console,
         f"claim: {report.claim.said}; "
-        f"{report.queries:,} queries in {report.seconds:.1f} s, seed {report.seed}",
+        f"{counted(report.queries, 'query', 'queries')} in "
+        f"{report.seconds:.1f} s, seed {report.seed}",
     )
     if verdict is not Verdict.ERROR:
         _say(
@@ -168,8 +170,8 @@ def _print_check(console: Console, check: CheckResult, seen: str) -> None:
     if check.verdict is Verdict.FAIL and check.log_e_value is not None:
         public = check.as_json()
         details.append(
-            f"evidence: e-value 10^{public['log10_e_value']:.1f} from {check.queries:,} {seen}; "
-            f"10^{public['threshold_log10']:.1f} refutes"
+            f"evidence: e-value {power_of_ten(public['log10_e_value'])} from {check.queries:,} "
+            f"{seen}; {power_of_ten(public['threshold_log10'])} refutes"
         )
     for detail in details:
         _say(console, detail, indent=_INDENT)

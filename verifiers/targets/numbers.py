@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .replies import CallError, described, shown
+from .replies import CallError, described, no_numbers, shown
 
 Values = Literal["counts", "records", "tensors", "keys"]
 """What a deployment takes: counts (c,), records (n, d), per-record tensors, or counts of keys."""
@@ -84,11 +84,9 @@ def number_array(reply: Any, shape: tuple[int, ...], call: str) -> NDArray[np.fl
     try:
         array = np.asarray(reply)
     except Exception:
-        raise CallError(call, f"returned {shown(reply)}: {wanted}") from None
+        raise CallError(call, f"returned {no_numbers(reply)}: {wanted}") from None
     if array.dtype.kind not in "iuf":
-        kind = {"U": "text", "S": "bytes", "b": "bool", "O": "no array of numbers"}
-        found = kind.get(array.dtype.kind, str(array.dtype))
-        raise CallError(call, f"returned {shown(reply)}, which is {found}: {wanted}")
+        raise CallError(call, f"returned {no_numbers(reply)}: {wanted}")
     if array.shape != shape:
         if len(shape) == 2 and shape[1] == 1 and array.shape == shape[:1]:
             array = array[:, None]  # one number per release needs no list of its own

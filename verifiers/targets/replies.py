@@ -123,6 +123,23 @@ def described(labels: np.ndarray[Any, Any], reply: Any) -> str:
     return f"an array of shape {labels.shape}"
 
 
+def no_numbers(reply: Any) -> str:
+    """What was returned in place of numbers, as messages say it: of an array, what it is of.
+
+    A text says nothing of its type: it may be how the process of a target wrote a value.
+    """
+    if isinstance(reply, str):
+        return shown(reply)
+    try:
+        array = np.asarray(reply)
+    except Exception:
+        return shown_repr(reply)
+    if array.ndim == 0 or array.dtype == object:
+        return shown_repr(reply)
+    kinds = {"U": "text", "S": "bytes"}
+    return f"an array of {kinds.get(array.dtype.kind, array.dtype)}"
+
+
 class _Shortener(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
         """Python writes no int of thousands of digits, and reprlib would ask it to."""

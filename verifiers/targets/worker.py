@@ -21,7 +21,7 @@ from .input_forms import taken
 from .labels import LABELS, label_array
 from .numbers import taken_values
 from .process import BUDGET_ERROR
-from .replies import CallError, NotOffered, Refused, TargetError
+from .replies import CallError, NotOffered, Refused, TargetError, no_numbers
 from .spec import load
 
 
@@ -126,10 +126,8 @@ def _plain(reply: Any) -> Any:
     try:
         array = np.asarray(reply)
     except Exception:
-        return repr(reply)[:60]
-    if array.dtype.kind in "iuf":
-        return array.tolist()
-    return repr(reply)[:60]
+        return no_numbers(reply)
+    return array.tolist() if array.dtype.kind in "iuf" else no_numbers(reply)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The life of a check of numbers: it sees every draw, and says what it found."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Protocol
 
 from ...checks.base import Finding, Outcome
@@ -13,6 +14,18 @@ from ..shares import SHARES
 from ..standing import NumbersStanding
 
 
+@dataclass(frozen=True)
+class Peak:
+    """The highest evidence that refuted, natural log, with the draws and the finding of that look.
+
+    Evidence may fall later, and what is said of fallen evidence need not be what it has shown.
+    """
+
+    log_e_value: float
+    draws: int
+    finding: Finding
+
+
 class NumberCheck(Protocol):
     """A check that gathers evidence from releases against its null, under the claim."""
 
@@ -21,8 +34,8 @@ class NumberCheck(Protocol):
     """Numbers that it has looked at."""
     lacks: str | None
     """Why the target does not serve what it needs; None where it does."""
-    proven: bool
-    """Whether its evidence has ever been seen to refute."""
+    peak: Peak | None
+    """The highest evidence that was looked at, of what refutes; None where none was."""
 
     @property
     def log_e_value(self) -> float:
@@ -72,12 +85,16 @@ class AskingCheck(Protocol):
 
 
 def refuted(check: NumberCheck) -> bool:
-    """Whether the evidence has reached what refutes, now or when it was last asked.
+    """Whether the evidence has reached what refutes, now or at an earlier look.
 
-    By Ville's inequality what was shown once stays shown, although evidence may fall again.
+    By Ville's inequality what was shown once stays shown, although evidence may fall again. Of
+    looks with the same evidence the last one counts: more draws tell the cause better.
     """
-    check.proven = check.proven or check.log_e_value >= check.log_threshold
-    return check.proven
+    value, peak = check.log_e_value, check.peak
+    new = peak is None or (value, check.draws) > (peak.log_e_value, peak.draws)
+    if value >= check.log_threshold and new:
+        check.peak = Peak(value, check.draws, check.violation())
+    return check.peak is not None
 
 
 def verdict_of(check: NumberCheck) -> Verdict:
@@ -95,7 +112,7 @@ class Weighed:
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
         self.lacks: str | None = None
-        self.proven = False
+        self.peak: Peak | None = None
         self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 

@@ -9,7 +9,7 @@ from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events
 from ..evidence.two_events import TwoEvents
 from ..pairs import Pair, low_pairs
-from .pair_check import OF_KEYS, PairCheck, PairEvidence, levels, power
+from .pair_check import OF_KEYS, PairCheck, PairEvidence, beyond, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
 
@@ -76,7 +76,7 @@ class FloatingPoint(PairCheck):
         message = (
             f"low bits tell {pair.exact[0]:g} from {pair.exact[1]:g}: {event.name} in "
             f"{often:.2%} of the releases of {inputs[0]:g} and {rarely:.2%} of those of "
-            f"{inputs[1]:g}, which {level} does not allow ({evidence.wagers.pairs:,} pairs)"
+            f"{inputs[1]:g}: {beyond(level, evidence.wagers.pairs)}"
         )
         if self.claim.mechanism.floating_point == "exact":
             return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)

@@ -16,8 +16,8 @@ from .base import Weighed
 
 EARLIER_RUN = "the same calls of an earlier run"
 AFTER_RESTART = "the same calls before a restart"
-_ANY_CALL = "the first release of any call before"
-_LONG_AGO = "any draw before, in the first numbers of releases"
+_ANY_CALL = "the first release of some earlier call"
+_LONG_AGO = "some earlier draw, in the first numbers of releases"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
 _WAYS = {
     EARLIER_RUN: _AT_THE_START,

@@ -164,6 +164,14 @@ def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
     return tuple(Level(move_epsilon(family, move, delta), delta) for delta in deltas)
 
 
+def beyond(level: Level, pairs: int) -> str:
+    """Why an event is too frequent: by the claimed noise, whatever the claim's `[privacy]` says."""
+    return (
+        f"the claimed noise gives a number that moves as theirs does {level}, which does not allow "
+        f"that ({pairs:,} pairs)"
+    )
+
+
 def _is_whole(pair: Pair) -> bool:
     return float(pair.exact[1] - pair.exact[0]).is_integer()
 

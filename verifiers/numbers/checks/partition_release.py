@@ -6,6 +6,7 @@ import numpy as np
 
 from ...checks.base import Finding
 from ...evidence.power import MISSES
+from ...text import four_digits
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
@@ -123,5 +124,5 @@ class PartitionRelease(Weighed):
         expected = self.rate * self.alone
         return (
             f"{self.released:,} of {self.alone:,} keys of one record were released, "
-            f"{expected:.4g} expected"
+            f"{four_digits(expected)} expected"
         )

@@ -11,7 +11,7 @@ from ...findings.verdict import Verdict
 from ..claim import NumbersClaim
 from ..evidence.two_events import TwoEvents, both_ways
 from ..pairs import Pair, edge_pairs
-from .pair_check import OF_KEYS, PairCheck, PairEvidence, fractions, levels, power
+from .pair_check import OF_KEYS, PairCheck, PairEvidence, beyond, fractions, levels, power
 
 _CAUSE = "the range of releases depends on the data"
 
@@ -95,8 +95,8 @@ class Support(PairCheck):
         inputs = pair.said if place < len(names) else pair.said[::-1]
         message = (
             f"releases are {names[place % len(names)]} in {often:.2%} of those of {inputs[0]} "
-            f"and in {rarely:.2%} of those of its neighbour, {inputs[1]}, which {level} does not "
-            f"allow ({evidence.wagers.pairs:,} pairs)"
+            f"and in {rarely:.2%} of those of its neighbour, {inputs[1]}: "
+            f"{beyond(level, evidence.wagers.pairs)}"
         )
         return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
 

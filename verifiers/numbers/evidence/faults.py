@@ -156,7 +156,8 @@ def _scale_for(family: type[Additive], deviation: float) -> float:
 
 
 def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
-    return _of_family(noise, other, f"{other} noise, {why}", "family", why == _ALIKE)
+    name = f"{other.family}:{other.scale:.6g} noise, {why}"
+    return _of_family(noise, other, name, "family", why == _ALIKE)
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
