@@ -86,18 +86,18 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
     if releases < 1:
         raise ValueError(f"releases {releases}: expected at least 1")
     family = aggregation.noise.family
+    euclidean = isinstance(family, Gaussian | DiscreteGaussian)
+    move = aggregation.farthest(2 if euclidean else 1)
+    if family.whole and move.by != math.floor(move.by):
+        raise ValueError(f"{family} on numbers that move by {move.by:g}: expected whole numbers")
     if delta == 0.0:
         exact = pure_epsilon(aggregation) * releases
         if math.isinf(exact):
             raise ValueError(f"delta 0: {family} noise has no finite epsilon, expected one above 0")
         return Bracket(exact * (1.0 - _ROUNDING), exact * (1.0 + _ROUNDING))
-    euclidean = isinstance(family, Gaussian | DiscreteGaussian)
-    move = aggregation.farthest(2 if euclidean else 1)
     if isinstance(family, Gaussian):  # so many releases are one, sqrt(releases) times as far
         exact = move_epsilon(family, move.norm(2) * math.sqrt(releases), delta)
         return Bracket(exact * (1.0 - _ROUNDING), exact * (1.0 + _ROUNDING))
-    if family.whole and move.by != math.floor(move.by):
-        raise ValueError(f"{family} on numbers that move by {move.by:g}: expected whole numbers")
     times = releases * move.times
     interval = _interval(family, move.by, times)
     ends = []

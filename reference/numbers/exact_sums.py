@@ -25,7 +25,7 @@ def summed(records: Matrix) -> Vector:
             lost, spread, total = lost + error, spread + np.abs(error), after
         unsure = len(records) * 2.0**-52 * spread
         found = total + (lost - unsure)
-        sure = found == total + (lost + unsure)
+        sure = (found == total + (lost + unsure)) & np.isfinite(found)
     for column in np.flatnonzero(~sure):
         found[column] = math.fsum(records[:, column])
     return np.asarray(found)

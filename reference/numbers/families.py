@@ -259,12 +259,16 @@ class DiscreteLaplace(Whole):
     @property
     def standard_deviation(self) -> float:
         """See `Additive.standard_deviation`: its variance is 2 e^(1/b) / (e^(1/b) - 1)^2."""
-        return math.sqrt(0.5) / math.sinh(0.5 / self.scale)
+        return math.sqrt(2.0) * math.exp(-0.5 / self.scale) / -math.expm1(-1.0 / self.scale)
 
     def log_moment(self, rate: Vector) -> Vector:
-        """See `Additive.log_moment`: sinh^2(a) / (sinh(a + r) sinh(a - r)), of halves a and r."""
+        """See `Additive.log_moment`: sinh^2(a) / (sinh(a + r) sinh(a - r)), of halves a and r.
+
+        By exponentials that do not overflow: sinh(700) / sinh(710) is a ratio of such.
+        """
         a, r = 0.5 / self.scale, 0.5 * np.abs(np.asarray(rate, dtype=np.float64))
-        return np.asarray(-np.log1p(-np.square(np.sinh(r) / math.sinh(a))))
+        ratio = np.exp(r - a) * np.expm1(-2.0 * r) / math.expm1(-2.0 * a)
+        return np.asarray(-np.log1p(-np.square(ratio)))
 
     def log_pmf(self, number: Vector) -> Vector:
         """See `Whole.log_pmf`."""

@@ -16,6 +16,7 @@ SCALES = (1e-9, 1e12)
 
 _ATOM = 2.0**-24
 _NEAR_WHOLE = 2.0**-20
+_NO_LOSS = 2.0**20  # steps from 0 up to which a quotient tells a step to 2^-33
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class NumberNoise:
             centre = noise if inner is None else noise + 0.5 * np.sign(y) * (half - inner)
             return _Behind(centre, half if inner is None else 0.5 * (half + inner), lowest, highest)
         step = self.grid or 1.0  # where floats are wider apart, several numbers have one float
-        reach, number = half, noise if self.family.whole else y / self.grid
+        reach, number = half, noise if self.family.whole else _steps_off(y, step)
         coarse = reach > 0.5 * step
         off = number - np.rint(number)
         first, last = np.zeros(y.shape), np.zeros(y.shape)
@@ -285,6 +286,18 @@ def _inner(y: Vector, half: Vector) -> Vector | None:
     return np.where(power, 0.5 * half, half) if power.any() else None
 
 
+def _steps_off(y: Vector, step: float) -> Vector:
+    """Steps (...) of these releases from 0, or, where a quotient loses digits, from a multiple.
+
+    Beyond 2^53 a quotient is whole however far a release lies off the grid.
+    """
+    number = np.asarray(y / step)
+    far = np.abs(number) > _NO_LOSS
+    if not is_power_of_two(step) and far.any():
+        return np.where(far, np.fmod(y, step) / step, number)  # a remainder is exact, but slow
+    return number
+
+
 def _steps_within(y: Vector, off: Vector, reach: Vector, step: float) -> tuple[Vector, Vector]:
     """The first and last step (...) that have the floats y (...), where these are wider apart.
 
@@ -299,7 +312,7 @@ def _steps_within(y: Vector, off: Vector, reach: Vector, step: float) -> tuple[V
     of_floats = mantissa == np.rint(mantissa)
     of_floats &= (mantissa >= 2.0**23) & (mantissa < 2.0**53)
     of_floats &= (mantissa < 2.0**24) | (mantissa >= 2.0**52)
-    low, high = off - down / step, off + up / step
+    low, high = (off * step - down) / step, (off * step + up) / step  # whole where they are
     odd = mantissa % 2.0 == 1.0
     first = np.where(odd, np.floor(low) + 1.0, np.ceil(low))
     last = np.where(odd, np.ceil(high) - 1.0, np.floor(high))
@@ -318,6 +331,11 @@ def _single(number: float) -> float:
     """As a single-precision float carries it."""
     with np.errstate(over="ignore"):
         return float(np.float32(number))
+
+
+def is_power_of_two(number: float) -> bool:
+    """Whether floats divide by it without rounding."""
+    return math.frexp(number)[0] == 0.5
 
 
 def ulp(numbers: Vector, digits: int) -> Vector:

@@ -14,6 +14,7 @@ from numeric_zoo import Aggregate
 from scipy.special import logsumexp
 
 from dpassay.reference.numbers import Aggregation, NoisySum, parse_number_noise
+from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.numbers.asked import digits_of
 from dpassay.verifiers.numbers.checks.clipping import Clipping
@@ -116,6 +117,20 @@ def test_a_wager_far_out_expects_at_most_1(text: str, exact: float) -> None:
     expected = np.exp(logsumexp(log_law[None, :, None] + evidence.gains, axis=1))
     assert math.fsum(np.exp(log_law)) == pytest.approx(1.0, abs=1e-9)
     assert expected.max() <= 1.0 + 1e-6, expected.max((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("noise", "bound"),
+    [("laplace:2;grid=0.1", 2e14), ("laplace:2;round", 2e15), ("laplace:2;grid=0.001", 2e14)],
+)
+def test_a_grid_that_floats_hardly_hold_is_refused(noise: str, bound: float) -> None:
+    """Sums in floats, then rounded, and true sums, rounded: one of two right deployments failed."""
+    with pytest.raises(ClaimError, match="floats decide to which multiple") as error:
+        claimed(FAR.format(0.0, bound, noise))
+    assert "\n" not in str(error.value)
+    claimed(FAR.format(0.0, 1e8, noise))
+    claimed(FAR.format(0.0, bound, noise.replace(":2", ":1e9")))  # steps that no check tells apart
+    claimed(FAR.format(0.0, bound, "laplace:2;grid=2^-40"))  # which floats hold, or are far beyond
 
 
 def test_single_precision_is_seen_in_the_numbers() -> None:

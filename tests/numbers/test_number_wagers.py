@@ -128,6 +128,27 @@ def test_rounding_is_priced_by_the_floats_that_carry_it(digits: int, exact: floa
         assert float((chance * gained).sum()) <= within * (1.0 + 1e-6), fault.name
 
 
+@pytest.mark.parametrize("digit", [1.0, 1.3, 1.9])
+@pytest.mark.parametrize("power", [30, 43, 45, 47, 50, 51, 53, 56])
+@pytest.mark.parametrize("text", ["laplace:2", "gaussian:0.3"])
+def test_rounding_has_a_mass_of_1_however_large_the_numbers(
+    text: str, power: int, digit: float
+) -> None:
+    """By all floats around. Floats do not tell which multiples of 0.1 they are beyond 2^52 of them:
+
+    the law that they were rounded had a mass of 1.2 from 2^50 to 2^51, and failed correct noise.
+    """
+    noise = parse_number_noise(text)
+    exact = math.ldexp(digit, power)
+    floats = min(100_000, math.ceil(40.0 * noise.family.scale / float(np.spacing(exact))))
+    released = np.arange(-floats, floats + 1.0) * float(np.spacing(exact)) + exact
+    half = noise.half_width(released)
+    for fault in known_faults(noise):
+        if fault.kind == "rounding":
+            law = fault.law(released, np.full(released.size, exact), half)
+            assert math.fsum(np.exp(law)) <= 1.0 + 1e-9, fault.name
+
+
 def test_cells_and_tree_are_martingales() -> None:
     """After some draws, the mean over all leaves of the next is what it was."""
     rng = np.random.default_rng(6)

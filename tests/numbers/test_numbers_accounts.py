@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from checked_alone import claimed
 from http_server import Server
+from numeric_zoo import COUNT
 
 from dpassay.reference import BudgetExhausted
 from dpassay.reference.numbers.costs import renyi_cost
@@ -198,6 +199,47 @@ def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
     assert (found.verdict, words in found.finding.message) == (verdict, True), found.finding
+
+
+class OfDivergences(Budgeted):
+    """An account without an epsilon at delta 0, which it notices from so many answers on."""
+
+    def __init__(self, says: float | None, since: int) -> None:
+        super().__init__(most=math.inf)
+        self.says, self.since = says, since
+
+    def _epsilon(self, answers: int, delta: float) -> float:
+        return 0.0
+
+    def spent(self, delta: float) -> float:
+        if delta == 0 and self.answers >= self.since:
+            if self.says is None:
+                raise ValueError("delta must be positive")
+            return self.says
+        return float(self.answers)
+
+
+@pytest.mark.parametrize(
+    ("says", "words"), [(None, "spent(0) raised ValueError: delta"), (math.inf, "is infinite")]
+)
+@pytest.mark.parametrize("since", [0, 1])
+def test_an_account_without_epsilon_at_delta_0_is_none(
+    says: float | None, words: str, since: int
+) -> None:
+    """It ended the run as an error of the target's, or failed a claim of pure privacy."""
+    claim = claimed(COUNT + PRIVATE.format(3.0, 3).replace("1e-6", "0"))
+    assert claim.privacy is not None
+    assert claim.privacy.delta == 0.0
+    deployment = OfDivergences(says, since)
+    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert "the target has no account at delta 0: " in found.finding.message
+    assert words in found.finding.message
+    with_delta = claimed(COUNT + PRIVATE.format(3.0, 3))
+    judged = concluded(
+        BudgetEnforcement, with_delta, in_process(OfDivergences(says, 0), with_delta)
+    )
+    assert judged.verdict is Verdict.FAIL  # it has no end, and says so where delta is above 0
 
 
 PLAIN = """

@@ -94,8 +94,18 @@ def test_the_message_names_both() -> None:
     found = told(claimed(GAUSSIAN + PRIVATE.format(3.0, 8)))
     assert found.finding.message == (
         "epsilon 3 at delta 1e-06 over 8 releases is claimed, and they cost at least 4.57038 "
-        "(certified in ball arithmetic; between 4.57038 and 4.57038 in floating point)"
+        "(certified in ball arithmetic; 4.57038 in floating point)"
     )
+
+
+def test_the_message_shows_digits_that_tell_the_two_apart() -> None:
+    """It read: epsilon 3.33333 is claimed, and it costs at least 3.33333."""
+    thirds = COUNT.replace("discrete-laplace:1", "discrete-laplace:0.3")
+    message = told(claimed(thirds + PURE.format(3.333333, 1))).finding.message
+    assert message.startswith("epsilon 3.333333 at delta 0 over 1 release is claimed, and it costs")
+    assert re.search(r"at least 3\.3333333? \(.*; 3\.333333\d? in floating", message), message
+    passed = told(claimed(thirds + PURE.format(3.4, 1))).finding.message
+    assert passed == "epsilon 3.4 at delta 0 over 1 release is not refuted: it costs 3.33333"
 
 
 def test_many_releases_of_other_noise_are_bounded_by_a_thousand_of_them() -> None:

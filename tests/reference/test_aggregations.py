@@ -27,6 +27,7 @@ from dpassay.reference.numbers.costs import epsilon_bracket, pure_epsilon, renyi
 
 NOISE = parse_number_noise("laplace:2")
 ADD, REPLACE = Adjacency.ADD_REMOVE, Adjacency.REPLACE_ONE
+HALVES = NoisySum(parse_number_noise("discrete-laplace:2"), 1, Clipping(0.0, 0.5), ADD)
 CLIPPINGS = {
     "box": Clipping(lower=-1.0, upper=2.0),
     "L2": Clipping(norm_bound=1.5),
@@ -229,6 +230,8 @@ def test_samples_have_their_own_noise_in_every_number() -> None:
         (Clipping, "expected lower and upper, or a bound of the norm"),
         (lambda: Clipping(lower=1.0, upper=1.0), "expected lower below"),
         (lambda: epsilon_bracket(NoisyHistogram(NOISE, 1, ADD), 1.0), "from 0 to 1, below 1"),
+        (lambda: epsilon_bracket(HALVES, 0.0), "move by 0.5: expected whole numbers"),
+        (lambda: epsilon_bracket(HALVES, 1e-5), "move by 0.5: expected whole numbers"),
     ],
 )
 def test_wrong_values_are_named(call, said) -> None:

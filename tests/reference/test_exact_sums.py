@@ -30,7 +30,15 @@ def test_it_is_the_sum_rounded_once(records: np.ndarray) -> None:
     np.testing.assert_array_equal(summed(records), np.array(wanted, dtype=np.float64))
 
 
-def test_a_sum_beyond_all_floats_is_an_error() -> None:
-    """It is not infinity, which would be released as a number."""
+LARGEST = float(np.finfo(np.float64).max)
+QUARTER = 0.25 * math.ulp(LARGEST)
+
+
+@pytest.mark.parametrize(
+    "column", [[1e308] * 3, [LARGEST, *[QUARTER] * 3], [-LARGEST, *[-QUARTER] * 3]]
+)
+def test_a_sum_beyond_all_floats_is_an_error(column: list[float]) -> None:
+    """It is not infinity, which would be released as a number; only what is lost leads there."""
     with pytest.raises(OverflowError):
-        summed(np.full((3, 2), 1e308))
+        summed(np.array([column, column]).T)
+    assert summed(np.array([[LARGEST, QUARTER]]).T) == [LARGEST]

@@ -71,6 +71,21 @@ def test_discrete_laplace_by_summation(noise) -> None:
         assert float(noise.log_cdf(np.array(value))) == pytest.approx(math.log(up_to))
 
 
+@pytest.mark.parametrize("scale", [1e-9, 5e-4, 1e-2, 0.7, 30.0, 1e9])
+def test_moments_of_discrete_laplace_by_mpmath(scale) -> None:
+    """At scales that claims allow; below 0.0007 a hyperbolic sine overflowed."""
+    noise = DiscreteLaplace(scale)
+    with mpmath.workdps(60):
+        a = 1 / (2 * mpmath.mpf(scale))
+        deviation = mpmath.sqrt(0.5) / mpmath.sinh(a)
+        assert noise.standard_deviation == pytest.approx(float(deviation), rel=1e-12)
+        for share in (0.0, 0.3, 0.9, 0.999):
+            r = a * mpmath.mpf(share)
+            exact = -mpmath.log1p(-((mpmath.sinh(r) / mpmath.sinh(a)) ** 2))
+            found = float(noise.log_moment(np.array(share / scale)))
+            assert found == pytest.approx(float(exact), rel=1e-9, abs=1e-300)
+
+
 @pytest.mark.parametrize("sigma", [0.3, 0.5, 1.0, 17.5])
 def test_discrete_gaussian_by_mpmath(sigma) -> None:
     """At sigma 0.5 the normaliser of a density is 1.4 % off, which this would catch."""

@@ -6,6 +6,7 @@ way, from a release to the sums behind it.
 """
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -89,6 +90,24 @@ def test_the_law_of_a_release_gathers_all_sums_behind_it(
     assert up[likely] == pytest.approx(1.0 - below[:-1][likely], abs=1e-9 + off)
     down = np.exp(noise.log_tail(released, exact, half, upper=False))
     assert down[likely] == pytest.approx(below[1:][likely], abs=1e-9 + off)
+
+
+@pytest.mark.parametrize("exact", [2e14, 1.4e15, 4.8e15, 3.8e16])
+@pytest.mark.parametrize("text", ["laplace:2;grid=0.1", "gaussian:3;grid=0.01", "laplace:9;grid=3"])
+def test_multiples_of_no_power_of_two_are_told_apart_far_out(text: str, exact: float) -> None:
+    """By fractions: quotients beyond 2^53 are whole, so that all floats seemed to be multiples."""
+    noise = parse_number_noise(text)
+    step = Fraction(noise.grid)
+    reach = math.ceil(20.0 * noise.family.scale / noise.grid)
+    nearest = round(Fraction(exact) / step)
+    multiples = [(nearest + k) * step for k in range(-reach, reach + 1)]
+    apart = np.array([float(multiple - Fraction(exact)) for multiple in multiples])
+    released, where = np.unique([float(multiple) for multiple in multiples], return_inverse=True)
+    mass = np.zeros(released.size)
+    np.add.at(mass, where, np.exp(noise.family.log_mass(apart, 0.5 * noise.grid)))
+    found = np.exp(noise.log_mass(released, exact))
+    inside = slice(1, -1)  # of the floats at the ends, some multiples are left out
+    assert found[inside] == pytest.approx(mass[inside], rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """What a deployment says it has spent, look by look, and what its answers certainly cost."""
 
+import math
 from dataclasses import dataclass
 
 from ...reference import Histogram
-from ..targets import NotOffered, Target, checked_spent
+from ..targets import NotOffered, Target, TargetError, checked_spent
 from .certain_cost import CertainCost, CertifiedCost
 
 _ROUNDING = 1.0 + 1e-9  # of figures that are compared with a claim or with each other
@@ -52,7 +53,12 @@ class AskedHistogram:
 
 
 class Account:
-    """Follows `spent(delta)`: it must not fall, exceed the claim, or say less than answers cost."""
+    """Follows `spent(delta)`: it must not fall, exceed the claim, or say less than answers cost.
+
+    lacking: why there is none to follow, where that is so.
+    """
+
+    lacking = "the target has no spent(delta)"
 
     def __init__(self, epsilon: float, delta: float) -> None:
         self.epsilon, self.delta = epsilon, delta
@@ -63,13 +69,21 @@ class Account:
 
     def open(self, target: Target) -> bool:
         """The first look; False where the target has no account."""
-        self.start = self.now = self._read(target)
+        try:
+            self.start = self.now = self._read(target)
+        except NotOffered as lack:
+            self.lacking = str(lack)
         return self.now is not None
 
     def look(self, target: Target, answered: int) -> str | None:
-        """Reads it after so many answers in all; what is wrong with it, if anything."""
+        """Reads it after so many answers in all; what is wrong with it, if anything.
+
+        Raises NotOffered where only now it turns out to have no epsilon at a delta of 0.
+        """
+        if self.now is None:
+            return None
         before, after = self.now, self._read(target)
-        if before is None or after is None:
+        if after is None:
             return None
         self.now = after
         if after < before / _ROUNDING:
@@ -94,7 +108,15 @@ class Account:
         )
 
     def _read(self, target: Target) -> float | None:
+        """Those of Rényi divergences have no epsilon at delta 0: some raise, some say infinity."""
         try:
-            return checked_spent(target.spent(self.delta), self.delta)
+            found = checked_spent(target.spent(self.delta), self.delta)
         except NotOffered:
             return None
+        except TargetError as error:
+            if self.delta > 0:
+                raise
+            raise NotOffered(f"the target has no account at delta 0: {error}") from error
+        if self.delta == 0 and found == math.inf:
+            raise NotOffered("the target has no account at delta 0: spent(0) is infinite")
+        return found

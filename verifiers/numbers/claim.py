@@ -26,6 +26,7 @@ from ...reference.numbers import (
     parse_number_noise,
 )
 from ...reference.numbers.families import Laplace
+from ...reference.numbers.noise import is_power_of_two
 from ..claim import OF_NUMBERS, ClaimError, Gate, HttpClaim, PrivacyClaim, Table
 from ..claim_mistakes import are_missing, mistakes
 from ..inputs.people_file import People, read_people
@@ -44,6 +45,19 @@ assert get_args(Name) == OF_NUMBERS
 
 _MOST = 1_000_000
 """No release has more numbers."""
+
+RECORDS = 192
+"""In the largest input that a run asks."""
+
+_STEPS = 2.0**43
+"""Steps of a grid from 0 at most, or parts of the noise: beyond, too few floats lie in one.
+
+A deployment that adds in floats and then rounds gives some steps more of them than others, one that
+rounds a true sum does not. Of a thousand floats, or within `_PART` of the scale, nobody can tell.
+"""
+
+_PART, _FINE = 2.0**-8, 2.0**-18
+"""In scales of the noise; a grid this fine, of a power of two, floats either hold or round to."""
 
 
 def _noise(value: object) -> NumberNoise:
@@ -112,7 +126,29 @@ class NumberMechanism(Table):
                 f"shapes: expected lists of positive whole numbers, in all {_MOST:,} at most"
             )
         self._clipping()
+        self._steps_in_floats()
         return self
+
+    def _steps_in_floats(self) -> None:
+        """Raises ValueError where sums are so large that floats decide which step is nearest."""
+        step = self.noise.grid
+        if self.takes not in ("records", "tensors") or not step:
+            return
+        scale, farthest = self.aggregation.noise.family.scale, self._farthest
+        most = _STEPS * max(step, _PART * scale) / RECORDS
+        fine = is_power_of_two(step) and step <= _FINE * scale
+        if farthest > most and not fine:
+            raise ValueError(
+                f"noise = {str(self.noise)!r}: on records as large as {farthest:g}, floats decide "
+                f"to which multiple of {step:g} a sum is rounded, expected them below {most:.2g} "
+                "or larger steps"
+            )
+
+    @property
+    def _farthest(self) -> float:
+        """The largest number of a clipped record, divided as the sum is."""
+        clipping = self._clipping() or Clipping(norm_bound=self.clip_norm)
+        return clipping.largest(self.width, math.inf).by / (self.divide_by or 1.0)
 
     def _lacking_bounds(self) -> list[str]:
         box = [key for key in ("lower", "upper") if getattr(self, key) is None]

@@ -9,7 +9,7 @@ import numpy as np
 from ...reference.arrays import Matrix
 from ...reference.numbers import NoisyGradient
 from .asked import MOST_COORDINATES, Asked
-from .claim import NumbersClaim
+from .claim import RECORDS, NumbersClaim
 
 _RECORDS = 24  # in a typical input of records
 _NUMBERS = 1 << 21
@@ -120,7 +120,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str
         (NO_RECORDS, typical[:0]),
         ("alike", np.repeat(typical[:1], at_once(width, 7), axis=0)),
         ("at the bounds", edge),
-        ("many", _records(claim, rng, at_once(width, 8 * _RECORDS))),
+        ("many", _records(claim, rng, at_once(width, RECORDS))),
     ]
     return [(role, as_values(claim, records)) for role, records in made]
 

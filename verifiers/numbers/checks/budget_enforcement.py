@@ -10,7 +10,7 @@ from ...checks.budget_asking import SECONDS
 from ...checks.spec import NO_PRIVACY
 from ...findings.verdict import Verdict
 from ...reaching import open_claimed
-from ...targets import Refused, Target
+from ...targets import NotOffered, Refused, Target
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..certified_pair import charged_pair
 from ..claim import NumbersClaim
@@ -65,6 +65,8 @@ class BudgetEnforcement:
             lacking = self._run(target, asking, worst, reopen)
         except Refused as refusal:
             lacking = f"the target refuses {worst.said}: {refusal}"
+        except NotOffered as lack:
+            lacking = str(lack)
         except OutOfTime:
             if asking.violation is None:
                 raise
@@ -86,7 +88,7 @@ class BudgetEnforcement:
     ) -> str | None:
         """Asks until the end; the reason where there is no budget to look at, or none to reach."""
         if not asking.account.open(target) and reopen is None:
-            return "the target has no spent(delta), and [gate] names no budget_target"
+            return f"{asking.account.lacking}, and [gate] names no budget_target"
         epsilon, most = asking.privacy.epsilon, self._most
         asking.limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
         if asking.limit > most:

@@ -29,8 +29,8 @@ class Location(Weighed):
         super().__init__(claim, plan)
         step = self.noise.grid or float(self.noise.family.whole)
         offsets = _OFFSETS * self.noise.family.scale
-        if step:  # what is whole moves by whole steps
-            offsets = np.unique(np.round(offsets / step)) * step
+        if step:  # what is whole moves by whole steps, by one at least where noise is tiny
+            offsets = np.unique([-1.0, 1.0, *np.round(offsets / step)]) * step
         self.offsets = offsets
         self._none = int(np.flatnonzero(offsets == 0.0)[0])
         self._roles = [asked.role for asked in plan.inputs]

@@ -58,18 +58,20 @@ class PrivacyClaim:
         assert privacy is not None
         counted, bracket = self._bracket()
         certain = certified_pair(self.claim).epsilon_lower(counted, privacy.delta)
-        cost = f"{bracket.low:.6g} and {bracket.high:.6g}"
-        what = f"epsilon {privacy.epsilon:g} at delta {privacy.delta:g} over {privacy.queries:,} "
-        what += "release" if privacy.queries == 1 else "releases"
+        digits = next((d for d in range(6, 17) if _apart(certain, privacy.epsilon, d)), 17)
+        low, high = f"{bracket.low:.{digits}g}", f"{bracket.high:.{digits}g}"
+        cost = low if low == high else f"between {low} and {high}"
+        what = f"epsilon {privacy.epsilon:.{digits}g} at delta {privacy.delta:g} over "
+        what += f"{privacy.queries:,} " + ("release" if privacy.queries == 1 else "releases")
         of = "they cost" if counted == privacy.queries > 1 else f"{counted:,} of them cost"
         of = "it costs" if privacy.queries == 1 else of
         if certain > privacy.epsilon:
             message = (
-                f"{what} is claimed, and {of} at least {certain:.6g} (certified in ball "
-                f"arithmetic; between {cost} in floating point)"
+                f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
+                f"ball arithmetic; {cost} in floating point)"
             )
             return Outcome(Verdict.FAIL, Finding(message, CAUSE, cause=CAUSE))
-        return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} between {cost}"))
+        return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
 
     def _bracket(self) -> tuple[int, Bracket]:
         """Of how many releases, and what they cost at the claimed delta."""
@@ -79,6 +81,11 @@ class PrivacyClaim:
         if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
             counted = privacy.queries
         return counted, epsilon_bracket(aggregation, privacy.delta, counted)
+
+
+def _apart(certain: float, claimed: float, digits: int) -> bool:
+    """Whether so many digits show that what is certain is more than claimed, where it is."""
+    return certain <= claimed or f"{certain:.{digits}g}" != f"{claimed:.{digits}g}"
 
 
 def _moving(claim: NumbersClaim) -> int:

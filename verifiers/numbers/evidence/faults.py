@@ -16,7 +16,7 @@ from ....reference.numbers.families import (
     Gaussian,
     Laplace,
 )
-from ....reference.numbers.noise import SCALES
+from ....reference.numbers.noise import SCALES, is_power_of_two
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
@@ -28,6 +28,7 @@ _OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
 _ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
+_STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
 
 Law = Callable[[Vector, Vector, Vector], Vector]
 """Released (n,), exact (n,) and half the width of what each stands for in; log-masses (n,) out."""
@@ -208,7 +209,10 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
 
     def hits(y: Vector, _x: Vector, half: Vector) -> NDArray[np.bool_]:
         # of the floats around a multiple, the one that carries it: two would have its mass twice
-        return np.asarray(np.abs(y - np.rint(y / noise.grid) * noise.grid) < half)
+        hit = np.abs(y - np.rint(y / noise.grid) * noise.grid) < half
+        if not is_power_of_two(noise.grid):
+            hit &= np.abs(y) < _STEPS * noise.grid
+        return np.asarray(hit)
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
         mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
