@@ -93,7 +93,8 @@ def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
 
 def _one_of(expected: str, given: object) -> str:
     """What is allowed, as pydantic lists it, and which of these was meant."""
-    near = difflib.get_close_matches(repr(given), re.findall("'[^']*'", expected), 1)
+    allowed = re.findall("'[^']*'", expected)
+    near = difflib.get_close_matches(repr(given), allowed, 1) if isinstance(given, str) else []
     meant = f" (did you mean {near[0]}?)" if near else ""
     return f"expected {expected}{meant}"
 
