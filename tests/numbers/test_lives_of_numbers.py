@@ -92,6 +92,40 @@ def test_state_that_is_saved_now_and_then_is_found() -> None:
     assert found.verdict is Verdict.FAIL
 
 
+LOCKED = """
+import sys
+from pathlib import Path
+if Path({lock!r}).exists():
+    sys.exit("another instance runs")
+Path({lock!r}).touch()
+"""
+
+
+def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
+    """A lock file left behind: the restart was an error of the run, and of half of its checks."""
+    path, lock = tmp_path / "served.py", str(tmp_path / "lock")
+    target = LOCKED.format(lock=lock) + TARGET.format(seed="")
+    path.write_text(SERVED.format(target=target))
+    claim = claimed(HISTOGRAM)
+    opened = open_claimed(f"exec:{sys.executable} {path}", claim)
+    try:
+        report = verify_numbers(opened, claim, seed=1)
+    finally:
+        opened.close()
+    verdicts = {check.id: check.verdict for check in report.checks}
+    for name in (
+        "input-contract",
+        "noise-law",
+        "fresh-noise",
+        "clipping",
+        "sensitivity",
+        "support",
+    ):
+        assert verdicts[name] is Verdict.PASS, name
+    told = "would not show; the target could not be started again: "
+    assert [w for w in report.warnings if told in w and "another instance runs" in w]
+
+
 def test_what_cannot_be_restarted_is_said() -> None:
     claim, rng = claimed(COUNT), np.random.default_rng(0)
     target = InProcessTarget(

@@ -17,6 +17,10 @@ from .standing import NumbersStanding
 LIVES = 4
 """Openings that a comparison asks for at most: of two lives in a namespace, and of two others."""
 
+_LOST = "a seed fixed at its start"
+UNSEEN = f"the target was not restarted: {_LOST} would not show"
+"""The warning of a run without a comparison, before its reason."""
+
 
 def releases_of_lives(claim: NumbersClaim, plan: NumbersPlan) -> int:
     """Releases that a comparison asks for at most."""
@@ -42,10 +46,11 @@ class Lives:
         """Why lives are not compared; None where they can be."""
         target = self.standing.target
         enough = self.standing.left >= releases_of_lives(self.standing.claim, self.plan)
+        enough &= self.standing.ending.stopped is None
         if target.no_restart is None and enough:
             return None
         cut_short = target.no_restart is None
-        return not_restarted(target, "a seed fixed at its start", cut_short=cut_short)
+        return not_restarted(target, _LOST, cut_short=cut_short)
 
     def compare(self, checks: Sequence[FreshNoise | KeysFreshNoise], first: NumbersOpening) -> None:
         """Shows the checks the openings of new lives; first: that of the run.

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...reference import BudgetExhausted
 from ...reference.clock import run_clock, untimed
 from ..findings.report import Report, Verdict
 from ..gate.diagnosis import AfterFailure, known
 from ..gate.ending import Ending
 from ..gate.events import Concluded, Listener, Progress
 from ..gate.selection import Selection
-from ..targets import PacedTarget, Target
+from ..targets import PacedTarget, Refused, Target, TargetError
 from .asked import Batch, Draws
 from .checks.base import AskingCheck, NumberCheck, refuted
 from .checks.fresh_noise import EARLIER_RUN, FreshNoise
@@ -21,7 +22,7 @@ from .checks.keys_together import KeysFreshNoise
 from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
 from .evidence.bins import Placing
-from .lives import Lives
+from .lives import UNSEEN, Lives
 from .opening import NumbersOpening
 from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
@@ -113,10 +114,10 @@ class _Run:
         with self.standing.kept_to_here():
             self._open()
             self._gather()
-            self._restart()
             self._simplify()
             self._ask_more()
-            self._hold_accounts()
+            if self._restart():
+                self._hold_accounts()
         if not self.standing.ending.interrupted:
             with self.standing.kept_to_here():
                 self._judge_claim()
@@ -195,17 +196,27 @@ class _Run:
             if self._done():
                 return
 
-    def _restart(self) -> None:
-        """Compares this life of the target with others, where nothing has failed so far."""
+    def _restart(self) -> bool:
+        """Compares this life of the target with others, where nothing has failed so far.
+
+        So late that a target which cannot be started twice has answered all else: what still needs
+        it is then not asked. Whether there is a target left to ask.
+        """
         standing, first = self.standing, self.contract.opening
-        if not self._fresh or first is None or self._failed or standing.ending.stopped is not None:
-            return
+        if not self._fresh or first is None or self._failed:
+            return True
         lives = Lives(standing, self.plan, self._show)
         if lives.why_not is None:
-            lives.compare(self._fresh, first)
+            try:
+                lives.compare(self._fresh, first)
+            except (TargetError, Refused, BudgetExhausted) as error:
+                standing.ending.stopped = f"the target could not be started again: {error}"
+                standing.ending.warn(f"{UNSEEN}; {standing.ending.stopped}")
+                return False
             self._stops()
         elif self.request.earlier is None:
             standing.ending.warn(lives.why_not)
+        return True
 
     @property
     def _fresh(self) -> list[FreshNoise | KeysFreshNoise]:
