@@ -17,6 +17,7 @@ SINGLE = "calls of one release"
 """The group of draws that were asked for one by one."""
 
 _COORDINATES = 16  # coordinates that are a group of their own
+_OTHERWISE = "the release is rounded or bounded otherwise than claimed"
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
@@ -98,7 +99,9 @@ class NoiseLaw(Weighed):
             y, x = self.evidence.forbidden
             return Finding(
                 f"{y!r} was released where the exact value is {x:g}: {self.noise} never gives it",
-                "the release is rounded or bounded otherwise than claimed",
+                _OTHERWISE,
+                cause=_OTHERWISE,
+                log_odds=math.inf,
             )
         group, fault, nats = self.evidence.worst()
         where = "" if group is None else f", most of all for {group}"
