@@ -229,19 +229,25 @@ class Whole(Additive):
         single = first == last
         found = np.full(first.shape, -np.inf)
         found[single] = self.log_pmf(first[single])
-        for place in np.argwhere(last > first):
-            at = tuple(place)
-            found[at] = self._log_between(float(first[at]), float(last[at]))
+        several = last > first
+        if several.any():
+            found[several] = self._log_between(first[several], last[several])
         return found
 
-    def _log_between(self, first: float, last: float) -> float:
-        if first > 0 or last < 0:
-            near, far = (first, last) if first > 0 else (-last, -first)
-            log_near = float(self.log_survival(np.array(near - 1.0)))
-            log_far = float(self.log_survival(np.array(far)))
-            return log_near + math.log(-math.expm1(log_far - log_near))
-        outside = np.exp(self.log_survival(np.array([last, -first])))
-        return math.log1p(-float(outside.sum()))
+    def _log_between(self, first: Vector, last: Vector) -> Vector:
+        """Of numbers from first to last (n,): on one side of 0 from its tail, else what is left."""
+        found = np.empty(first.shape)
+        around = (first <= 0) & (last >= 0)
+        outside = np.exp(self.log_survival(last[around]))
+        outside += np.exp(self.log_survival(-first[around]))
+        found[around] = np.log1p(-outside)
+        low, high = first[~around], last[~around]
+        near, far = np.where(low > 0, low, -high), np.where(low > 0, high, -low)
+        log_near = self.log_survival(near - 1.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beside = log_near + np.log(-np.expm1(self.log_survival(far) - log_near))
+        found[~around] = np.where(log_near > -np.inf, beside, -np.inf)  # squares overflow far off
+        return found
 
     def log_cdf(self, value: Vector) -> Vector:
         """See `Additive.log_cdf`."""
