@@ -47,7 +47,7 @@ def half(counts, size):
 
 
 def rounded(scale: float) -> Any:
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(8)
     return lambda counts, size: np.rint(counts + rng.laplace(0, scale, (size, counts.size)))
 
 
