@@ -109,7 +109,9 @@ class _Way:
             left, share = -below((1 - stays - arb(delta)) / stays), below(stays.log())
         found = [self._one_kind(delta, lost=True), self._one_kind(delta, lost=False)]
         if self.keys.adjacency is Adjacency.REPLACE_ONE and self.keys.cells > 1:
-            if left > 0:  # to a key with others, from keys that are seen where delta is not spent
+            if (
+                0 < left < 1
+            ):  # to a key with others, from keys that are seen where delta is not spent
                 cost = self._one_kind(left, lost=False)
                 changes = (alone, *cost.changes)
                 found.append(KeysCost(cost.epsilon + share, changes, self.releases))
@@ -169,7 +171,7 @@ class _Way:
         differ with a probability of at most delta, which costs nothing.
         """
         times = self.releases * self.wide
-        reach = self.keys.noise.family.scale * max(2.0, math.log(times / delta)) + 1.0
+        reach = self.keys.noise.family.scale * max(2.0, math.log(times) - math.log(delta)) + 1.0
         low = max(self.by + 1.0, math.floor(self.keys.least - reach))
         high = max(low, math.ceil(self.keys.least + reach) + self.by)
         size = int(min(high - low + 1, _LOOKED_AT))

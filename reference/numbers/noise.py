@@ -172,7 +172,7 @@ class NumberNoise:
 
     def _behind(self, y: Vector, x: Vector, half: Vector, moved: Vector | float = 0.0) -> "_Behind":
         """The noise that makes these releases (...) of these exact numbers (...)."""
-        lowest, highest = self._held(y, half)
+        lowest, highest = self.held(y, half)
         moved = np.asarray(moved, dtype=np.float64)
         noise = (y - x) - moved  # floats next to each other have an exact difference
         if not self.grid and not self.family.whole:
@@ -202,8 +202,8 @@ class NumberNoise:
             behind.ceiling = np.where(coarse, np.maximum(past, behind.to), past)
         return behind
 
-    def _held(self, y: Vector, half: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which releases (...) lie at the low end of the range, and at the high one.
+    def held(self, y: Vector, half: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which releases (...), of these half-widths (...), lie at the low end, or at the high one.
 
         As a single float carries the end, too; where sums are rounded, but for what floats lose.
         """
@@ -233,7 +233,7 @@ class NumberNoise:
 
         They lie outside the range, or off the grid by more than the rounding of a float explains.
         """
-        lowest, highest = self._held(released, half)
+        lowest, highest = self.held(released, half)
         held = lowest | highest
         inside = ((released > self.low) & (released < self.high)) | held
         if not self.grid:

@@ -37,6 +37,8 @@ def test_only_what_is_divided_has_a_divisor() -> None:
         ("laplace:2;grid=0.5", 24.0, 0),
         ("discrete-laplace:2", 24.0, 0),
         ("laplace:2", 1.0, 2),
+        ("laplace:2", 1e308, 2),
+        ("laplace:2", 1e-308, 2),
     ):
         faults = known_faults(parse_number_noise(noise), divisor)
         assert sum(fault.kind == "divisor" for fault in faults) == number

@@ -17,6 +17,7 @@ from scipy.stats import binom
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Report, Verdict
+from dpassay.verifiers.numbers.checks.privacy_claim_of_keys import KeysPrivacyClaim
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
 from dpassay.verifiers.numbers.evidence.released import (
     LEAK,
@@ -26,6 +27,7 @@ from dpassay.verifiers.numbers.evidence.released import (
     key_faults,
 )
 from dpassay.verifiers.numbers.evidence.released_together import CORRELATIONS, TogetherEvidence
+from dpassay.verifiers.numbers.keys import make_keys_plan
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
@@ -337,3 +339,19 @@ def test_what_shows_is_told_by_the_wagers_that_are_made(
                 hits = math.ceil((nats - draws * loss) / (gain - loss))
                 powers.append(float(binom.sf(hits - 1, draws, other)))
     assert 0.985 <= max(powers) < 0.999
+
+
+@pytest.mark.parametrize("delta", [1e-310, 0.9999999999])
+def test_a_delta_at_either_end_is_judged(delta: float) -> None:
+    """They ended in a traceback: 1 / delta overflowed, and what is left of delta rounded to 1."""
+    more = f"[privacy]\nepsilon = 1.0\ndelta = {delta}\nqueries = 1"
+    claim = claimed("laplace:2", more, cells=12)
+    for each in (claim, replaced(claim)):
+        outcome = KeysPrivacyClaim(each, make_keys_plan(each, 0), 0).outcome()
+        assert (outcome.verdict is Verdict.FAIL) == (delta < 0.5)
+
+
+def replaced(claim: NumbersClaim) -> NumbersClaim:
+    """The same for records that are replaced."""
+    mechanism = claim.mechanism.model_copy(update={"adjacency": "replace-one"})
+    return claim.model_copy(update={"mechanism": mechanism})

@@ -71,6 +71,15 @@ def test_a_correct_one_passes(text: str) -> None:
     assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
 
 
+def test_what_overflows_shows_nothing() -> None:
+    """Squares of 10^156 are no floats, and a wager that is no number accused a correct one."""
+    noise = parse_number_noise("discrete-gaussian:2")
+    wagers = MovedTooFar(noise, 1)
+    y = np.full((40, 1), 3.0)
+    wagers.observe(y, np.zeros(1), 1e156, noise.half_width(y))
+    assert wagers.log_e_value < 0.0
+
+
 @pytest.mark.parametrize("text", NOISES[:3])
 def test_a_move_beyond_is_seen(text: str) -> None:
     """Two scales further than allowed: within 40 releases by evidence of 10^-9."""

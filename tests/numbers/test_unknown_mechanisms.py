@@ -76,3 +76,10 @@ def test_what_is_wrong_is_said_of_the_key_that_is(keys: str, told: str) -> None:
     with pytest.raises(ClaimError) as caught:
         parse_numbers_claim(tomllib.loads(text))
     assert str(caught.value) == f"claim: {told}"
+
+
+def test_whole_noise_of_large_scales_is_refused() -> None:
+    """Its law is summed: at 10^8 it took all memory there was."""
+    table = {"name": "noisy-count", "noise": "discrete-laplace:1e8", "adjacency": "add-remove"}
+    with pytest.raises(ClaimError, match=r"at most 1,000,000 of whole noise"):
+        parse_numbers_claim({"mechanism": table})

@@ -60,12 +60,22 @@ _PART, _FINE = 2.0**-8, 2.0**-18
 """In scales of the noise; a grid this fine, of a power of two, floats either hold or round to."""
 
 
+_WHOLE = 1_000_000
+"""Scale of whole noise at most: its sums take a gigabyte there."""
+
+
 def _noise(value: object) -> NumberNoise:
     if isinstance(value, NumberNoise):
         return value
     if not isinstance(value, str):
         raise ValueError("expected a text such as 'laplace:2'")
-    return parse_number_noise(value)
+    noise = parse_number_noise(value)
+    if noise.family.whole and noise.family.scale > _WHOLE:
+        raise ValueError(
+            f"noise {value[:60]!r}: expected a scale of at most {_WHOLE:,} of whole noise, whose "
+            "law is summed; give numbers in larger units"
+        )
+    return noise
 
 
 NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]

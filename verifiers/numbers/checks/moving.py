@@ -186,7 +186,7 @@ class MovingRecords:
         moved = along[:, 0] - neighbour.exact @ direction
         evidence = MovedAlong(self.noise, direction)
         evidence.observe(moved, allowed + carried)
-        if evidence.log_e_value < self.log_threshold:
+        if not evidence.log_e_value >= self.log_threshold:
             return None
         return Finding(
             f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
@@ -230,7 +230,7 @@ class MovingRecords:
         self.lost = max(self.lost, float(lost.max(initial=0.0)))
         evidence = MovedTooFar(self.noise, exact.size)
         evidence.observe(released, exact, allowed + lost, half)
-        if evidence.log_e_value < self.log_threshold:
+        if not evidence.log_e_value >= self.log_threshold:  # what is no number shows nothing
             return None
         place, sign = evidence.worst
         moved = sign * float(np.median(released[:, place] - exact[place]))

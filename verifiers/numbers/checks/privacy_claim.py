@@ -58,7 +58,7 @@ class PrivacyClaim:
         assert privacy is not None
         counted, bracket = self._bracket()
         certain = certified_pair(self.claim).epsilon_lower(counted, privacy.delta)
-        digits = next((d for d in range(6, 17) if _apart(certain, privacy.epsilon, d)), 17)
+        digits = digits_apart(certain, privacy.epsilon)
         low, high = f"{bracket.low:.{digits}g}", f"{bracket.high:.{digits}g}"
         cost = low if low == high else f"between {low} and {high}"
         what = f"epsilon {privacy.epsilon:.{digits}g} at delta {privacy.delta:g} over "
@@ -83,9 +83,12 @@ class PrivacyClaim:
         return counted, epsilon_bracket(aggregation, privacy.delta, counted)
 
 
-def _apart(certain: float, claimed: float, digits: int) -> bool:
-    """Whether so many digits show that what is certain is more than claimed, where it is."""
-    return certain <= claimed or f"{certain:.{digits}g}" != f"{claimed:.{digits}g}"
+def digits_apart(certain: float, claimed: float) -> int:
+    """Digits that show that what is certain is more than claimed, where it is; six at least."""
+    if certain <= claimed:
+        return 6
+    several = range(6, 17)
+    return next((d for d in several if f"{certain:.{d}g}" != f"{claimed:.{d}g}"), 17)
 
 
 def _moving(claim: NumbersClaim) -> int:

@@ -10,7 +10,7 @@ from ...findings.verdict import Verdict
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 from ..standing import NumbersStanding
-from .privacy_claim import CAUSE
+from .privacy_claim import CAUSE, digits_apart
 
 _ROUNDING = 1e-9
 """Of delta, relative: its law is computed in doubles, to some 1e-12, and claims are rounded."""
@@ -51,10 +51,12 @@ class KeysPrivacyClaim:
             return Outcome(Verdict.FAIL, Finding(alone, cause, cause=cause))
         delta = privacy.delta * (1.0 + _ROUNDING)
         cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
+        digits = digits_apart(cost.epsilon, privacy.epsilon)
         told = (
-            f"a {unit} costs at least epsilon {cost.epsilon:.6g} at delta {privacy.delta:g} over "
+            f"a {unit} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
+            f"{privacy.delta:g} over "
             f"{_over(cost.releases, privacy.queries)} ({_neighbours(cost)}), and epsilon = "
-            f"{privacy.epsilon:g} is claimed"
+            f"{privacy.epsilon:.{digits}g} is claimed"
         )
         if cost.epsilon > privacy.epsilon:
             proof = f"{told} (certified in ball arithmetic)"

@@ -76,8 +76,16 @@ def _same(
     """Of rounded or whole noise (n,): the release itself is the one that a copy would make."""
     found = np.abs(released - expected) <= 0.25 * (noise.grid or 1.0)
     place = np.flatnonzero(found)
-    value = expected[place]
-    chance = noise.log_mass(value, exact[place], noise.half_width(value, digits))
+    value, given = expected[place], released[place]
+    half = noise.half_width(value, digits)
+    # an end between two steps may lie near one of them: what is held there is no copy of that
+    ends = zip(
+        noise.held(given, noise.half_width(given, digits)), noise.held(value, half), strict=True
+    )
+    alike = np.all([one == other for one, other in ends], axis=0)
+    place, value, half = place[alike], value[alike], half[alike]
+    found[:] = False
+    chance = noise.log_mass(value, exact[place], half)
     certain = np.isfinite(chance)
     found[place] = certain
     return found, np.minimum(chance[certain], 0.0)

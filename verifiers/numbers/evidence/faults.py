@@ -28,6 +28,7 @@ _OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
 _ALIKE = "of equal variance"
 _MISSING = (1.0, 0.2, 0.05, 0.01)
 _GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
+_LEAST_FACTOR = 2.0**-20  # of another divisor: narrower noise is within a float's own width
 _STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
 
 Law = Callable[[Vector, Vector, Vector], Vector]
@@ -183,7 +184,11 @@ def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
         divisor: f"sum and noise are not divided by {divisor:g}",
         1.0 / divisor: f"sum and noise are divided by {divisor:g} twice",
     }
-    return [_times(noise, factor, name) for factor, name in told.items() if factor != 1.0]
+    return [
+        _times(noise, factor, name)
+        for factor, name in told.items()
+        if factor != 1.0 and _LEAST_FACTOR <= factor <= 1.0 / _LEAST_FACTOR
+    ]
 
 
 def _times(noise: NumberNoise, factor: float, name: str) -> Fault:

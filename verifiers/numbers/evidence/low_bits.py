@@ -58,7 +58,8 @@ def _exponent(number: float) -> int:
 
 def _low(power: int, numbers: Vector) -> Hits:
     """Whether the lowest bit that is set is worth 2^power or less: no multiple of twice that."""
-    multiples = np.ldexp(numbers, -power - 1)
+    with np.errstate(over="ignore"):  # what is infinite then is a multiple of all that is small
+        multiples = np.ldexp(numbers, -power - 1)
     return np.asarray(multiples != np.rint(multiples))
 
 

@@ -81,18 +81,22 @@ class MovedTooFar:
         least = np.where(sign * released >= high, highest, least)
         least = np.clip(least, lowest, highest)
         at_low, at_high = least <= lowest, least >= highest
-        found = np.zeros((exact.size, _FURTHER.size))
+
+        def law(by: float) -> Matrix:
+            found = family.log_pmf(least - by)
+            if at_low.any():
+                found = np.where(at_low, family.log_cdf(lowest - by), found)
+            if at_high.any():
+                found = np.where(at_high, family.log_survival(highest - 1.0 - by), found)
+            return found
+
+        found, null = np.zeros((exact.size, _FURTHER.size)), law(0.0)
         # whole numbers move by whole steps
         for place, by in enumerate(np.ceil(_FURTHER * family.scale)):
-            ratio = family.log_pmf(least - by) - family.log_pmf(least)
-            if at_low.any():
-                ends = family.log_cdf(lowest - by) - family.log_cdf(lowest)
-                ratio = np.where(at_low, ends, ratio)
-            if at_high.any():
-                ends = family.log_survival(highest - 1.0 - by)
-                ratio = np.where(at_high, ends - family.log_survival(highest - 1.0), ratio)
-            ratio = np.where(lowest < highest, np.maximum(ratio, _LEAST_TOLD), 0.0)
-            found[:, place] = ratio.sum(0)
+            with np.errstate(invalid="ignore"):
+                ratio = np.maximum(law(by) - null, _LEAST_TOLD)
+            told = np.isfinite(null) & (lowest < highest)
+            found[:, place] = np.where(told, ratio, 0.0).sum(0)
         tail = np.where(at_low | (lowest >= highest), 0.0, family.log_survival(least - 1.0))
         return found, tail
 

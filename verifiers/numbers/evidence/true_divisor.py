@@ -3,8 +3,11 @@
 No wager, since its law is another one for every input: it names the cause of what wagers refuted.
 """
 
+import math
+
 from ....reference.arrays import Matrix
 from ....reference.numbers import NumberNoise
+from ....reference.numbers.noise import SCALES
 from .fault_ratios import LOST
 from .faults import with_leak
 
@@ -27,6 +30,9 @@ class TrueDivisor:
         if self.log_odds <= LOST:
             return
         factor = self._divisor / max(records, 1)  # as who divides by none must guard it
+        if not SCALES[0] <= factor * self._noise.family.scale <= SCALES[1]:
+            self.log_odds = -math.inf
+            return
         noise = self._noise.times(factor) if self._noise_too else self._noise
         ratios = noise.log_mass(y, factor * x, half) - self._noise.log_mass(y, x, half)
         self.log_odds += float(with_leak(ratios).sum())
