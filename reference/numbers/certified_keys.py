@@ -109,9 +109,8 @@ class _Way:
             left, share = -below((1 - stays - arb(delta)) / stays), below(stays.log())
         found = [self._one_kind(delta, lost=True), self._one_kind(delta, lost=False)]
         if self.keys.adjacency is Adjacency.REPLACE_ONE and self.keys.cells > 1:
-            if (
-                0 < left < 1
-            ):  # to a key with others, from keys that are seen where delta is not spent
+            # to a key with others, from keys that are seen where delta is not spent
+            if 0 < left < 1:
                 cost = self._one_kind(left, lost=False)
                 changes = (alone, *cost.changes)
                 found.append(KeysCost(cost.epsilon + share, changes, self.releases))

@@ -59,7 +59,6 @@ rounds a true sum does not. Of a thousand floats, or within `_PART` of the scale
 _PART, _FINE = 2.0**-8, 2.0**-18
 """In scales of the noise; a grid this fine, of a power of two, floats either hold or round to."""
 
-
 _WHOLE = 1_000_000
 """Scale of whole noise at most: its sums take a gigabyte there."""
 

@@ -68,8 +68,7 @@ def test_the_adversary_learns_from_other_records_than_are_attacked() -> None:
 def test_what_is_there_is_read() -> None:
     """Without noise most of it: 0.89 or 0.97, as floats choose the features of so few shadows.
 
-    Who guesses the commonest value gains 0, and has 0.6 in 300 trials less than once in a million;
-    so has who takes the attribute's records for others.
+    Who guesses the commonest value gains 0, and has 0.6 in 300 trials less than once in a million.
     """
     assert played(made(people(), Defence())).advantage.value > 0.6
 

@@ -62,8 +62,8 @@ class NoiseLaw(Weighed):
         for batch in draws.batches if self._by_records else ():
             chosen = self.plan.coordinates
             y, x = batch.releases[:, chosen], batch.asked.exact[chosen]
+            half = self.noise.half_width(y, draws.digits)
             for law in self._by_records:
-                half = self.noise.half_width(y, draws.digits)
                 law.observe(y, x, half, batch.asked.records)
 
     def refute(self, released: float, exact: float) -> None:

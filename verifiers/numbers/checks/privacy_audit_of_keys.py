@@ -10,7 +10,7 @@ from ...checks.base import Finding, Outcome
 from ...checks.spec import NO_PRIVACY
 from ...findings.verdict import Verdict
 from ..claim import NumbersClaim
-from ..evidence.two_events import Level, TwoEvents, both_ways
+from ..evidence.two_events import Hits, Level, TwoEvents, both_ways
 from ..pairs import Pair
 from .pair_check import PairCheck, PairEvidence, power
 
@@ -127,7 +127,7 @@ class OrderEvidence:
         return self._events.share_needed(log_threshold, pairs)
 
 
-def _first(places: Matrix) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
+def _first(places: Matrix) -> Hits:
     """Whether (n, 1) the first of two keys stands before the second."""
     both = (places > 0).all(axis=1)
     return np.asarray((both & (places[:, 0] < places[:, 1]))[:, None])

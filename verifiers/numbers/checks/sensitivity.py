@@ -18,7 +18,7 @@ class Sensitivity(MovingRecords):
         """See `MovingRecords.inputs`."""
         found = list(neighbours(claim, seed, self.axis))
         if claim.mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
-            # to one side: what an added record pulls to the other is no further
+            # upwards alone: `clipping` asks for fewer releases of what pulls down
             return [n for n in found if n.name.endswith(PULLING) and "-" not in n.name]
         lower, upper = claim.mechanism.lower or 0.0, claim.mechanism.upper or 0.0
         missing = ("a NaN",) if lower > 0 or upper < 0 else ()  # is taken for 0, as a rule
