@@ -10,6 +10,7 @@ What is wagered on, and in which file:
 - labels that repeat, or avoid, earlier ones of their histogram: `repetition`, `periodic`,
   `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
+- calls in an order as production has it: `in_order`
 - calls, histograms, neighbours or lives that share their noise: `call_copies`, `frozen`, `in_turn`,
   `shared_noise`, `replay`
 
@@ -26,6 +27,7 @@ from .dependence import Dependence
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
 from .frozen import Frozen
+from .in_order import Conditional, Copies, Switching
 from .in_turn import InTurn
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
@@ -47,6 +49,8 @@ from .shared_noise import Places, SharedNoise
 __all__ = [
     "BlockDispersion",
     "CallCopies",
+    "Conditional",
+    "Copies",
     "Dependence",
     "Dispersion",
     "Frozen",
@@ -61,6 +65,7 @@ __all__ = [
     "SameLawEvidence",
     "ScaleEvidence",
     "SharedNoise",
+    "Switching",
     "as_outcomes",
     "count_outcomes",
     "dirichlet_log_e_value",

@@ -16,6 +16,7 @@ from ..planning.schedule import Schedule
 from ..targets import Refused, TargetError
 from .asking import Asking, UsedUp
 from .events import LabelsSeen
+from .in_order import AFTER, InOrder
 from .observers import Observers
 from .selection import Selection
 from .standing import Standing
@@ -40,6 +41,10 @@ class Gathering:
         self.observers = Observers(self.setting, only)
         self.opened: list[Labels] = []
         self.without: set[int] = set()
+        order = self.observers.order
+        self._in_order = (
+            None if order is None else InOrder(standing, plan, self.asking, order, self.say_seen)
+        )
         self._wanted = only.asks(plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
 
@@ -54,8 +59,12 @@ class Gathering:
         if scale is not None and self._telling() is None:
             ending.hopeless[scale.id] = _UNTOLD
         for batch in self._batches():
+            if self.standing.queries >= AFTER and not self._ask_in_order():
+                return
             if not self.goes_on or (self._wanted[batch.stream] and not self.ask_batch(batch)):
                 return
+        if not self._ask_in_order():
+            return
         while scale is not None and not scale.refuted:
             missing = scale.shortfall()
             if missing == 0:
@@ -67,6 +76,19 @@ class Gathering:
                 return
             if not self.ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
                 return
+
+    def _ask_in_order(self) -> bool:
+        """Makes the calls in turn, unless they have been made; False when the run should end."""
+        if self._in_order is None or self._in_order.done:
+            return True
+        return self._in_order.ask(self._planned) and self.goes_on
+
+    @property
+    def _planned(self) -> int:
+        """Queries of the plan that any check of the run needs."""
+        streams = zip(self.plan.streams, self._wanted, strict=True)
+        in_turn = 0 if self._in_order is None else self.plan.traffic.calls
+        return in_turn + sum(stream.queries for stream, asked in streams if asked)
 
     def _batches(self) -> Iterator[Batch]:
         """All batches of the plan; where known faults are followed, what shows them comes first."""
@@ -96,8 +118,7 @@ class Gathering:
         fits = batch.size if size <= left else left * batch.size // size
         if fits > 0:  # of two streams in turn, one query left asks neither
             self.ask_what_is_served(replace(batch, size=fits))
-        wanted = zip(self.plan.streams, self._wanted, strict=True)
-        self.standing.tell("asking", sum(stream.queries for stream, asked in wanted if asked))
+        self.standing.tell("asking", self._planned)
         if size > left:
             self.standing.use_up()
         return size <= left and self.goes_on

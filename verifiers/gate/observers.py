@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...reference.mechanisms import Labels
-from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale
+from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale, Order
 from ..checks.applicable import applicable, lacking
 from ..checks.base import How, Life, is_judged
 from ..checks.spec import Phase, Setting
@@ -17,8 +17,8 @@ class Observers:
     """What looks at the labels of one plan.
 
     checks: those that gather evidence; lacking: check id -> why it is not among them; labels,
-    scale, fresh: checks of which the run needs more than the verdict (None where it lacks them);
-    answered: which streams (streams,) have been answered.
+    scale, fresh, order: checks of which the run needs more than the verdict (None where it lacks
+    them); answered: which streams (streams,) have been answered.
     """
 
     def __init__(self, setting: Setting, selection: Selection) -> None:
@@ -33,6 +33,7 @@ class Observers:
         self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
         self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
         self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
+        self.order = next((c for c in self.checks if isinstance(c, Order)), None)
         self.answered = np.zeros(len(plan.streams), dtype=bool)
 
     def of(self, phase: Phase) -> Iterator[Life]:
@@ -43,6 +44,11 @@ class Observers:
     def refuted(self) -> bool:
         """Whether any check's evidence has reached its threshold."""
         return any(check.refuted for check in self.checks)
+
+    @property
+    def only_order_refuted(self) -> bool:
+        """Whether the check of order alone has refuted: it tells its cause by itself."""
+        return [check for check in self.checks if check.refuted] == [self.order]
 
     @property
     def law_refuted(self) -> bool:

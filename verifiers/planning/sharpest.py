@@ -108,7 +108,7 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
     default = fields["smallest_effect"].default, fields["tolerance"].default
     if (gate.smallest_effect, gate.tolerance) == default and extent == FULL:
         return None
-    without = "" if extent.symmetries else "; symmetries and monotonicity are left out"
+    without = "" if extent.symmetries else "; symmetries, monotonicity and order are left out"
     return (
         f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in total "
         f"variation (default {default[0]:g}) and a noise scale off by {gate.tolerance:.0%} "
@@ -133,7 +133,7 @@ def dearer(plan: Plan, *, planned: bool) -> str:
 
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
-    asked = sum(batch.labels for batch in Schedule(plan).sweeps())
+    asked = sum(batch.labels for batch in Schedule(plan).sweeps()) + plan.traffic.calls
     side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
     return asked + _BESIDE + side_by_side + _for_the_scale(plan)
 
