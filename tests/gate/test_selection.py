@@ -97,7 +97,8 @@ def test_kept_answers_are_asked_again_alone() -> None:
 
 def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     """Half the noise shows in labels, scale and order; the symmetries hold all the same."""
-    report = run(small_claim(), select(skip=["class-probabilities", "noise-scale", "order"]), scale=0.5)
+    skipped = select(skip=["class-probabilities", "noise-scale", "order"])
+    report = run(small_claim(), skipped, scale=0.5)
     assert report.verdict is Verdict.PASS
     assert report.warnings[0].startswith(
         "left out by --skip: class-probabilities, noise-scale; the verdict says nothing"

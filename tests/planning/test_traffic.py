@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, SCREENED, plan
 
-from dpassay.verifiers.claim import MechanismClaim
+from dpassay.verifiers.claim import MechanismClaim, parse_claim
 from dpassay.verifiers.planning.earlier import earlier_calls
 from dpassay.verifiers.planning.extent import Extent
 from dpassay.verifiers.planning.features import FAMILIES, features, votes_moved
@@ -69,10 +69,13 @@ def test_given_inputs_alone_are_asked() -> None:
 
 
 def test_few_queries_and_many_classes_get_fewer_calls() -> None:
-    assert calls_in_turn(CLAIM, Extent()) == CALLS
-    assert calls_in_turn(CLAIM, Extent(0.001)) == LEAST_CALLS
-    assert calls_in_turn(CLAIM, Extent(0.001, symmetries=False)) == 0
-    many = MechanismClaim(**(GNMAX | {"classes": 1000}))
+    claim = parse_claim({"mechanism": GNMAX})
+    assert calls_in_turn(claim, Extent()) == CALLS
+    assert calls_in_turn(claim, Extent(0.001)) == LEAST_CALLS
+    assert calls_in_turn(claim, Extent(0.001, symmetries=False)) == 0
+    coarse = parse_claim({"mechanism": GNMAX, "gate": {"smallest_effect": 0.1}})
+    assert calls_in_turn(coarse, Extent()) == CALLS // 5
+    many = parse_claim({"mechanism": GNMAX | {"classes": 1000}})
     assert calls_in_turn(many, Extent()) == LEAST_CALLS
 
 

@@ -17,7 +17,8 @@ AFTER = 16_384
 
 Places = NDArray[np.intp]
 
-_TOLD = 32  # calls after which the evidence is looked at
+_TOLD, _TOLD_LATER = 32, 128  # calls after which the evidence is looked at
+_LATER = 512  # calls
 
 
 class InOrder:
@@ -38,9 +39,12 @@ class InOrder:
         """Makes all calls; False when the run should end. planned: queries of the whole run."""
         self.done = True
         votes = self.plan.traffic.histograms
-        for start in range(0, len(votes), _TOLD):
+        start = 0
+        while start < len(votes):
             self.standing.tell("asking in turn", planned)
-            places = np.arange(start, min(start + _TOLD, len(votes)))
+            end = start + (_TOLD if start < _LATER else _TOLD_LATER)
+            places = np.arange(start, min(end, len(votes)))
+            start = end
             if not self._ask(places) or self.check.refuted:
                 return False
         return True

@@ -59,7 +59,7 @@ def make_plan(
         _add_any(planner, seed, other_totals, faults, own)
     streams, pairs = tuple(planner.streams), tuple(planner.pairs)
     given = tuple(row.histogram for row in claim.given)
-    calls = calls_in_turn(claim.mechanism, extent)
+    calls = calls_in_turn(claim, extent)
     traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
     return Plan(claim, streams, pairs, planner.twins, faults, traffic, extent)
 

@@ -154,7 +154,7 @@ class StreamPlanner:
     def _room(self, explored: int) -> int:
         """Queries that the budget has left; explored: streams still to come."""
         room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
-        room -= calls_in_turn(self.claim.mechanism, self.extent)
+        room -= calls_in_turn(self.claim, self.extent)
         return room - sum(stream.queries for stream in self.streams)
 
     @contextmanager

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import MechanismClaim
+from ..claim import Claim, Gate, MechanismClaim
 from .extent import Extent
 from .related import RUNS, Given, Made, Related, Runs
 
@@ -24,15 +24,17 @@ _MIXED, _SURE = 0.6, 0.225  # of all calls: runs of every kind, then nothing but
 _TELLING = 0.35  # of what comes after the sure ones, those that are hard to predict
 
 
-def calls_in_turn(claim: MechanismClaim, extent: Extent) -> int:
-    """Calls that a plan of this extent makes; fewer of many classes, whose laws take long.
+def calls_in_turn(claim: Claim, extent: Extent) -> int:
+    """Calls that a plan of this extent makes: the fewer, the larger the smallest effect is.
 
-    None where so few queries are left that twins are not compared either.
+    Fewer of many classes, whose laws take long; none where so few queries are left that twins are
+    not compared either.
     """
     if not extent.symmetries:
         return 0
-    most = max(LEAST_CALLS, min(CALLS, _WORK // claim.classes**2))
-    return min(most, extent.of(CALLS, LEAST_CALLS))
+    precision = min(1.0, Gate.model_fields["smallest_effect"].default / claim.gate.smallest_effect)
+    most = min(CALLS, _WORK // claim.mechanism.classes**2)
+    return max(LEAST_CALLS, min(most, extent.of(round(precision * CALLS), LEAST_CALLS)))
 
 
 @dataclass(frozen=True)
