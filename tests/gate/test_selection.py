@@ -101,7 +101,7 @@ def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     report = run(small_claim(), skipped, scale=0.5)
     assert report.verdict is Verdict.PASS
     assert report.warnings[0].startswith(
-        "left out by --skip: class-probabilities, noise-scale; the verdict says nothing"
+        "left out by --skip: class-probabilities, noise-scale, order; the verdict says nothing"
     )
     assert run(small_claim(), select(["noise-scale"]), scale=0.5).verdict is Verdict.FAIL
 

@@ -57,7 +57,7 @@ def _since(holds: Holds) -> NDArray[np.int64]:
     return np.asarray(places - last, dtype=np.int64)
 
 
-def _asked(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+def _asked(histograms: NDArray[np.int64], _teachers: int) -> Iterator[tuple[str, Holds]]:
     _, which = np.unique(histograms, axis=0, return_inverse=True)
     times = _counted(np.asarray(which).ravel())
     for n in _ASKED:
