@@ -34,8 +34,8 @@ class Sealed:
     """Tables in the file at `path`, with the sum of the digests of all their rows.
 
     A row is written with `put` alone. The file appears whole or not at all. tables: the columns of
-    each, the key first; where: begins every message. Raises LogError, in other words for a file that
-    was emptied, is damaged or of another version.
+    each, the key first; where: begins every message. Raises LogError, in other words for a file
+    that was emptied, is damaged or of another version.
     """
 
     def __init__(self, path: Path, where: str, tables: Mapping[str, str]) -> None:

@@ -68,6 +68,8 @@ def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
         said = "no alarm" if alarm is None else _alarm(alarm)
         threshold = snapshot.log_thresholds[check]
         evidence.add_row(check, _power(value), _power(threshold), said)
+    for check in sorted(told.keys() - snapshot.log_e_values.keys()):  # it is counted, not weighed
+        evidence.add_row(check, "", "", _alarm(told[check]))
     threshold = snapshot.log_thresholds["noise-scale"]
     spent = Table("analysis", "epsilon", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
