@@ -60,13 +60,9 @@ def monitor(
                     if metrics is not None:
                         metrics.show(snapshot)
 
-                status = follow(
-                    following,
-                    ended,
-                    show,
-                    webhook,
-                    lambda said: click.echo(f"dpassay: {printable(said)}", err=True),
-                )
+                if following.anew:
+                    _say(f"{folder} holds no state yet: starting at row 1")
+                status = follow(following, ended, show, webhook, _say)
         finally:
             following.close()
             if metrics is not None:
@@ -74,3 +70,7 @@ def monitor(
     except (ClaimError, LogError) as error:
         fail(str(error))
     sys.exit(status)
+
+
+def _say(said: str) -> None:
+    click.echo(f"dpassay: {printable(said)}", err=True)

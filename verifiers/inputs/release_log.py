@@ -23,8 +23,8 @@ class Row(NamedTuple):
     """One release: the histogram it was drawn for, the label, -1 for a refusal.
 
     key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps; worker: as the log names it; charged: the epsilon that the
-    deployment has charged for this release.
+    of whatever clock the log keeps, time_text: as it stands there; worker: as the log names it;
+    charged: the epsilon that the deployment has charged for this release.
     """
 
     histogram: tuple[int, ...]
@@ -33,6 +33,7 @@ class Row(NamedTuple):
     time: float | None = None
     worker: str | None = None
     charged: float | None = None
+    time_text: str | None = None
 
 
 Parse = Callable[[str, str], Row | None]
@@ -242,6 +243,7 @@ def _row(
         _seconds(named.get("time"), place),
         named.get("worker"),
         _epsilon(named.get("charged"), place),
+        named.get("time"),
     )
 
 
