@@ -1,6 +1,6 @@
 """Lives of a target: what comparing them shows that no life shows alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 from typing import Protocol
 
@@ -92,14 +92,16 @@ class Lives:
             self.target.restart()
             self._follow(check, begun, "begun", unseen, began)
 
-    def compare_more(self, check: Compared, left: int) -> None:
+    def compare_more(self, check: Compared, left: int, goes_on: Callable[[], bool]) -> None:
         """Begins more lives, one after the other, where starts are quick: seeds may take turns.
 
         Each has the call that opened the run: a shorter one may be cut from other draws. left:
-        queries that may be asked.
+        queries that may be asked; goes_on: whether more are wanted.
         """
         few = self._too_slow()
         for life in range(MORE):
+            if not goes_on():
+                return
             if few is None and left < (life + 1) * FRESH_CALL:
                 few = "no queries are left"
             few = few or self._restart_again(life)

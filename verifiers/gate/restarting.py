@@ -47,8 +47,8 @@ def restart(gathering: Gathering) -> None:
     lives = Lives(standing.target, gathering.plan.claim, gathering.contract.opening)
     try:
         lives.compare(fresh, gathering.opened)
-        if gathering.goes_on:
-            lives.compare_more(fresh, standing.left - lives.queries - _labels_at_once(gathering))
+        left = standing.left - lives.queries - _labels_at_once(gathering)
+        lives.compare_more(fresh, left, lambda: gathering.goes_on)
     finally:
         standing.spend(lives.queries)
         gathering.say_seen()
