@@ -2,14 +2,18 @@
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpassay.verifiers.evidence import OfConnections, log_supremum_ratio
 
-LAWS = [(p, 1 - p) for p in (0.02, 0.3, 0.5, 0.9)] + [(0.2, 0.2, 0.6), (0.05, 0.9, 0.05)]
-CLAIMED = {2: [(0.5, 0.5), (0.9, 0.1)], 3: [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.08, 0.02)]}
+LAWS: list[Any] = [(p, 1 - p) for p in (0.02, 0.3, 0.5, 0.9)] + [(0.2, 0.2, 0.6), (0.05, 0.9, 0.05)]
+CLAIMED: dict[int, Any] = {
+    2: [(0.5, 0.5), (0.9, 0.1)],
+    3: [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.08, 0.02)],
+}
 ORDERS = ["aaaaaa", "ababab", "aabbca"]
 """Over which connection each label comes."""
 
