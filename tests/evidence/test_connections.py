@@ -9,7 +9,10 @@ import pytest
 
 from dpassay.verifiers.evidence import OfConnections, log_supremum_ratio
 
-LAWS: list[Any] = [(p, 1 - p) for p in (0.02, 0.3, 0.5, 0.9)] + [(0.2, 0.2, 0.6), (0.05, 0.9, 0.05)]
+LAWS: list[Any] = [
+    *[(p, 1 - p) for p in (0.02, 0.3, 0.5, 0.9)],
+    *[(0.2, 0.2, 0.6), (0.05, 0.9, 0.05)],
+]
 CLAIMED: dict[int, Any] = {
     2: [(0.5, 0.5), (0.9, 0.1)],
     3: [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.08, 0.02)],

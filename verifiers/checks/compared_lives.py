@@ -68,7 +68,7 @@ class ComparedLives:
         told = ""
         if "compared" in self._found:
             told += "; the labels that the earlier report opens with were others"
-        if self._begun:
+        if self._found.keys() - {"compared", "recurring"}:
             told += "; after a restart the labels were new"
             told += "" if self._unseen is None else f" ({self._unseen})"
             return told + self._excluded(log_wanted)
