@@ -11,8 +11,8 @@ What is wagered on, and in which file:
   `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
 - calls in an order as production has it: `in_order`
-- calls, histograms, neighbours or lives that share their noise: `call_copies`, `frozen`, `in_turn`,
-  `shared_noise`, `replay`
+- calls, histograms, neighbours, lives or connections that share their noise: `call_copies`,
+  `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` adds wagers up.
 
@@ -23,6 +23,7 @@ at most alpha. All values are natural logs. Wagers are fixed before the labels t
 
 from .bounded_mean import log_e_value_above
 from .call_copies import CallCopies
+from .connections import OfConnections
 from .dependence import Dependence
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
@@ -41,7 +42,7 @@ from .outcomes import (
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .repetition import Repetition
-from .replay import Replay
+from .replay import Recurrence, Replay
 from .same_law import LevelsOfOneLaw, SameLawEvidence
 from .scale import ScaleEvidence
 from .shared_noise import Places, SharedNoise
@@ -56,10 +57,12 @@ __all__ = [
     "Frozen",
     "InTurn",
     "LevelsOfOneLaw",
+    "OfConnections",
     "Outcomes",
     "Periodic",
     "Places",
     "PointedEvidence",
+    "Recurrence",
     "Repetition",
     "Replay",
     "SameLawEvidence",

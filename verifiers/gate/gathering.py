@@ -107,7 +107,7 @@ class Gathering:
             return
         calls = [self.contract.first, *self.contract.more]
         first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
-        self._show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
+        self.show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
                 self.observers.fresh.pass_over(total, labels)
@@ -146,7 +146,7 @@ class Gathering:
             return self._ask_in_turn(batch, batch.other)
         labels, calls = self.asking.labels(batch)
         self.standing.spend(labels.size)
-        self._show(batch, labels, calls)
+        self.show(batch, labels, calls)
         return labels
 
     def _ask_in_turn(self, batch: Batch, other: int) -> Labels:
@@ -155,14 +155,21 @@ class Gathering:
         self.standing.spend(2 * batch.size)
         if self.observers.fresh is not None:
             self.observers.fresh.observe_in_turn(batch.stream, other, labels, others)
-        self._show(batch, labels, (1,) * batch.size)
-        self._show(Batch(other, batch.size), others, (1,) * batch.size)
+        self.show(batch, labels, (1,) * batch.size)
+        self.show(Batch(other, batch.size), others, (1,) * batch.size)
         return labels
 
-    def _show(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
+    def show(
+        self,
+        batch: Batch,
+        labels: Labels,
+        calls: tuple[int, ...],
+        connections: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        """Shows all checks labels of a stream, and how they came; see `Observers.observe`."""
         if batch.stream == self.plan.first(Role.FRESH):
             self.opened.append(labels)
-        self.observers.observe(batch, labels, calls)
+        self.observers.observe(batch, labels, calls, connections)
         self.say_seen()
 
     def say_seen(self) -> None:

@@ -55,10 +55,19 @@ class Observers:
         """Whether the labels turned out to have another law, so that a simplest case exists."""
         return any(check and check.refuted for check in (self.labels, self.scale))
 
-    def observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
-        """Shows the fresh labels of a batch to all; calls: sizes of the calls that gave them."""
+    def observe(
+        self,
+        batch: Batch,
+        labels: Labels,
+        calls: tuple[int, ...],
+        connections: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        """Shows the fresh labels of a batch to all.
+
+        calls: sizes of the calls that gave them; connections: over which, where they were kept.
+        """
         self.answered[batch.stream] = True
-        how = How(batch.turn, calls, goes_on=batch.other is not None)
+        how = How(batch.turn, calls, batch.other is not None, connections)
         for _, life in self._lives:
             life.observe(batch.stream, labels, how)
 
