@@ -112,10 +112,12 @@ AT_ONCE = """
 import atexit, sys
 from importlib.abc import MetaPathFinder
 
+absent = sys.argv.pop(1)
+
 
 class Absent(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == sys.argv[1]:
+        if name.partition(".")[0] == absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
@@ -123,7 +125,7 @@ sys.meta_path.insert(0, Absent())
 atexit.register(lambda: print("numpy" in sys.modules))
 from dpassay.verifiers.cli import main
 
-sys.argv = ["dpassay", *sys.argv[2:]]
+sys.argv[0] = "dpassay"
 main()
 """
 
@@ -146,8 +148,10 @@ main()
         ),
         (
             "jax",
-            ("reconstruct", "--noise", "gaussian:4", "--teachers", "9", "--counts", "5,4")
-            + ("--method", "gradient-descent"),
+            (
+                *("reconstruct", "--noise", "gaussian:4", "--teachers", "9", "--counts", "5,4"),
+                *("--method", "gradient-descent"),
+            ),
             "--method gradient-descent needs jax",
         ),
     ],
