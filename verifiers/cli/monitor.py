@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..commands.exit_statuses import fail
+from ..commands.exit_statuses import fail, need
 from ..commands.options import Whole
 from ..text import printable
 
@@ -38,6 +38,8 @@ def monitor(
     LOG is a file, CSV or JSON Lines, - for standard input, or the address of a server that hands
     out rows. Alarms are lines of JSON on stdout. Killed at any moment, it goes on where it was.
     """
+    if metrics_port is not None:
+        need("--metrics-port", "prometheus_client")
     from ..claim import ClaimError, read_claim
     from ..commands.monitor import ending_when_asked, follow
     from ..inputs.release_log import LogError

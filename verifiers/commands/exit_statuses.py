@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from ..optional_packages import missing_package
+from ..optional_packages import lacking, missing_package
 from ..text import printable
 
 MISUSE = 2
@@ -22,6 +22,13 @@ def fail(*messages: str, status: int = MISUSE) -> NoReturn:
         for message in messages:
             click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
+
+
+def need(what: str, *modules: str) -> None:
+    """Ends the program in one line where a module that `what` needs is absent; imports none."""
+    absent = lacking(what, *modules)
+    if absent is not None:
+        fail(absent)
 
 
 def lines_of(error: Exception) -> tuple[str, ...]:

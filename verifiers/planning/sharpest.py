@@ -46,10 +46,15 @@ def sharpest(
 
     Keys that the claim writes bind, its defaults do not. With few queries, less is asked of what is
     asked for breadth alone; with very few, symmetries and monotonicity are left out. Raises
-    TooFewError.
+    TooFewError, which names the least number: the same whatever was asked below it.
     """
     share = min(1.0, queries / _FULL_FROM)
-    for extent, worst in ((Extent(share), _WITH_TWINS), (_bare(share), COARSEST_EFFECT)):
+    tried = (
+        (Extent(share), _WITH_TWINS),
+        (_bare(share), COARSEST_EFFECT),
+        (_bare(0.0), COARSEST_EFFECT),
+    )
+    for extent, worst in tried:
         search = _Search(claim, queries, seed, own, extent)
         coarsest = search.at(worst)
         if coarsest.queries <= queries:
@@ -138,6 +143,12 @@ def queries_of(plan: Plan) -> int:
     side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
     beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
     return asked + beside + side_by_side + _for_the_scale(plan)
+
+
+def calls_of(plan: Plan) -> int:
+    """Calls of a pass, as far as its plan has them: what comes beside it is in few."""
+    sizes = ((len(batch.calls), batch.other is None) for batch in Schedule(plan).sweeps())
+    return sum(calls if alone else 2 * calls for calls, alone in sizes)
 
 
 def _for_the_scale(plan: Plan) -> int:
