@@ -148,7 +148,7 @@ def queries_of(plan: Plan) -> int:
 def calls_of(plan: Plan) -> int:
     """Calls of a pass, as far as its plan has them: what comes beside it is in few."""
     sizes = ((len(batch.calls), batch.other is None) for batch in Schedule(plan).sweeps())
-    return sum(calls if alone else 2 * calls for calls, alone in sizes)
+    return plan.traffic.calls + sum(calls if alone else 2 * calls for calls, alone in sizes)
 
 
 def _for_the_scale(plan: Plan) -> int:
