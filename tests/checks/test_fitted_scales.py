@@ -7,7 +7,7 @@ from small import small_claim
 
 from dpassay.reference import ConfidentGNMax
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.checks.fitted import FITTING_COSTS, fitted_scale
+from dpassay.verifiers.checks.fitted import FITTING_COSTS, fitted
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.planning.faults import Scaled
@@ -60,11 +60,23 @@ def test_a_scale_of_the_noise_of_the_threshold_is_fitted_too(factor) -> None:
     assert isinstance(claimed, ConfidentGNMax)
     screen = claimed.threshold_noise.times(factor)
     mechanism = ConfidentGNMax(claimed.noise, claimed.threshold, screen)
-    fitted = seeing(plan, mechanism, 1)[0].fits().fitted
-    noise, named = fitted.fault.scaled
+    found = seeing(plan, mechanism, 1)[0].fits().fitted
+    noise, named = found.fault.scaled
     assert noise is Scaled.THRESHOLD
     assert named == pytest.approx(factor, rel=0.1)
-    assert f"about {named:g} times the claim" in fitted.fault.wording
+    assert f"about {named:g} times the claim" in found.fault.wording
+
+
+def test_another_threshold_is_fitted_too() -> None:
+    """Catches a smaller noise of the threshold, which explains some of the same refusals."""
+    plan = make_plan(parse_claim({"mechanism": CLAIMS["confident"]}), 0)
+    claimed = plan.claim.mechanism.mechanism()
+    assert isinstance(claimed, ConfidentGNMax)
+    mechanism = ConfidentGNMax(claimed.noise, 240.0, claimed.threshold_noise)
+    found = seeing(plan, mechanism, 1)[0].fits().fitted
+    said = found.fault.wording.removeprefix("a threshold of about ").split()
+    assert float(said[0]) == pytest.approx(240.0, abs=8.0)
+    assert said[1:] == ["in", "place", "of", "200"]
 
 
 def test_a_known_scale_keeps_its_name() -> None:
@@ -77,7 +89,7 @@ def test_a_known_scale_keeps_its_name() -> None:
     for _ in range(50):
         counts = np.array([rng.multinomial(60, row) for row in law], dtype=np.float64)
         ratios = np.einsum("so,sao->a", counts, plan.fault_log_ratios)
-        replaced += fitted_scale(plan, counts, ratios) is not None
+        replaced += fitted(plan, counts, ratios) is not None
     assert FITTING_COSTS == 5.0
     assert replaced <= 4  # of 50 at 0.0016: more with probability 1e-8
 

@@ -40,7 +40,7 @@ def said_of(number, kept=10):
             "count classes from 1?",
         ),
         (lambda k: 9 - k, "classes were numbered backwards", "compare the order"),
-        (lambda k: SHUFFLED[k], "classes were numbered otherwise: 0 as 3, 2 as 4", "compare the"),
+        (lambda k: SHUFFLED[k], "classes were numbered otherwise, ", "compare the"),
         (lambda k: SWAPPED[k], "classes 3 and 8 had each other's numbers", "compare the order"),
     ],
     ids=["plus-one", "minus-one", "backwards", "shuffled", "swapped"],

@@ -20,7 +20,7 @@ from ..planning.roles import Asked, Role
 from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart
-from .fitted import fitted_scale
+from .fitted import fitted
 from .numbering import AsNumbered, Miscounted
 from .spec import CheckSpec, Phase, lacks_nothing
 
@@ -145,8 +145,8 @@ class ClassProbabilities(Judged):
 
     def _fitting(self) -> Fits:
         everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
-        scale = fitted_scale(self.plan, self.counts, self.pooled.log_ratios)
-        everywhere = everywhere.with_fitted(scale)
+        chosen = fitted(self.plan, self.counts, self.pooled.log_ratios)
+        everywhere = everywhere.with_fitted(chosen)
         met = Fits.of(self.first_labels, np.zeros(1), first=True)
         if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
             return met
@@ -154,8 +154,8 @@ class ClassProbabilities(Judged):
             return everywhere
         general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
         singly = Fits.of(self.single_calls, np.array(general), single=True)
-        scale = fitted_scale(self.plan, self.single_counts, self.single_calls.log_ratios)
-        singly = singly.with_fitted(scale)
+        chosen = fitted(self.plan, self.single_counts, self.single_calls.log_ratios)
+        singly = singly.with_fitted(chosen)
         return singly if singly.explained else everywhere
 
     def excess(self) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ MOST = 2048
 """Queries that are spent on telling known faults apart, at most."""
 
 _LEAST_ODDS = 7.0  # of a fault that is named at all: evidence that refutes is twice that
+_LEAST_OF_FITTED = 14.0  # of one that labels have chosen, which explains a little of many faults
 _LIKE = 0.5  # log-odds within which the plainer of two faults is named
 _ONSET_COST = 8.0  # a late onset has many times to choose from, so it must explain more
 _DEVIATES = 0.1  # prior probability that a histogram's labels have some law of their own
@@ -57,7 +58,7 @@ class Fits:
 
     def with_fitted(self, fitted: Fitted | None) -> Self:
         """The same with a fault that labels have chosen, if it explains most."""
-        if fitted is None or fitted.log_ratio <= self.ratios.max():
+        if fitted is None or fitted.log_ratio <= max(self.ratios.max(), _LEAST_OF_FITTED):
             return self
         at = np.arange(self.ratios.size) == fitted.stands_for
         ratios, onsets = np.where(at, fitted.log_ratio, self.ratios), np.where(at, 0.0, self.onsets)

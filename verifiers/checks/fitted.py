@@ -1,23 +1,26 @@
-"""The scale that fits labels best, where it is none of the known faults' scales."""
+"""The scale, or the threshold, that fits labels best where no known fault has it."""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from ...reference import ConfidentGNMax
 from ...reference.arrays import Matrix, Vector
 from ..planning.faults import Fault, Scaled, fault_laws, scale_fault
+from ..planning.laws import mechanism_law
 from ..planning.plan import Plan
 
 FITTING_COSTS = 5.0
-"""Nats that a fitted scale must explain beyond the known ones, of which the true one falls short by
+"""Nats that a fitted fault must explain beyond the known ones, of which the true one falls short by
 more with probability 0.002: half a chi-square of one degree of freedom."""
 
 _FURTHEST = 100.0  # times the claimed scale, or one in so many of it
+_REACH = 3.0  # scales of its noise, from the claimed threshold
 _CLOSE = 1e-3  # of the log of a factor
 _ROUNDING_COSTS = 0.5  # nats at most
 _MOST_DIGITS = 5
@@ -44,14 +47,15 @@ def log_ratios(fault: Fault, counts: Matrix, log_q: Matrix, histograms: Matrix) 
     return np.asarray((counts * np.where(counts > 0, ratios, 0.0)).sum(-1))
 
 
-def fitted_scale(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
-    """Noise of the likeliest scale; None unless it explains clearly more than known scales.
+def fitted(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+    """The likeliest scale or threshold; None unless it explains clearly more than the known ones.
 
     counts: labels (streams, o), classes numbered back; ratios: log-likelihood ratios (a,) of the
     known faults on them.
     """
     found = [_of_noise(plan, counts, ratios, noise) for noise in Scaled]
-    return max(filter(None, found), key=lambda fitted: fitted.log_ratio, default=None)
+    found.append(_of_threshold(plan, counts, ratios))
+    return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
 
 
 def _of_noise(
@@ -84,6 +88,37 @@ def _of_noise(
     each[asked] = found
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))
     return Fitted(fault, left, each, known[nearest])
+
+
+def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+    """The claimed noise about another threshold."""
+    mechanism = plan.claim.mechanism.mechanism()
+    asked = counts.any(-1)
+    if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
+        return None
+    seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
+
+    def of(threshold: float) -> tuple[Fault, Vector]:
+        law = mechanism_law(replace(mechanism, threshold=threshold))
+        words = f"a threshold of about {threshold:.3g} in place of {mechanism.threshold:g}"
+        fault = Fault(words, law)
+        return fault, log_ratios(fault, *seen)
+
+    reach = _REACH * mechanism.threshold_noise.scale
+    found = minimize_scalar(
+        lambda threshold: -float(of(threshold)[1].sum()),
+        bounds=(mechanism.threshold - reach, mechanism.threshold + reach),
+        method="bounded",
+    )
+    fault, gained = of(float(found.x))
+    left = float(gained.sum()) - FITTING_COSTS
+    known = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.THRESHOLD]
+    nearest = max(known, key=lambda at: float(ratios[at]))
+    if left <= max(0.0, float(ratios[nearest])):
+        return None
+    each = np.zeros(asked.size)
+    each[asked] = gained
+    return Fitted(fault, left, each, nearest)
 
 
 def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float]) -> float:

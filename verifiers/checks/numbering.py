@@ -68,7 +68,10 @@ class AsNumbered:
         """Labels that name every class by the number of another."""
         gains = np.maximum(log_q[:, : self.classes], _LEAST_LOG_Q).T @ counts[:, : self.classes]
         each = np.arange(self.classes)
-        order = max(_orders(gains), key=lambda o: float(gains[each, o.label_of].sum()) - o.cost)
+        expected = (counts.sum(-1)[:, None] * np.exp(log_q[:, : self.classes])).sum(0)
+        order = max(
+            _orders(gains, expected), key=lambda o: float(gains[each, o.label_of].sum()) - o.cost
+        )
         if (order.label_of == each).all():
             return None
         class_of = np.append(np.argsort(order.label_of), np.arange(self.classes, log_q.shape[1]))
@@ -108,8 +111,11 @@ class _Order:
     cost: float
 
 
-def _orders(gains: Matrix) -> Iterator[_Order]:
-    """Numberings of the classes; gains: log-likelihood (c, c) of a class having a number."""
+def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
+    """Numberings of the classes.
+
+    gains: log-likelihood (c, c) of a class having a number; expected: labels (c,) of each class.
+    """
     c = len(gains)
     each, named = np.arange(c), math.log(c + 1.0)
     yield _Order(each, "", "", 0.0)
@@ -127,9 +133,10 @@ def _orders(gains: Matrix) -> Iterator[_Order]:
     if moved.size == 2:
         said, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
     else:
-        told = [f"{k} as {label_of[k]}" for k in moved[:_NAMED]]
-        more = "" if moved.size <= _NAMED else f" and {moved.size - _NAMED} more"
-        said = f"classes were numbered otherwise: {', '.join(told)}{more}"
+        seen = moved[expected[moved] >= _EXPECTED]  # of the others labels tell little
+        seen = seen[np.argsort(-expected[seen])[:_NAMED]]
+        told = [f"{k} as {label_of[k]}" for k in sorted(seen)]
+        said = f"classes were numbered otherwise, {', '.join(told) or 'many'} among them"
         cost = float(gammaln(c + 1.0))
     yield _Order(label_of, said, _COMPARE, cost)
 
