@@ -41,8 +41,15 @@ def test_callables_and_objects_answer(name, capfd) -> None:
         ("raises", f"{CALL} raised RuntimeError: no model$"),
         ("not_a_number", f"{CALL} returned label nan at place 0: allowed are 0 to 2"),
         ("too_few", rf"{CALL} returned an array of shape \(4,\): expected 5 labels"),
-        ("out_of_range", f"{CALL} returned label 3 at place 0: allowed are 0 to 2"),
-        ("refuses_unasked", f"{CALL} returned label -1 at place 0: allowed are 0 to 2$"),
+        (
+            "out_of_range",
+            f"{CALL} returned label 3 at place 0: allowed are 0 to 2, and 0 never came: does the "
+            "target count classes from 1, or more than 3",
+        ),
+        (
+            "refuses_unasked",
+            f"{CALL} returned label -1 at place 0: allowed are 0 to 2; -1 is a refusal: ",
+        ),
         ("words", f"{CALL} returned labels of type text: expected whole numbers"),
         ("fractions", f"{CALL} returned label 0.5"),
         ("nothing", f"{CALL} returned None: expected 5 labels"),

@@ -1,8 +1,9 @@
 """By what name the diagnosis of a broken aggregator should call its fault.
 
 A fragment that the right diagnosis contains: for faults of the labels' law from the wordings of
-`verifiers/planning/faults.py`, for noise that is not fresh from those of
-`verifiers/checks/reuse.py`. What is left out has no name there, and the right diagnosis gives none.
+`verifiers/planning/faults.py` and `verifiers/checks/numbering.py`, for noise that is not fresh from
+those of `verifiers/checks/reuse.py`. What is left out has no name there, and the right diagnosis
+gives none.
 """
 
 NO_NOISE = "without any noise"
@@ -48,6 +49,7 @@ _CLASSES = {
     "class-0-four-votes-more": "the first class given 4 votes more",
     "class-0-six-votes-fewer": "the first class given 4 votes fewer",
     "last-class-wins-near-ties": "the last class given 4 votes more",
+    "background-never-released": "a class had been left out: class 0 never came",
 }
 
 _INPUTS = {
@@ -117,9 +119,12 @@ _OUTPUT = {
     "argmin": "the smallest noisy count",
     "plurality-leaks": "the plurality without noise one time in twenty",
     "uniform-leaks": "a uniform draw one time in twenty",
+    "next-label": "class k were numbered k + 1, and class 9 were 0",
+    "labels-in-order-of-text": "classes were numbered otherwise, ",
 }
 
 _SCREENING = {
+    "threshold-tenth-higher": "a threshold of about 2",
     "answers-all": "an answer to every query",
     "screens-without-noise": "none at all",
     "screens-with-half-the-noise": "half the claim",

@@ -20,6 +20,8 @@ from ..planning.roles import Asked, Role
 from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart
+from .fitted import fitted
+from .numbering import AsNumbered, Miscounted
 from .spec import CheckSpec, Phase, lacks_nothing
 
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
@@ -46,11 +48,13 @@ class ClassProbabilities(Judged):
         self.pooled = PointedEvidence(weights)
         self.single_calls = PointedEvidence(weights)
         self.first_labels = PointedEvidence(weights)
+        self._numbered = AsNumbered(plan)
         self._met: set[tuple[int, ...]] = set()
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
         self._single = np.zeros(streams)
         self._highest = 0.0
+        self._fits: tuple[int, Fits] | None = None
         self._dropped = np.zeros(streams, dtype=bool)
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
@@ -58,6 +62,7 @@ class ClassProbabilities(Judged):
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
+        self._numbered.observe(stream, fresh, how.turn)
         ratios = self.plan.turned_ratios(stream, how.turn)
         self.pooled.observe(fresh, ratios)
         if how.single:
@@ -134,7 +139,14 @@ class ClassProbabilities(Judged):
         Those of single-label calls, or the first of each histogram, where they tell clearly more:
         the others then speak for the claim.
         """
+        if self._fits is None or self._fits[0] != self.queries:
+            self._fits = self.queries, self._fitting()
+        return self._fits[1]
+
+    def _fitting(self) -> Fits:
         everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
+        chosen = fitted(self.plan, self.counts, self.pooled.log_ratios)
+        everywhere = everywhere.with_fitted(chosen)
         met = Fits.of(self.first_labels, np.zeros(1), first=True)
         if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
             return met
@@ -142,17 +154,15 @@ class ClassProbabilities(Judged):
             return everywhere
         general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
         singly = Fits.of(self.single_calls, np.array(general), single=True)
+        chosen = fitted(self.plan, self.single_counts, self.single_calls.log_ratios)
+        singly = singly.with_fitted(chosen)
         return singly if singly.explained else everywhere
 
     def excess(self) -> NDArray[np.float64]:
         """Evidence (streams,) that labels have any other law, beyond that for the best fault."""
-        best = self.fits().best
-        return np.array(
-            [
-                general - pointed.log_ratios[best]
-                for general, pointed in zip(self._general, self._pointed, strict=True)
-            ]
-        )
+        fits = self.fits()
+        known = np.array([pointed.log_ratios[fits.best] for pointed in self._pointed])
+        return self._general - (known if fits.fitted is None else fits.fitted.each)
 
     @property
     def _asked_singly(self) -> NDArray[np.intp]:
@@ -176,6 +186,8 @@ class ClassProbabilities(Judged):
     def _worded(self, fault: int, fits: Fits) -> str:
         """A fault, and when it set in, where the labels before it speak against it."""
         wording, onset = self.plan.faults[fault].wording, int(fits.onsets[fault])
+        if fits.fitted is not None and fits.fitted.stands_for == fault:
+            wording = fits.fitted.fault.wording
         if onset == 0 or fits.single or fits.first:
             return wording
         return f"{wording}, from about query {onset:,} of this run on"
@@ -193,6 +205,11 @@ class ClassProbabilities(Judged):
             f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
             f"{self.plan.claim.named(histogram)}, {four_digits(expected)} expected"
         )
+        miscounted = self._miscounted(fits)
+        if miscounted is not None:
+            cause, odds = miscounted.cause, miscounted.log_ratio
+            diagnosis = f"{cause} {_against(odds)}; {miscounted.advice}"
+            return Finding(message, diagnosis, histogram, log_odds=odds, cause=cause)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             return Finding(message, advice, histogram)
@@ -200,9 +217,17 @@ class ClassProbabilities(Judged):
         where = "in calls for one label, " if fits.single else where
         cause = f"{where}labels fit "
         cause += self._worded(fits.best, fits)
-        odds = f"(odds 10^{fits.log_odds / np.log(10.0):.1f} to 1 against the claim)"
-        diagnosis = f"{cause} {odds}{self._rivals(fits)}"
+        diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
         return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
+
+    def _miscounted(self, fits: Fits) -> Miscounted | None:
+        """Classes counted otherwise, where that explains the labels and no known fault does so."""
+        if self.plan.claim.mechanism.caching:  # whose classes are numbered anew for every call
+            return None
+        found = self._numbered.likeliest()
+        known = fits.log_odds if fits.explained else 0.0
+        better = found is not None and found.log_ratio > known + _RIVAL
+        return found if found and better and fits.would_explain(found.log_ratio) else None
 
     def _named(self, outcomes: NDArray[np.intp]) -> str:
         """Outcomes in words: one by its number, several by those that are left out, if fewer."""
@@ -243,6 +268,10 @@ class ClassProbabilities(Judged):
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _against(log_odds: float) -> str:
+    return f"(odds 10^{log_odds / np.log(10.0):.1f} to 1 against the claim)"
 
 
 def _listed(outcomes: list[int], classes: int) -> str:

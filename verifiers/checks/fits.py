@@ -1,6 +1,6 @@
 """How well each known fault explains labels, and which of them any labels would tell apart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...reference.arrays import Vector
 from ..evidence import PointedEvidence
 from ..planning.plan import Plan
+from .fitted import Fitted
 
 SURE = 7.0
 """Log-odds from which one explanation is told alone."""
@@ -17,6 +18,7 @@ MOST = 2048
 """Queries that are spent on telling known faults apart, at most."""
 
 _LEAST_ODDS = 7.0  # of a fault that is named at all: evidence that refutes is twice that
+_LEAST_OF_FITTED = 14.0  # of one that labels have chosen, which explains a little of many faults
 _LIKE = 0.5  # log-odds within which the plainer of two faults is named
 _ONSET_COST = 8.0  # a late onset has many times to choose from, so it must explain more
 _DEVIATES = 0.1  # prior probability that a histogram's labels have some law of their own
@@ -30,7 +32,8 @@ class Fits:
     ratios: log-likelihood ratios (a,), from the start on or from an onset on; onsets: labels (a,)
     before the fault, 0 from the start on; general: log-evidence (streams,) that a histogram's
     labels have any other law; single: whether these are the labels of calls for one alone; first:
-    whether they are the first labels of each histogram alone.
+    whether they are the first labels of each histogram alone; fitted: the best
+    fault, where it is none of those known: the ratio of the one that stands for it is its own.
     """
 
     ratios: Vector
@@ -38,6 +41,7 @@ class Fits:
     general: Vector
     single: bool = False
     first: bool = False
+    fitted: Fitted | None = None
 
     @classmethod
     def of(
@@ -51,6 +55,14 @@ class Fits:
         late = evidence.recent - _ONSET_COST
         onsets = np.where(late > evidence.log_ratios, evidence.onsets, 0.0)
         return cls(np.maximum(evidence.log_ratios, late), onsets, general, single, first)
+
+    def with_fitted(self, fitted: Fitted | None) -> Self:
+        """The same with a fault that labels have chosen, if it explains most."""
+        if fitted is None or fitted.log_ratio <= max(self.ratios.max(), _LEAST_OF_FITTED):
+            return self
+        at = np.arange(self.ratios.size) == fitted.stands_for
+        ratios, onsets = np.where(at, fitted.log_ratio, self.ratios), np.where(at, 0.0, self.onsets)
+        return replace(self, ratios=ratios, onsets=onsets, fitted=fitted)
 
     @property
     def best(self) -> int:
@@ -74,7 +86,11 @@ class Fits:
     @property
     def explained(self) -> bool:
         """Whether the best fault says as much of the labels as laws that fit them would."""
-        return self.log_odds > max(_LEAST_ODDS, self.log_any - SURE)
+        return self.would_explain(self.log_odds)
+
+    def would_explain(self, log_odds: float) -> bool:
+        """Whether a fault with these odds against the claim would say as much."""
+        return log_odds > max(_LEAST_ODDS, self.log_any - SURE)
 
 
 def divergences(plan: Plan, fault: int) -> NDArray[np.float64]:

@@ -86,9 +86,15 @@ class InputContract(Unseeing):
             raise self._refused(histogram, size, refusal) from None
 
     def _refused(self, histogram: Histogram, size: int, refusal: Refused) -> TargetError:
+        claim, look = self.claim, "it is a row of [inputs], which the target should know"
+        if not self._given:
+            look = (
+                f"compare teachers = {claim.teachers} and classes = {claim.classes} of the claim "
+                "with what the target counts"
+            )
         return TargetError(
             f"{self.release.text(histogram, size)} was refused (ValueError, status 422 or an "
-            f"error), although the claim covers it: {refusal}"
+            f"error), although the claim covers it: {refusal}; {look}"
         )
 
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:

@@ -23,6 +23,9 @@ AfterFailure = Literal["diagnose", "keep-going", "stop"]
 LEAST = 512
 """Queries at least that tell known faults apart: the first that fit prove little."""
 
+LEAST_OF_A_SCALE = 1024
+"""The same where none of the known scales fits: a fitted one is then known to about 4 %."""
+
 _BATCH = 256
 _REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability 0.99
 _EXPLORED = 8  # labels of each explorer
@@ -82,11 +85,13 @@ def telling_batches(
     while asked < MOST:
         now = fits()
         apart = divergences(plan, now.best)
-        if asked >= LEAST and _is_settled(now, now.ratios - before, told_apart(apart)):
+        least = LEAST if now.fitted is None else LEAST_OF_A_SCALE
+        if asked >= least and _is_settled(now, now.ratios - before, told_apart(apart)):
             return
         worth = _worth(now, apart)
         doubtful = excess()
-        if turns % 3 == 2 if now.explained else turns % 3:
+        # a scale that labels have chosen is doubted as much as what no known fault explains
+        if turns % 3 == 2 if now.explained and now.fitted is None else turns % 3:
             worth = doubtful if doubtful.max() > 0.0 else worth
         worth[list(without)] = -np.inf
         if not np.isfinite(worth.max()):

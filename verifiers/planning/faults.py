@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,18 +36,27 @@ from .laws import (
 )
 
 
+class Scaled(Enum):
+    """The noise whose scale may be wrong."""
+
+    VOTES = "votes"
+    THRESHOLD = "threshold"
+
+
 @dataclass(frozen=True)
 class Fault:
     """One fault: what it is, in words that follow "labels fit", and its law (b, o).
 
     weight: of the wager on it, in proportion; of_class: (what, k) where it treats class k unlike
-    the others, None for a fault that does not depend on how the classes are numbered.
+    the others, None for a fault that does not depend on how the classes are numbered; scaled: whose
+    noise has another scale, and by which factor, None for a fault of another kind.
     """
 
     wording: str
     law: Law
     weight: float = 1.0
     of_class: tuple[str, int] | None = None
+    scaled: tuple["Scaled", float] | None = None
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
@@ -115,7 +125,7 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         faults.append(Fault("noise missing on classes from 10 on", law, of_class=("from ten", 0)))
     mechanism = claim.mechanism()
     if isinstance(mechanism, ConfidentGNMax):
-        faults += _screening_faults(mechanism)
+        faults += _screening_faults(claim, mechanism)
     return faults
 
 
@@ -136,7 +146,7 @@ def cheap_faults(claim: MechanismClaim) -> list[Fault]:
     ]
     mechanism = claim.mechanism()
     if isinstance(mechanism, ConfidentGNMax):
-        faults += _screening_faults(mechanism)
+        faults += _screening_faults(claim, mechanism)
     return faults
 
 
@@ -168,14 +178,24 @@ def _scale_faults(claim: MechanismClaim) -> list[Fault]:
     ):
         if all(abs(math.log(value / scale / known)) > 0.02 for known in (*factors, 1.0)):
             factors[value / scale] = wording
-    return [
-        Fault(
-            f"{short(claim.noise.times(factor))}, {wording}",
-            mechanism_law(claim.mechanism(claim.noise.times(factor))),
-            weight=_NOISE_WEIGHT,
-        )
-        for factor, wording in factors.items()
-    ]
+    return [scale_fault(claim, Scaled.VOTES, factor, said) for factor, said in factors.items()]
+
+
+def scale_fault(claim: MechanismClaim, of: Scaled, factor: float, said: str) -> Fault:
+    """Noise, of the votes or of the threshold, of `factor` times the claimed scale.
+
+    said: what scale that is, in words. Raises ValueError for a threshold that the claim lacks.
+    """
+    if of is Scaled.VOTES:
+        noise = claim.noise.times(factor)
+        law, wording = mechanism_law(claim.mechanism(noise)), f"{short(noise)}, {said}"
+        return Fault(wording, law, weight=_NOISE_WEIGHT, scaled=(of, factor))
+    mechanism = claim.mechanism()
+    if not isinstance(mechanism, ConfidentGNMax):
+        raise ValueError(f"{claim.name} has no threshold")
+    screen = mechanism.threshold_noise.times(factor)
+    law = mechanism_law(replace(mechanism, threshold_noise=screen))
+    return Fault(f"threshold noise {short(screen)}, {said}", law, scaled=(of, factor))
 
 
 def _family_faults(
@@ -198,23 +218,16 @@ def _family_faults(
     return faults
 
 
-def _screening_faults(mechanism: ConfidentGNMax) -> list[Fault]:
+def _screening_faults(claim: MechanismClaim, mechanism: ConfidentGNMax) -> list[Fault]:
     """Confident-GNMax: the check skipped, without noise, or with noise of another scale."""
-    variants = [
-        ("an answer to every query: no threshold", replace(mechanism, threshold=-1e12)),
-    ]
-    variants += [
-        (f"threshold noise {short(noise)}, {wording}", replace(mechanism, threshold_noise=noise))
-        for factor, wording in (
-            (1e-3, "none at all"),
-            (0.5, "half the claim"),
-            (2.0, "twice the claim"),
-        )
-        for noise in [mechanism.threshold_noise.times(factor)]
-    ]
+    skipped = replace(mechanism, threshold=-1e12)
     swapped = replace(mechanism, noise=mechanism.threshold_noise, threshold_noise=mechanism.noise)
-    variants.append(("the two noise scales swapped", swapped))
-    return [Fault(wording, mechanism_law(variant)) for wording, variant in variants]
+    scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
+    return [
+        Fault("an answer to every query: no threshold", mechanism_law(skipped)),
+        *(scale_fault(claim, Scaled.THRESHOLD, factor, said) for factor, said in scales),
+        Fault("the two noise scales swapped", mechanism_law(swapped)),
+    ]
 
 
 def _bare_classes(claim: MechanismClaim) -> list[Fault]:

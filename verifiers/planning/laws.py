@@ -120,6 +120,7 @@ def empty(histogram: Matrix) -> NDArray[np.bool_]:
 
 
 _FEW_VOTES = 0.016  # of the teachers
+_HOPELESS = 60.0  # scales of the noise behind the leader
 
 
 def left_out(claim: MechanismClaim) -> Law:
@@ -128,8 +129,18 @@ def left_out(claim: MechanismClaim) -> Law:
 
     def law(histograms: Matrix) -> Matrix:
         hidden = (histograms > 0) & (histograms <= few)
-        behind = histograms.max(-1, keepdims=True) - 60.0 * claim.noise.scale
+        behind = histograms.max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
         return np.asarray(probabilities(np.where(hidden, behind, histograms), claim.noise))
+
+    return finish(claim, law)
+
+
+def without(claim: MechanismClaim, gone: NDArray[np.bool_]) -> Law:
+    """Law when the classes `gone` (c,) take no part."""
+
+    def law(histograms: Matrix) -> Matrix:
+        behind = histograms[:, ~gone].max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
+        return np.asarray(probabilities(np.where(gone, behind, histograms), claim.noise))
 
     return finish(claim, law)
 

@@ -90,7 +90,11 @@ def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
         raise CallError(call, f"returned {found}: expected {size} labels, shape ({size},)")
     if labels.dtype.kind not in "iuf":
         kind = {"U": "text", "S": "bytes", "b": "bool"}.get(labels.dtype.kind, labels.dtype)
-        raise CallError(call, f"returned labels of type {kind}: expected whole numbers")
+        raise CallError(
+            call,
+            f"returned labels of type {kind}: expected whole numbers, the place of each class in "
+            "the histogram",
+        )
     return labels
 
 
@@ -113,5 +117,18 @@ def checked_labels(
         where = int(np.argmin(good))
         raise TargetError(
             f"{call} returned label {labels[where]} at place {where}: allowed are {allowed}"
+            f"{_where_to_look(labels, histogram.size, lowest)}"
         )
     return labels.astype(np.int64)
+
+
+def _where_to_look(labels: NDArray[Any], classes: int, lowest: int) -> str:
+    """What labels out of range may come of: classes counted from 1, more of them, or refusals."""
+    least, most = float(labels.min()), float(labels.max())
+    if most == classes and least > 0:
+        return f", and 0 never came: does the target count classes from 1, or more than {classes}?"
+    if classes <= most < np.inf:
+        return f": does the target count more than {classes} classes?"
+    if least == REFUSAL < lowest:
+        return f"; {REFUSAL} is a refusal: does the target have a threshold, and the claim none?"
+    return ""
