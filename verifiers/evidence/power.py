@@ -71,6 +71,22 @@ def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> in
     return answers + int(nbinom.ppf(1.0 - MISSES, answers, min(answered, 1.0)))
 
 
+def ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
+    """Labels of a fault's law after which its likelihood ratio shows it with probability 0.99.
+
+    log_law, log_q: log-probabilities (o,) of the fault and of the claim. The sum of the log-ratios
+    is approximated by a normal law; more than any run has where the two laws are alike.
+    """
+    law = np.exp(log_law)
+    ratios = np.where(law > 0.0, log_law - log_q, 0.0)
+    mean = float((law * ratios).sum())
+    spread = float(np.sqrt(max((law * ratios**2).sum() - mean**2, 0.0)))
+    if mean <= 1e-9:
+        return _MOST
+    root = (_QUANTILE * spread + np.sqrt((_QUANTILE * spread) ** 2 + 4.0 * mean * log_wanted)) / 2.0
+    return min(_MOST, int(np.ceil((root / mean) ** 2)))
+
+
 def _least(enough: Callable[[int], bool]) -> int:
     """The least number that is enough, within half a percent."""
     low, high = 0, 64

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...reference import Histogram
 from ...reference.arrays import Matrix
 from ..claim import Claim
-from .ladder import CHANCES, Rung
+from .ladder import CHANCES, INSTEAD, Rung
 from .pool import Pool, entropies, nearest_to_clear, pool_of
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
@@ -88,7 +88,7 @@ class GivenInputs:
                 votes = self.pool.histograms[at]
                 key = tuple(int(v) for v in votes)
                 lead = int(np.diff(np.sort(votes))[-1])
-                found.setdefault(key, Rung(key, lead, float(chance[at])))
+                found.setdefault(key, Rung(key, lead, float(chance[at]), wanted == INSTEAD))
         return list(found.values())
 
     def simple(self) -> list[Histogram]:

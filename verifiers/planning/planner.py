@@ -25,6 +25,7 @@ from .asked_histograms import (
 from .extent import FULL, Extent
 from .faults import Fault, known_faults
 from .given_inputs import GivenInputs, given_inputs
+from .kinds import fewer_votes, supports
 from .ladder import ladder
 from .plan import Plan
 from .pool import candidate_pool
@@ -89,7 +90,12 @@ def _add_any(
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
     planner.add_neighbours()
     explored = explorers(claim, seed, other_totals)
-    planner.add_ladder(ladder(mechanism), faults, len(explored) + len(own))
+    to_come = len(explored) + len(own)
+    if not mechanism.caching:  # which is asked what has the same law, under any total
+        planner.add_kinds(Role.SUPPORT, supports(mechanism), faults, to_come)
+        if other_totals:
+            planner.add_kinds(Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
+    planner.add_ladder(ladder(mechanism), faults, to_come)
     if not mechanism.caching:
         planner.add_singles()
     planner.add_simple(simple_histograms(mechanism.classes, mechanism.teachers))
@@ -118,6 +124,8 @@ def _add_given(
     explored = inputs.some(_EXPLORED_INPUTS, planner.rng)
     if planner.extent.symmetries:
         _add_related(planner, inputs, len(explored) + len(own))
+    kinds = supports(planner.claim.mechanism, pool.histograms)
+    planner.add_kinds(Role.SUPPORT, kinds, faults, len(explored) + len(own))
     planner.add_ladder(inputs.rungs(), faults, len(explored) + len(own))
     planner.add_singles()
     planner.add_simple(inputs.simple())

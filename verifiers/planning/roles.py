@@ -223,6 +223,26 @@ class Role(Enum):
         weight=None,
     )
     """Whose leader is so far ahead that a shortcut may leave out the noise."""
+    SUPPORT = Traits(
+        kind="support",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """With votes on so many classes: one for each number of them, where half the noise shows."""
+    FEWER_VOTES = Traits(
+        kind="fewer-votes",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.OTHERS,
+        turned=0.0,
+        weight=None,
+    )
+    """Of some teachers less than claimed, where votes that are scaled up to them show."""
     SINGLES = Traits(
         kind="one-by-one",
         anchor=False,

@@ -1,8 +1,9 @@
 """How many queries each stream of a plan needs, for the smallest effect that a pass rules out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,19 @@ from ...reference.clock import step
 from ..claim import ANY_QUERIES, Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence.pointed import FROM_THE_START
-from ..evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
+from ..evidence.power import (
+    bare_winners_to_see,
+    pairs_to_see,
+    queries_to_see,
+    ratios_to_see,
+    rises_to_see,
+)
 from .asked_histograms import CLEAR, even_pair, tied_pair, told_apart
 from .extent import Extent
-from .faults import Fault
+from .faults import Fault, fault_laws
+from .kinds import Kind, support
 from .ladder import Rung
-from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Stream, Twins
+from .plan import ANCHOR_SHARE, GENERAL, POINTED, POOLED, Pair, Stream, Twins
 from .roles import Role
 
 PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 56, 420, 100
@@ -27,8 +35,15 @@ PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 
 _ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
-_KEPT_FREE = 6_000
-"""Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
+_KEPT_FREE = 9_200
+"""Queries that the ladder leaves: calls for one label, labels asked in turn, restarts, a scale that
+needs more."""
+
+_KINDS = 6_000
+"""Queries spent on supports, and as many on totals, at most."""
+_LEAST_OF_A_KIND, _MOST_OF_A_KIND = 200, 3_000
+
+_STILL_TO_COME = 20  # streams of calls for one label
 
 _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
 
@@ -141,14 +156,70 @@ class StreamPlanner:
         wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
         weight = max(fault.weight for fault in faults) / sum(fault.weight for fault in faults)
         wanted -= np.log(POOLED * weight * FROM_THE_START)
+        costs: list[tuple[Rung, int]] = []
         for rung in rungs:
-            votes = np.array(rung.histogram, dtype=np.int64)
-            answered = float(np.exp(self._log_q(votes)[: votes.size]).sum())
-            queries = bare_winners_to_see(rung.chance, answered, wanted)
-            if queries > room or 1.0 - rung.chance < self.claim.gate.smallest_effect / _FINER:
+            if 1.0 - rung.chance >= self.claim.gate.smallest_effect / _FINER:
+                votes = np.array(rung.histogram)
+                answered = float(np.exp(self._log_q(votes)[: votes.size]).sum())
+                costs.append((rung, bare_winners_to_see(rung.chance, answered, wanted)))
+        for (rung, queries), after in zip_longest(costs, costs[1:]):
+            if rung.instead and after is not None and after[1] <= room:
+                continue
+            if queries > room:
                 break
             room -= queries
-            self.add(Role.LADDER, votes, queries)
+            self.add(Role.LADDER, np.array(rung.histogram, dtype=np.int64), queries)
+
+    def add_kinds(
+        self, role: Role, kinds: Iterable[Kind], faults: Sequence[Fault], explored: int
+    ) -> None:
+        """Of each kind a histogram deep enough to see the faults of that kind on it alone.
+
+        Left out are faults that take more than anyone would spend on one, kinds that a stream of
+        this support and total shows already, and what the budget does not hold. faults: all that
+        are known; explored: streams still to come.
+        """
+        left = min(self.extent.of(_KINDS, 0), self._room(explored))
+        for kind in kinds:
+            step(role.kind)
+            needed = [self._to_see(kind.histogram, f, faults, explored) for f in kind.faults]
+            seen = [
+                (f, n)
+                for f, n in zip(kind.faults, needed, strict=True)
+                if n <= _MOST_OF_A_KIND
+            ]
+            queries = max([_LEAST_OF_A_KIND, *(n for _, n in seen)])
+            shown = any(self._shows(s, kind, seen, faults, explored) for s in self.streams)
+            if seen and not shown and queries <= left:
+                left -= queries
+                self.add(role, kind.histogram, queries)
+
+    def _shows(
+        self,
+        stream: Stream,
+        kind: Kind,
+        seen: Sequence[tuple[Fault, int]],
+        faults: Sequence[Fault],
+        explored: int,
+    ) -> bool:
+        """Whether a stream of the kind's support and total shows these faults as well."""
+        alike = support(stream.histogram) == support(kind.histogram)
+        if not alike or sum(stream.histogram) != kind.histogram.sum():
+            return False
+        votes = np.array(stream.histogram)
+        return all(stream.queries >= self._to_see(votes, f, faults, explored) for f, _ in seen)
+
+    def _to_see(
+        self, histogram: Histogram, fault: Fault, faults: Sequence[Fault], explored: int
+    ) -> int:
+        """Labels of a stream that is no anchor, after which a fault there shows on it alone."""
+        log_q = self._log_q(histogram)
+        law = fault_laws((fault,), log_q[None], histogram[None].astype(np.float64))[0, 0]
+        others = len(self.streams) + explored + _STILL_TO_COME
+        weight = fault.weight / sum(known.weight for known in faults)
+        wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
+        wanted -= np.log((1.0 - ANCHOR_SHARE) / others * POINTED * weight * FROM_THE_START)
+        return ratios_to_see(law, log_q, float(wanted))
 
     def _room(self, explored: int) -> int:
         """Queries that the budget has left; explored: streams still to come."""
