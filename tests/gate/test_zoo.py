@@ -28,6 +28,8 @@ QUICK = {
     "classes": "last-class-forgotten one-noise-for-all-classes",
     "shortcuts": "single-bare-beyond-20",
     "inputs": "noise-grows-with-consensus",
+    "kinds": "scaled-from-200-votes",
+    "forms": "inputs-in-lockstep",
     "reuse": "frozen-per-histogram pool-of-64",
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",
@@ -119,7 +121,7 @@ def test_every_make_begins_afresh() -> None:
     """
     deployed = (*of_restarts.shelf.entries, *of_restarts.correct.entries)
     for entry in (entry for entry in ZOO if entry not in deployed):
-        first, second = (calls(entry.make(5), entry.claim["mechanism"]) for _ in range(2))
+        first, second = (calls(entry.make(5), entry.claim) for _ in range(2))
         assert np.array_equal(first, second), entry.id
 
 

@@ -10,7 +10,9 @@ from . import (
     classes,
     correct,
     families,
+    forms,
     inputs,
+    kinds,
     late,
     output,
     relatives,
@@ -30,6 +32,8 @@ _FAULTS = (
     classes,
     shortcuts,
     inputs,
+    kinds,
+    forms,
     reuse,
     seeds,
     balance,
@@ -45,6 +49,8 @@ BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.sh
 CORRECT: tuple[Entry, ...] = (
     *correct.shelf.entries,
     *relatives.shelf.entries,
+    *kinds.correct.entries,
+    *forms.correct.entries,
     *restarts.correct.entries,
 )
 

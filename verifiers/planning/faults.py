@@ -31,8 +31,6 @@ from .laws import (
     now_and_then,
     plurality,
     roughly,
-    scaled_to_the_teachers,
-    screened_by_the_share,
     uniform,
 )
 
@@ -42,13 +40,15 @@ class Fault:
     """One fault: what it is, in words that follow "labels fit", and its law (b, o).
 
     weight: of the wager on it, in proportion; of_class: (what, k) where it treats class k unlike
-    the others, None for a fault that does not depend on how the classes are numbered.
+    the others, None for a fault that does not depend on how the classes are numbered; by_teacher:
+    whether it depends on who voted for what, which changes with the numbers.
     """
 
     wording: str
     law: Law
     weight: float = 1.0
     of_class: tuple[str, int] | None = None
+    by_teacher: bool = False
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
@@ -111,7 +111,6 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
         *_family_faults(claim),
         *_shortcuts(claim),
         *_favoured_classes(claim, _FAVOURS),
-        *faults_by_total(claim),
     ]
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         law = noiseless(claim, from_ten)
@@ -275,26 +274,3 @@ def _shortcuts(claim: MechanismClaim) -> list[Fault]:
         for lead in leads
         if 0.0 < lead < claim.teachers
     ]
-
-
-FEWEST = 0.8
-"""Of the teachers, from which the votes that are there may be scaled up to all of them."""
-
-
-def faults_by_total(claim: MechanismClaim) -> list[Fault]:
-    """Faults that only totals other than the claimed teachers show."""
-    teachers, fewest = claim.teachers, round(FEWEST * claim.teachers)
-    faults = [
-        Fault(
-            f"votes scaled to {teachers} in all, whatever their total",
-            scaled_to_the_teachers(claim, 0, None),
-        ),
-        Fault(
-            f"votes of {fewest} to {teachers} in all scaled up to {teachers}",
-            scaled_to_the_teachers(claim, fewest, teachers),
-        ),
-    ]
-    if isinstance(claim.mechanism(), ConfidentGNMax):
-        wording = "the threshold compared with the share of the votes, not with their number"
-        faults.append(Fault(wording, screened_by_the_share(claim)))
-    return faults

@@ -44,6 +44,7 @@ class GivenInputs:
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim.mechanism
+        self._second = {} if claim.inputs is None else claim.inputs.second
         different = dict.fromkeys(row.histogram for row in claim.given)
         self.histograms: NDArray[np.int64] = np.array(list(different), dtype=np.int64)
 
@@ -141,6 +142,16 @@ class GivenInputs:
         apart = apart[:: max(1, len(apart) // _TRIED)]
         first, second = apart[int(np.argmax(entropies(self._log_q(i for i, _ in apart))))]
         return self.histograms[first], self.histograms[second]
+
+    def same_votes(self) -> Histogram | None:
+        """Of the histograms that two inputs have, the one whose labels are hardest to predict."""
+        found = list(self._second)[: _WEIGHED // self.claim.classes]
+        if not found:
+            return None
+        votes = np.array(found, dtype=np.int64)
+        log_q = np.asarray(self.claim.mechanism().log_probabilities(votes.astype(np.float64)))
+        best: Histogram = votes[int(np.argmax(entropies(log_q)))]
+        return best
 
     def raised(self, bases: Sequence[tuple[int, ...]]) -> Raised | None:
         """An input in which the leader of one of `bases` has more votes, and no other class has.

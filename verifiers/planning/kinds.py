@@ -9,15 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference import Histogram
+from ...reference import ConfidentGNMax, Histogram
 from ..claim import MechanismClaim
-from .faults import FEWEST, Fault, divergences, fault_laws, faults_by_total
-from .laws import mechanism_law
+from .faults import Fault, divergences, fault_laws
+from .laws import mechanism_law, scaled_to_the_teachers, screened_by_the_share
 
 HALF = 0.5
 """Of the claimed noise, on histograms with so many classes with votes."""
 
-SHARES_OF_TEACHERS = (FEWEST, 0.9)
+SHARES_OF_TEACHERS = (0.8, 0.9)
 """Totals of votes, where other totals than the claimed teachers are served."""
 
 _EVERY = 10  # sizes of support up to which each has a histogram of its own
@@ -81,6 +81,30 @@ def fewer_votes(mechanism: MechanismClaim) -> Iterator[Kind]:
             candidates = np.concatenate([_composed(mechanism, total, size) for size in few])
             for faults in (tuple(faults_by_total(mechanism)), (half_the_noise(mechanism),)):
                 yield _most_telling(mechanism, candidates, faults)
+
+
+def faults_by_total(mechanism: MechanismClaim) -> list[Fault]:
+    """Faults that only totals other than the claimed teachers show."""
+    teachers = mechanism.teachers
+    fewest = round(min(SHARES_OF_TEACHERS) * teachers)
+    faults = [
+        Fault(
+            f"votes scaled to {teachers} in all, whatever their total",
+            scaled_to_the_teachers(mechanism, 0, None),
+        ),
+        Fault(
+            f"votes of {fewest} to {teachers} in all scaled up to {teachers}",
+            scaled_to_the_teachers(mechanism, fewest, teachers),
+        ),
+    ]
+    if isinstance(mechanism.mechanism(), ConfidentGNMax):
+        wording = "the threshold compared with the share of the votes, not with their number"
+        few = f", where there are {fewest} to {teachers}"
+        faults += [
+            Fault(wording, screened_by_the_share(mechanism, 0, None)),
+            Fault(wording + few, screened_by_the_share(mechanism, fewest, teachers)),
+        ]
+    return faults
 
 
 def _most_telling(

@@ -194,9 +194,10 @@ def scaled_to_the_teachers(claim: MechanismClaim, least: int, below: int | None)
     return law
 
 
-def screened_by_the_share(claim: MechanismClaim) -> Law:
-    """With a threshold: its check looks at votes scaled to the teachers, the answer does not."""
-    right, scaled = mechanism_law(claim.mechanism()), scaled_to_the_teachers(claim, 0, None)
+def screened_by_the_share(claim: MechanismClaim, least: int, below: int | None) -> Law:
+    """With a threshold: votes are scaled, as by `scaled_to_the_teachers`, for its check alone."""
+    right = mechanism_law(claim.mechanism())
+    scaled = scaled_to_the_teachers(claim, least, below)
 
     def law(histograms: Matrix) -> Matrix:
         answered, refused = right(histograms), scaled(histograms)[:, -1:]

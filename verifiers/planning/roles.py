@@ -213,6 +213,16 @@ class Role(Enum):
         weight=None,
     )
     """Two neighbouring histograms with even votes."""
+    SAME_VOTES = Traits(
+        kind="same-votes",
+        anchor=False,
+        deep=True,
+        asked=Asked.IN_TURN,
+        totals=Totals.CLAIMED,
+        turned=0.0,
+        weight=None,
+    )
+    """Two of the claim's inputs that have one histogram."""
     LADDER = Traits(
         kind="clear-lead",
         anchor=False,

@@ -1,6 +1,6 @@
 """How many queries each stream of a plan needs, for the smallest effect that a pass rules out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import zip_longest
@@ -17,33 +17,26 @@ from ..evidence.power import (
     bare_winners_to_see,
     pairs_to_see,
     queries_to_see,
-    ratios_to_see,
     rises_to_see,
 )
 from .asked_histograms import CLEAR, even_pair, tied_pair, told_apart
 from .extent import Extent
-from .faults import Fault, fault_laws
-from .kinds import Kind, support
+from .faults import Fault
 from .ladder import Rung
-from .plan import ANCHOR_SHARE, GENERAL, POINTED, POOLED, Pair, Stream, Twins
+from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Stream, Twins
 from .roles import Role
 
 PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 56, 420, 100
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
+SAME_VOTES_QUERIES = 192
 
 _ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
 _KEPT_FREE = 9_200
 """Queries that the ladder leaves: calls for one label, labels asked in turn, restarts, a scale that
 needs more."""
-
-_KINDS = 6_000
-"""Queries spent on supports, and as many on totals, at most."""
-_LEAST_OF_A_KIND, _MOST_OF_A_KIND = 200, 3_000
-
-_STILL_TO_COME = 20  # streams of calls for one label
 
 _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
 
@@ -118,6 +111,13 @@ class StreamPlanner:
         queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
         self._add_pair(Role.PAIR, first, second, self.extent.of(queries, 32))
 
+    def add_same_votes(self, histogram: Histogram) -> None:
+        """Two inputs with these votes, asked in turn."""
+        self._add_pair(
+            Role.SAME_VOTES, histogram, histogram, self.extent.of(SAME_VOTES_QUERIES, 32)
+        )
+        self.streams[-1] = replace(self.streams[-1], second=True)
+
     def _add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
         """Two neighbours that are asked as often as each other."""
         at = len(self.streams)
@@ -135,7 +135,7 @@ class StreamPlanner:
             histogram = told_apart(histogram)
         wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
         wanted -= np.log(ANCHOR_SHARE * self._anchor_share(role)) + np.log(GENERAL)
-        needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        needed = queries_to_see(self.log_q(histogram), gate.smallest_effect, wanted)
         self.add(role, histogram, max(needed, queries), shuffle)
 
     def _anchor_share(self, role: Role) -> float:
@@ -152,7 +152,7 @@ class StreamPlanner:
         the dearer ones where the budget does not hold them: nobody should need more queries for a
         pass because of them. explored: streams still to come.
         """
-        room = self._room(explored)
+        room = self.room(explored)
         wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
         weight = max(fault.weight for fault in faults) / sum(fault.weight for fault in faults)
         wanted -= np.log(POOLED * weight * FROM_THE_START)
@@ -160,7 +160,7 @@ class StreamPlanner:
         for rung in rungs:
             if 1.0 - rung.chance >= self.claim.gate.smallest_effect / _FINER:
                 votes = np.array(rung.histogram)
-                answered = float(np.exp(self._log_q(votes)[: votes.size]).sum())
+                answered = float(np.exp(self.log_q(votes)[: votes.size]).sum())
                 costs.append((rung, bare_winners_to_see(rung.chance, answered, wanted)))
         for (rung, queries), after in zip_longest(costs, costs[1:]):
             if rung.instead and after is not None and after[1] <= room:
@@ -170,58 +170,7 @@ class StreamPlanner:
             room -= queries
             self.add(Role.LADDER, np.array(rung.histogram, dtype=np.int64), queries)
 
-    def add_kinds(
-        self, role: Role, kinds: Iterable[Kind], faults: Sequence[Fault], explored: int
-    ) -> None:
-        """Of each kind a histogram deep enough to see the faults of that kind on it alone.
-
-        Left out are faults that take more than anyone would spend on one, kinds that a stream of
-        this support and total shows already, and what the budget does not hold. faults: all that
-        are known; explored: streams still to come.
-        """
-        left = min(self.extent.of(_KINDS, 0), self._room(explored))
-        for kind in kinds:
-            step(role.kind)
-            needed = [self._to_see(kind.histogram, f, faults, explored) for f in kind.faults]
-            seen = [
-                (f, n)
-                for f, n in zip(kind.faults, needed, strict=True)
-                if n <= _MOST_OF_A_KIND
-            ]
-            queries = max([_LEAST_OF_A_KIND, *(n for _, n in seen)])
-            shown = any(self._shows(s, kind, seen, faults, explored) for s in self.streams)
-            if seen and not shown and queries <= left:
-                left -= queries
-                self.add(role, kind.histogram, queries)
-
-    def _shows(
-        self,
-        stream: Stream,
-        kind: Kind,
-        seen: Sequence[tuple[Fault, int]],
-        faults: Sequence[Fault],
-        explored: int,
-    ) -> bool:
-        """Whether a stream of the kind's support and total shows these faults as well."""
-        alike = support(stream.histogram) == support(kind.histogram)
-        if not alike or sum(stream.histogram) != kind.histogram.sum():
-            return False
-        votes = np.array(stream.histogram)
-        return all(stream.queries >= self._to_see(votes, f, faults, explored) for f, _ in seen)
-
-    def _to_see(
-        self, histogram: Histogram, fault: Fault, faults: Sequence[Fault], explored: int
-    ) -> int:
-        """Labels of a stream that is no anchor, after which a fault there shows on it alone."""
-        log_q = self._log_q(histogram)
-        law = fault_laws((fault,), log_q[None], histogram[None].astype(np.float64))[0, 0]
-        others = len(self.streams) + explored + _STILL_TO_COME
-        weight = fault.weight / sum(known.weight for known in faults)
-        wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
-        wanted -= np.log((1.0 - ANCHOR_SHARE) / others * POINTED * weight * FROM_THE_START)
-        return ratios_to_see(law, log_q, float(wanted))
-
-    def _room(self, explored: int) -> int:
+    def room(self, explored: int) -> int:
         """Queries that the budget has left; explored: streams still to come."""
         room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
         return room - sum(stream.queries for stream in self.streams)
@@ -231,7 +180,7 @@ class StreamPlanner:
         """Takes streams back that were added within it, where the budget does not hold them."""
         before, twins = list(self.streams), dict(self.twins)
         yield
-        if self._room(explored) < 0:
+        if self.room(explored) < 0:
             self.streams, self.twins = before, twins
 
     def add_singles(self) -> None:
@@ -250,7 +199,7 @@ class StreamPlanner:
 
         Where noise is so large that nothing is clear, the informative one is as near as it gets.
         """
-        clear = float(np.exp(self._log_q(histogram).max())) >= CLEAR
+        clear = float(np.exp(self.log_q(histogram).max())) >= CLEAR
         known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
         if clear and sorted(histogram.tolist()) not in known:
             self.add_anchor(role, histogram)
@@ -285,7 +234,7 @@ class StreamPlanner:
         """An anchor that twins are compared with, and the pairs that the smallest effect needs."""
         gate = self.claim.gate
         wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
-        pairs = pairs_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        pairs = pairs_to_see(self.log_q(histogram), gate.smallest_effect, wanted)
         self.add_anchor(role, histogram, pairs, shuffle)
         return pairs
 
@@ -302,7 +251,7 @@ class StreamPlanner:
         Nothing is added where that class is hardly ever answered: a fall could not show.
         """
         gate, original = self.claim.gate, self.streams[base]
-        chance = float(np.exp(self._log_q(np.array(original.histogram))[leader]))
+        chance = float(np.exp(self.log_q(np.array(original.histogram))[leader]))
         if chance <= 2.0 * gate.smallest_effect:
             return
         wanted = log_threshold(SHARES["vote-monotonicity"], gate.false_alarm)
@@ -319,6 +268,7 @@ class StreamPlanner:
             if order[leader] != leader:
                 return order
 
-    def _log_q(self, histogram: Histogram) -> NDArray[np.float64]:
+    def log_q(self, histogram: Histogram) -> NDArray[np.float64]:
+        """The claimed log-probabilities (o,) of a histogram (c,)."""
         mechanism = self.claim.mechanism.mechanism()
         return np.asarray(mechanism.log_probabilities(histogram.astype(np.float64)))
