@@ -125,11 +125,15 @@ def test_every_make_begins_afresh() -> None:
         assert np.array_equal(first, second), entry.id
 
 
-def calls(target, claim):
+def calls(target, tables):
     """Labels of a few calls, one after the other."""
-    votes = np.zeros(claim["classes"], dtype=np.int64)
-    votes[:2] = claim["teachers"] // 2, claim["teachers"] - claim["teachers"] // 2
-    ask = InProcessTarget(target).ask
+    claim = parse_claim(tables)
+    teachers = claim.mechanism.teachers
+    votes = np.zeros(claim.mechanism.classes, dtype=np.int64)
+    votes[:2] = teachers // 2, teachers - teachers // 2
+    if claim.given:
+        votes = np.array(claim.given[0].histogram)
+    ask = InProcessTarget(target, release=claim.release).ask
     return [label for size in (1, 20, 7) for label in np.asarray(ask(votes, size))]
 
 

@@ -27,7 +27,7 @@ def test_half_the_noise_on_any_size_of_support_has_a_stream_that_shows_it() -> N
     """25 nats are expected on one stream at least; catches a size left out, or asked too little."""
     told = dict.fromkeys(range(2, 11), 0.0)
     for stream in make_plan(claimed(), 0).streams:
-        size = np.count_nonzero(stream.histogram)
+        size = int(np.count_nonzero(stream.histogram))
         if size in told:
             nats = stream.queries * divergence(stream.histogram, stream.histogram, SIGMA / 2)
             told[size] = max(told[size], nats)
