@@ -15,9 +15,9 @@ from .laws import Law, mechanism_law
 Votes = Callable[[Histogram], NDArray[np.int64]]
 """From a histogram (c,) to the class of each teacher (total,)."""
 
-_TEACHERS = 4  # evenly chosen: those next to them vote alike nearly everywhere
+_TEACHERS = 8  # evenly chosen: those next to them vote alike nearly everywhere
 _MORE = 2.0  # votes, beside the one that each teacher has
-_WEIGHT = 6.0  # their evidence grows slowly
+_WEIGHT = 3.0  # each: their evidence grows slowly
 
 
 def faults_by_teacher(claim: Claim) -> list[Fault]:
