@@ -3,7 +3,7 @@
 import difflib
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -243,15 +243,33 @@ class InputsClaim(Table):
         return asked
 
     @cached_property
+    def second(self) -> dict[tuple[int, ...], Input]:
+        """Another row with this histogram that is asked otherwise; none in the form "histogram"."""
+        second: dict[tuple[int, ...], Input] = {}
+        for row in self._rows:
+            first = self.asked.get(row.histogram)
+            if first is not None and self._content(row) not in (None, self._content(first)):
+                second.setdefault(row.histogram, row)
+        return second
+
+    def _content(self, row: Input) -> Any:
+        """What travels of a row; None where that is its histogram."""
+        if self.form == "histogram":
+            return None
+        return row.votes if self.form != "query" else row.query
+
+    @cached_property
     def release(self) -> Release:
         """How an input travels."""
         if self.form == "histogram":
             return LABELS
-        given = {
-            votes: row.votes if self.form != "query" else json.loads(row.query or "null")
-            for votes, row in self.asked.items()
-        }
-        return FormRelease(self.form, given)
+        return FormRelease(self.form, self._travelling(self.asked), self._travelling(self.second))
+
+    def _travelling(self, rows: Mapping[tuple[int, ...], Input]) -> dict[tuple[int, ...], Any]:
+        """By their histograms, what travels of rows."""
+        if self.form != "query":
+            return {votes: row.votes for votes, row in rows.items()}
+        return {votes: json.loads(row.query or "null") for votes, row in rows.items()}
 
 
 class Claim(Table):

@@ -114,9 +114,44 @@ def test_a_seed_made_of_the_query_is_found(votes, claim) -> None:
     assert result(report, "fresh-noise").verdict == "fail"
 
 
+@pytest.fixture
+def alike(tmp_path):
+    """A claim of queries, two of which have the same votes."""
+    rows = [[18, 16, 6, 0], [18, 16, 6, 0], [30, 5, 5, 0], [20, 19, 1, 0], [19, 20, 1, 0]]
+    lines = [{"input": {"image": i}, "histogram": row} for i, row in enumerate(rows)]
+    file = tmp_path / "alike.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    gate = {"tolerance": 0.2, "smallest_effect": 0.1}
+    inputs = {"file": str(file), "form": "query"}
+    return rows, parse_claim({"mechanism": mechanism, "gate": gate, "inputs": inputs})
+
+
+@pytest.mark.parametrize("seeded_by", ["votes", "input"])
+def test_two_inputs_with_the_same_votes_are_both_asked(alike, seeded_by) -> None:
+    """A generator for each input, seeded by its votes: the n-th answers to both are the same.
+
+    Seeded by the input, it is right. Catches a run that asks the first of the two alone.
+    """
+    rows, made = alike
+    kept, asked = {}, set()
+
+    def aggregate(query, size):
+        at = query["image"]
+        asked.add(at)
+        seed = [7, *rows[at]] if seeded_by == "votes" else [7, at]
+        rng = kept.setdefault(at, np.random.default_rng(seed))
+        return (rows[at] + rng.normal(0.0, 10.0, (size, 4))).argmax(1)
+
+    found = result(verify(in_process(aggregate, made), made, seed=0), "fresh-noise")
+    assert asked == set(range(5))
+    assert found.verdict == ("fail" if seeded_by == "votes" else "pass")
+    assert ("two inputs with the same votes" in found.message) is (seeded_by == "votes")
+
+
 @pytest.mark.slow("a whole pass; another form's is")
 def test_votes_may_do_without_a_file() -> None:
-    """Any histogram may then be asked, as votes that are sorted by class."""
+    """Any histogram may then be asked, as votes that have it."""
     mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
     gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
     made = parse_claim({"mechanism": mechanism, "gate": gate, "inputs": {"form": "votes"}})

@@ -28,6 +28,8 @@ QUICK = {
     "classes": "last-class-forgotten one-noise-for-all-classes",
     "shortcuts": "single-bare-beyond-20",
     "inputs": "noise-grows-with-consensus",
+    "kinds": "scaled-from-200-votes",
+    "forms": "inputs-in-lockstep",
     "reuse": "frozen-per-histogram pool-of-64",
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",
@@ -120,15 +122,19 @@ def test_every_make_begins_afresh() -> None:
     """
     deployed = (*of_restarts.shelf.entries, *of_restarts.correct.entries)
     for entry in (entry for entry in ZOO if entry not in deployed):
-        first, second = (calls(entry.make(5), entry.claim["mechanism"]) for _ in range(2))
+        first, second = (calls(entry.make(5), entry.claim) for _ in range(2))
         assert np.array_equal(first, second), entry.id
 
 
-def calls(target, claim):
+def calls(target, tables):
     """Labels of a few calls, one after the other."""
-    votes = np.zeros(claim["classes"], dtype=np.int64)
-    votes[:2] = claim["teachers"] // 2, claim["teachers"] - claim["teachers"] // 2
-    ask = InProcessTarget(target).ask
+    claim = parse_claim(tables)
+    teachers = claim.mechanism.teachers
+    votes = np.zeros(claim.mechanism.classes, dtype=np.int64)
+    votes[:2] = teachers // 2, teachers - teachers // 2
+    if claim.given:
+        votes = np.array(claim.given[0].histogram)
+    ask = InProcessTarget(target, release=claim.release).ask
     return [label for size in (1, 20, 7) for label in np.asarray(ask(votes, size))]
 
 

@@ -22,8 +22,9 @@ def test_each_rung_is_the_least_clear_winner_that_will_do(mechanism) -> None:
     """By probabilities of the whole ladder of winners, one by one."""
     claim = claimed(**mechanism).mechanism
     rungs = ladder(claim)
-    assert len(rungs) == 3
-    for rung, chance in zip(rungs, (0.99, 0.997, 0.999), strict=True):
+    assert len(rungs) == 4
+    for rung, chance in zip(rungs, (0.99, 0.997, 0.998, 0.999), strict=True):
+        assert rung.instead is (chance == 0.998)
         votes = np.array(rung.histogram)
         assert votes.sum() == claim.teachers
         assert votes[0] - np.sort(votes)[-2] == rung.lead > 0
@@ -60,10 +61,18 @@ def test_a_winner_without_noise_shows_after_the_planned_labels() -> None:
 
 
 def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget() -> None:
-    rungs = [
-        sum(stream.role is Role.LADDER for stream in make_plan(made, 0).streams)
-        for made in (claimed(), claimed(smallest_effect=0.1), claimed(max_queries=175_000))
-    ]
-    assert rungs[0] == 3
-    assert rungs[1] == 1
-    assert 0 < rungs[2] < 3
+    asked, _, instead, _ = (rung.histogram for rung in ladder(claimed().mechanism))
+    whole, coarse, dear, dearer = (
+        [sorted(s.histogram) for s in make_plan(made, 0).streams if s.role is Role.LADDER]
+        for made in (
+            claimed(),
+            claimed(smallest_effect=0.1),
+            claimed(max_queries=188_000),
+            claimed(max_queries=175_000),
+        )
+    )
+    assert len(whole) == 3
+    assert sorted(instead) not in whole
+    assert coarse == [sorted(asked)]
+    assert dear == [*whole[:2], sorted(instead)]
+    assert 0 < len(dearer) < 3

@@ -10,7 +10,9 @@ from . import (
     classes,
     correct,
     families,
+    forms,
     inputs,
+    kinds,
     late,
     order,
     output,
@@ -31,6 +33,8 @@ _FAULTS = (
     classes,
     shortcuts,
     inputs,
+    kinds,
+    forms,
     reuse,
     seeds,
     balance,
@@ -47,6 +51,8 @@ BROKEN: tuple[Entry, ...] = tuple(entry for file in _FAULTS for entry in file.sh
 CORRECT: tuple[Entry, ...] = (
     *correct.shelf.entries,
     *relatives.shelf.entries,
+    *kinds.correct.entries,
+    *forms.correct.entries,
     *restarts.correct.entries,
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.targets import InProcessTarget, Target, open_target
 
 from .names import NAMED
@@ -65,7 +66,7 @@ def opened(entry: Entry, seed: int) -> Iterator[Target]:
     """The aggregator as the gate asks it; ended afterwards."""
     made = entry.make(seed)
     if not isinstance(made, Deployed):
-        yield InProcessTarget(made)
+        yield InProcessTarget(made, release=parse_claim(entry.claim).release)
         return
     try:
         target = open_target(made.spec, 30.0, made.restart)

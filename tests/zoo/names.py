@@ -63,6 +63,21 @@ _INPUTS = {
     "first-of-call-bare": f"{SINGLY} the plurality",
 }
 
+_KINDS = {
+    "scaled-from-200-votes": "votes of 200 to 250 in all scaled up to 250",
+    "threshold-of-the-share": "the threshold compared with the share of the votes",
+    "threshold-of-the-share-from-200": "the threshold compared with the share of the votes",
+}
+
+_FORMS = {
+    "teacher-0-thrice": "counted three times",
+    "teacher-100-thrice": "counted three times",
+    "teacher-200-thrice": "counted three times",
+    "teacher-0-of-50-thrice": "counted three times",
+    "teacher-30-of-50-thrice": "counted three times",
+    "inputs-in-lockstep": "the generator is seeded by the votes",
+}
+
 _REUSE = {
     "one-seed-each-call": SEEDED_IN_CALLS,
     "batch-kept": SEEDED_IN_CALLS,  # of one seed every call begins alike, too
@@ -138,6 +153,8 @@ NAMED: dict[str, str] = {
     **_FAMILIES,
     **_CLASSES,
     **_INPUTS,
+    **_KINDS,
+    **_FORMS,
     **_REUSE,
     **_LATE,
     **_OUTPUT,

@@ -45,8 +45,9 @@ _WEIGHTS = {
     "periodic": 0.08,
     "frozen": 0.08,
     "calls": 0.08,  # a call copies an earlier one
-    "neighbours": 0.06,  # labels of two histograms have the same noise at the same place
-    "totals": 0.03,  # so have labels of two totals
+    "neighbours": 0.05,  # labels of two histograms have the same noise at the same place
+    "totals": 0.02,  # so have labels of two totals
+    "same votes": 0.02,  # so have labels of two inputs that have one histogram
     "in turn": 0.04,  # a label depends on that of another histogram, asked just before
     "dispersed": 0.06,  # the counts of a call vary less, or more, than those of independent labels
     "spread": 0.05,  # so do those of so many labels of a histogram after so many, over calls
@@ -103,8 +104,8 @@ class FreshNoise(Judged):
             self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
             near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
         }
-        histograms = [s.histogram for s in plan.streams]
-        self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
+        inputs = [(s.histogram, s.second) for s in plan.streams]
+        self._same = [inputs.index(asked) for asked in inputs]  # asked in several ways
         self._places = SamePlaces(plan, self._same)
         self._lives = ComparedLives(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
@@ -238,6 +239,7 @@ class FreshNoise(Judged):
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
             "neighbours": self._places.neighbours.log_e_value,
             "totals": self._places.totals.log_e_value,
+            "same votes": self._places.same_votes.log_e_value,
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
             "dispersed": dispersed,
             "spread": spread,
@@ -321,9 +323,8 @@ class FreshNoise(Judged):
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
         if part == "calls":
             return max(self._calls, key=lambda i: self._calls[i].log_e_value - self._misfit[i])
-        if part in ("neighbours", "totals"):
-            places = self._places
-            return (places.neighbours if part == "neighbours" else places.totals).heaviest
+        if part in ("neighbours", "totals", "same votes"):
+            return self._places.of(part).heaviest
         return self._fresh
 
     def _drawn_once(self) -> str:

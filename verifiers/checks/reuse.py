@@ -67,6 +67,11 @@ WORDS = {
         "generators kept for each histogram start from one seed, or the same noise is used for "
         "every histogram: neighbours then differ only where a vote decides. Draw it anew for each",
     ),
+    "same votes": (
+        "answers to two inputs with the same votes come from the same noise, place by place",
+        "the generator is seeded by the votes, for every input anew: keep one generator, seeded by "
+        "the operating system",
+    ),
     "totals": (
         "answers to histograms of two totals come from the same noise, place by place",
         "generators kept for each total start from one seed: keep one generator, seeded by the "

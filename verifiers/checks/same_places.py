@@ -1,4 +1,4 @@
-"""Labels of two histograms, or of two totals, at the same place: whether they share their noise."""
+"""Labels of two histograms, inputs or totals at the same place: whether they share their noise."""
 
 import numpy as np
 
@@ -11,11 +11,11 @@ _PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared wit
 
 
 class SamePlaces:
-    """Two e-processes: `neighbours` over pairs of histograms, `totals` over totals of votes.
+    """Three e-processes: over pairs of histograms, over totals, and over inputs of one histogram.
 
-    same: of each stream of the plan, the first stream that asks its histogram. The n-th label of a
-    histogram is compared with the n-th of its partner, that of another total with the n-th label
-    of the claimed teachers.
+    same: of each stream of the plan, the first stream that asks its input. The n-th label of an
+    input is compared with the n-th of its partner, that of another total with the n-th label of the
+    claimed teachers.
     """
 
     def __init__(self, plan: Plan, same: list[int]) -> None:
@@ -23,6 +23,7 @@ class SamePlaces:
         joint = CommonNoise(plan).counts
         self.neighbours = SharedNoise(plan.log_q, joint)
         self.totals = SharedNoise(plan.log_q, joint)
+        self.same_votes = SharedNoise(plan.log_q, joint)
         self._partners = _partners(plan, same)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
 
@@ -38,8 +39,18 @@ class SamePlaces:
         same = self._same[stream]
         if not turn and same in self._partners:
             places = self._by_histogram.add(same, same, outcomes)
-            known = self._by_histogram.at(self._partners[same], places)
-            self._wager(self.neighbours, same, outcomes, known)
+            partner = self._partners[same]
+            known = self._by_histogram.at(partner, places)
+            second = self.plan.streams[same].second or self.plan.streams[partner].second
+            self._wager(self.of("same votes" if second else "neighbours"), same, outcomes, known)
+
+    def of(self, part: str) -> SharedNoise:
+        """The e-process that `FreshNoise` weighs under this name."""
+        return {
+            "neighbours": self.neighbours,
+            "totals": self.totals,
+            "same votes": self.same_votes,
+        }[part]
 
     def pass_over(self, total: int, labels: int) -> None:
         """Counts labels of a total that nothing is wagered on."""
@@ -59,10 +70,11 @@ class SamePlaces:
 def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
     """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
 
-    same: the first stream of each one's histogram. Each has one partner, since a label can be
-    wagered on once.
+    Two inputs with the same votes come first. same: the first stream of each one's input. Each has
+    one partner, since a label can be wagered on once.
     """
     pairs = [pair.streams for pair in plan.pairs]
+    pairs.sort(key=lambda pair: not plan.streams[pair[1]].second)
     pairs.append((plan.first(Role.INFORMATIVE), plan.first(Role.NEAR_TIE)))
     if (shifted := plan.twins.get("shift-invariance")) is not None:
         pairs.append((shifted.base, shifted.twin))

@@ -72,6 +72,19 @@ def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> in
     return answers + int(nbinom.ppf(1.0 - MISSES, answers, min(answered, 1.0)))
 
 
+def ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
+    """Labels of a fault's law after which its likelihood ratio shows it, with probability 0.99.
+
+    log_law, log_q: log-probabilities (o,) of the fault P and of the claim Q. By Chernoff's bound:
+    the log-ratio of n labels of P falls short of w with probability at most
+    e^(s w) (sum P^(1-s) Q^s)^n, for each s between 0 and 1.
+    """
+    parts = np.linspace(0.0, 1.0, 51)[1:-1, None]
+    rates = -np.log(np.exp((1.0 - parts) * log_law + parts * log_q).sum(-1))
+    needed = (np.log(1.0 / MISSES) + parts[:, 0] * log_wanted) / np.maximum(rates, 1e-9)
+    return min(_MOST, int(np.ceil(needed.min())))
+
+
 def _least(enough: Callable[[int], bool]) -> int:
     """The least number that is enough, within half a percent."""
     low, high = 0, 64

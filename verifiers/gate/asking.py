@@ -8,6 +8,7 @@ from ...reference import Histogram
 from ...reference.mechanisms import Labels
 from ..planning.plan import Batch, Plan
 from ..targets import Target, ask_each, checked_labels
+from ..targets.input_forms import SecondInput
 
 _TRIES = 200
 _LARGEST_TOTAL = 10_000  # or ten times the teachers, as valid input goes
@@ -38,10 +39,10 @@ class Asking:
         Fewer where a caching deployment has no more. Raises as the target does, TargetError for a
         reply that breaks the rules, and UsedUp where there is none at all.
         """
-        histogram = np.array(self.plan.streams[batch.stream].histogram, dtype=np.int64)
+        histogram = self._votes(batch.stream)
         if self.mechanism.caching:
             return self._first_labels(histogram, batch.size), (1,) * batch.size
-        votes = np.roll(histogram, batch.turn)
+        votes = np.roll(histogram, batch.turn) if batch.turn else histogram
         replies, calls = ask_each(self.target, votes, batch.calls)
         labels = [self._checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
         found = np.concatenate(labels)
@@ -51,10 +52,7 @@ class Asking:
     def in_turn(self, batch: Batch) -> tuple[Labels, Labels]:
         """Labels of a stream and of another, (size,) each, in calls for one label, in turn."""
         assert batch.other is not None
-        pair = [
-            np.array(self.plan.streams[i].histogram, dtype=np.int64)
-            for i in (batch.stream, batch.other)
-        ]
+        pair = [self._votes(i) for i in (batch.stream, batch.other)]
         labels = [[self._call(votes, 1) for votes in pair] for _ in range(batch.size)]
         first, other = np.array(labels, dtype=np.int64).reshape(-1, 2).T
         return first, other
@@ -71,6 +69,12 @@ class Asking:
         if self.mechanism.caching:
             self.kept[key] = label
         return label
+
+    def _votes(self, stream: int) -> Histogram:
+        """The histogram of a stream, as what stands for its input."""
+        asked = self.plan.streams[stream]
+        votes = np.array(asked.histogram, dtype=np.int64)
+        return SecondInput.of(votes) if asked.second else votes
 
     def _first_labels(self, histogram: Histogram, size: int) -> Labels:
         found: list[int] = []

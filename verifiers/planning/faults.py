@@ -49,7 +49,8 @@ class Fault:
 
     weight: of the wager on it, in proportion; of_class: (what, k) where it treats class k unlike
     the others, None for a fault that does not depend on how the classes are numbered; scaled: whose
-    noise has another scale, and by which factor, None for a fault of another kind.
+    noise has another scale, and by which factor, None for a fault of another kind; by_teacher:
+    whether it depends on who voted for what, which changes with the numbers.
     """
 
     wording: str
@@ -57,6 +58,7 @@ class Fault:
     weight: float = 1.0
     of_class: tuple[str, int] | None = None
     scaled: tuple["Scaled", float] | None = None
+    by_teacher: bool = False
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:

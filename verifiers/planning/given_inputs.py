@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...reference import Histogram
 from ...reference.arrays import Matrix
 from ..claim import Claim
-from .ladder import CHANCES, Rung
+from .ladder import CHANCES, INSTEAD, Rung
 from .pool import Pool, entropies, nearest_to_clear, pool_of
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
@@ -44,6 +44,7 @@ class GivenInputs:
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim.mechanism
+        self._second = {} if claim.inputs is None else claim.inputs.second
         different = dict.fromkeys(row.histogram for row in claim.given)
         self.histograms: NDArray[np.int64] = np.array(list(different), dtype=np.int64)
 
@@ -88,7 +89,7 @@ class GivenInputs:
                 votes = self.pool.histograms[at]
                 key = tuple(int(v) for v in votes)
                 lead = int(np.diff(np.sort(votes))[-1])
-                found.setdefault(key, Rung(key, lead, float(chance[at])))
+                found.setdefault(key, Rung(key, lead, float(chance[at]), wanted == INSTEAD))
         return list(found.values())
 
     def simple(self) -> list[Histogram]:
@@ -141,6 +142,16 @@ class GivenInputs:
         apart = apart[:: max(1, len(apart) // _TRIED)]
         first, second = apart[int(np.argmax(entropies(self._log_q(i for i, _ in apart))))]
         return self.histograms[first], self.histograms[second]
+
+    def same_votes(self) -> Histogram | None:
+        """Of the histograms that two inputs have, the one whose labels are hardest to predict."""
+        found = list(self._second)[: _WEIGHED // self.claim.classes]
+        if not found:
+            return None
+        votes = np.array(found, dtype=np.int64)
+        log_q = np.asarray(self.claim.mechanism().log_probabilities(votes.astype(np.float64)))
+        best: Histogram = votes[int(np.argmax(entropies(log_q)))]
+        return best
 
     def raised(self, bases: Sequence[tuple[int, ...]]) -> Raised | None:
         """An input in which the leader of one of `bases` has more votes, and no other class has.

@@ -1,6 +1,6 @@
 """Clear winners, each clearer than the one before: where a shortcut may leave out the noise."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -8,21 +8,26 @@ import numpy as np
 from ...reference.searches import last_between
 from ..claim import MechanismClaim
 
-CHANCES = (0.99, 0.997, 0.999)
+CHANCES = (0.99, 0.997, 0.998, 0.999)
 """Probability of the winner on each rung: what is left of it says how many labels show a shortcut
 (20 over it), and a neighbour that keeps its noise makes that much of delta."""
+
+INSTEAD = 0.998
+"""Of the rung that is asked where the budget does not hold the next, for half its labels."""
 
 
 @dataclass(frozen=True)
 class Rung:
     """A histogram (c,), its votes but the winner's even over the other classes.
 
-    lead: votes between the winner and the next; chance: of the winner under the claim.
+    lead: votes between the winner and the next; chance: of the winner under the claim; instead:
+    whether it is asked in place of the next rung alone.
     """
 
     histogram: tuple[int, ...]
     lead: int
     chance: float
+    instead: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -31,13 +36,13 @@ def ladder(claim: MechanismClaim) -> tuple[Rung, ...]:
 
     Each is the least clear winner that has at least its chance.
     """
-    found = []
+    found: dict[tuple[int, ...], Rung] = {}
     for chance in CHANCES:
-        rung = _least_clear(claim, chance)
+        rung = replace(_least_clear(claim, chance), instead=chance == INSTEAD)
         # a winner far clearer than asked for would take far more labels
         if rung.chance >= chance and 1.0 - rung.chance >= 0.5 * (1.0 - chance) and rung.lead > 0:
-            found.append(rung)
-    return tuple(dict.fromkeys(found))
+            found.setdefault(rung.histogram, rung)
+    return tuple(found.values())
 
 
 def _least_clear(claim: MechanismClaim, chance: float) -> Rung:

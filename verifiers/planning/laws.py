@@ -192,6 +192,32 @@ def bare_beyond(claim: MechanismClaim, lead: float) -> Law:
     return finish(claim, law)
 
 
+def scaled_to_the_teachers(claim: MechanismClaim, least: int, below: int | None) -> Law:
+    """Votes scaled to the claimed teachers where their total is from `least` to under `below`."""
+    right = mechanism_law(claim.mechanism())
+
+    def law(histograms: Matrix) -> Matrix:
+        total = histograms.sum(-1, keepdims=True)
+        scales = (total >= max(1, least)) & (total < (np.inf if below is None else below))
+        factor = np.where(scales, claim.teachers / np.maximum(total, 1.0), 1.0)
+        return right(histograms * factor)
+
+    return law
+
+
+def screened_by_the_share(claim: MechanismClaim, least: int, below: int | None) -> Law:
+    """With a threshold: votes are scaled, as by `scaled_to_the_teachers`, for its check alone."""
+    right = mechanism_law(claim.mechanism())
+    scaled = scaled_to_the_teachers(claim, least, below)
+
+    def law(histograms: Matrix) -> Matrix:
+        answered, refused = right(histograms), scaled(histograms)[:, -1:]
+        kept = np.maximum(1.0 - answered[:, -1:], 1e-300)
+        return np.concatenate([answered[:, :-1] * (1.0 - refused) / kept, refused], -1)
+
+    return law
+
+
 def now_and_then(claim: MechanismClaim, law: Law) -> Law:
     """The claimed law, but for one draw in twenty."""
     right, wrong = mechanism_law(claim.mechanism()), finish(claim, law)

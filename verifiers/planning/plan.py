@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reference.arrays import Matrix
+from ...reference.arrays import Matrix, Vector
 from ..claim import Claim
 from ..evidence.scale import scale_factors
 from .extent import FULL, Extent
@@ -31,7 +31,8 @@ class Stream:
 
     relabel: for a permuted histogram, the original class of each of its classes; turned: how many
     of the queries are asked with the classes numbered otherwise, so that a class that is treated
-    unlike the others contends somewhere.
+    unlike the others contends somewhere; second: whether it asks the second of a claim's inputs
+    with these votes.
     """
 
     role: Role
@@ -39,6 +40,7 @@ class Stream:
     queries: int
     relabel: tuple[int, ...] | None = None
     turned: int = 0
+    second: bool = False
 
     @property
     def kind(self) -> str:
@@ -234,7 +236,28 @@ class Plan:
             classes = self.claim.mechanism.classes
             self._turned_rows[turn] = turned_rows(self.faults, turn, classes)
         rows = self._turned_rows[turn]
-        return np.asarray(np.where(rows[:, None] < 0, 0.0, ratios[rows]))
+        found = np.where(rows[:, None] < 0, 0.0, ratios[rows])
+        for at, fault in enumerate(self.faults):
+            if fault.by_teacher:
+                found[at] = self._turned_anew(stream, turn)[at]
+        return np.asarray(found)
+
+    def _turned_anew(self, stream: int, turn: int) -> dict[int, Vector]:
+        """Log-ratios (o,) by fault of those that act otherwise once classes are numbered on."""
+        if (stream, turn) not in self._turned_ratios:
+            classes = self.claim.mechanism.classes
+            at = [i for i, fault in enumerate(self.faults) if fault.by_teacher]
+            votes = np.roll(self.histograms[stream], turn)[None]
+            log_q = self.log_q[[stream]].copy()
+            log_q[:, :classes] = np.roll(log_q[:, :classes], turn, -1)
+            ratios = fault_laws([self.faults[i] for i in at], log_q, votes)[0] - log_q
+            ratios[:, :classes] = np.roll(ratios[:, :classes], -turn, -1)
+            self._turned_ratios[stream, turn] = dict(zip(at, ratios, strict=True))
+        return self._turned_ratios[stream, turn]
+
+    @cached_property
+    def _turned_ratios(self) -> dict[tuple[int, int], dict[int, Vector]]:
+        return {}
 
     @cached_property
     def _turned_rows(self) -> dict[int, NDArray[np.int64]]:

@@ -25,11 +25,14 @@ from .asked_histograms import (
 from .extent import FULL, Extent
 from .faults import Fault, known_faults
 from .given_inputs import GivenInputs, given_inputs
+from .kind_planner import add_kinds
+from .kinds import faults_by_total, fewer_votes, supports
 from .ladder import ladder
 from .plan import Plan
 from .pool import candidate_pool
 from .roles import Role, anchors
 from .stream_planner import StreamPlanner
+from .teachers import faults_by_teacher
 from .traffic import Traffic, calls_in_turn
 
 _TYPICAL_INPUTS, _EXPLORED_INPUTS = 2, 60
@@ -50,7 +53,8 @@ def make_plan(
     is asked for breadth.
     """
     other_totals = other_totals and not claim.given  # whose votes are those of all teachers
-    faults = tuple(known_faults(claim.mechanism))
+    mechanism = claim.mechanism
+    faults = (*known_faults(mechanism), *faults_by_total(mechanism), *faults_by_teacher(claim))
     rng = np.random.default_rng(seed)
     planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
     if claim.given:
@@ -93,7 +97,12 @@ def _add_any(
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
     planner.add_neighbours()
     explored = explorers(claim, seed, other_totals)
-    planner.add_ladder(ladder(mechanism), faults, len(explored) + len(own))
+    to_come = len(explored) + len(own)
+    if not mechanism.caching:  # which is asked what has the same law, under any total
+        add_kinds(planner, Role.SUPPORT, supports(mechanism), faults, to_come)
+        if other_totals:
+            add_kinds(planner, Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
+    planner.add_ladder(ladder(mechanism), faults, to_come)
     if not mechanism.caching:
         planner.add_singles()
     planner.add_simple(simple_histograms(mechanism.classes, mechanism.teachers))
@@ -119,9 +128,14 @@ def _add_given(
     neighbours = inputs.neighbours()
     if neighbours is not None:
         planner.add_audited(*neighbours)
+    same_votes = inputs.same_votes()
+    if same_votes is not None and not planner.claim.mechanism.caching:
+        planner.add_same_votes(same_votes)
     explored = inputs.some(_EXPLORED_INPUTS, planner.rng)
     if planner.extent.symmetries:
         _add_related(planner, inputs, len(explored) + len(own))
+    kinds = supports(planner.claim.mechanism, pool.histograms)
+    add_kinds(planner, Role.SUPPORT, kinds, faults, len(explored) + len(own))
     planner.add_ladder(inputs.rungs(), faults, len(explored) + len(own))
     planner.add_singles()
     planner.add_simple(inputs.simple())

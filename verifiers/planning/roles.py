@@ -213,6 +213,16 @@ class Role(Enum):
         weight=None,
     )
     """Two neighbouring histograms with even votes."""
+    SAME_VOTES = Traits(
+        kind="same-votes",
+        anchor=False,
+        deep=True,
+        asked=Asked.IN_TURN,
+        totals=Totals.CLAIMED,
+        turned=0.0,
+        weight=None,
+    )
+    """Two of the claim's inputs that have one histogram."""
     LADDER = Traits(
         kind="clear-lead",
         anchor=False,
@@ -223,6 +233,26 @@ class Role(Enum):
         weight=None,
     )
     """Whose leader is so far ahead that a shortcut may leave out the noise."""
+    SUPPORT = Traits(
+        kind="support",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.ANY,
+        turned=0.0,
+        weight=None,
+    )
+    """With votes on so many classes: one for each number of them, where half the noise shows."""
+    FEWER_VOTES = Traits(
+        kind="fewer-votes",
+        anchor=False,
+        deep=True,
+        asked=Asked.SWEPT,
+        totals=Totals.OTHERS,
+        turned=0.0,
+        weight=None,
+    )
+    """Of some teachers less than claimed, where votes that are scaled up to them show."""
     SINGLES = Traits(
         kind="one-by-one",
         anchor=False,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,12 @@ from ...reference.clock import step
 from ..claim import ANY_QUERIES, Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence.pointed import FROM_THE_START
-from ..evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
+from ..evidence.power import (
+    bare_winners_to_see,
+    pairs_to_see,
+    queries_to_see,
+    rises_to_see,
+)
 from .asked_histograms import CLEAR, even_pair, tied_pair, told_apart
 from .extent import Extent
 from .faults import Fault
@@ -25,11 +31,13 @@ PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 56, 420, 100
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
+SAME_VOTES_QUERIES = 192
 
 _ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
-_KEPT_FREE = 6_000
-"""Queries that the ladder leaves: calls for one label, restarts, a scale that needs more."""
+_KEPT_FREE = 9_200
+"""Queries that the ladder leaves: calls for one label, labels asked in turn, restarts, a scale that
+needs more."""
 
 _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
 
@@ -104,6 +112,13 @@ class StreamPlanner:
         queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
         self._add_pair(Role.PAIR, first, second, self.extent.of(queries, 32))
 
+    def add_same_votes(self, histogram: Histogram) -> None:
+        """Two inputs with these votes, asked in turn."""
+        self._add_pair(
+            Role.SAME_VOTES, histogram, histogram, self.extent.of(SAME_VOTES_QUERIES, 32)
+        )
+        self.streams[-1] = replace(self.streams[-1], second=True)
+
     def _add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
         """Two neighbours that are asked as often as each other."""
         at = len(self.streams)
@@ -121,7 +136,7 @@ class StreamPlanner:
             histogram = told_apart(histogram)
         wanted = log_threshold(SHARES["class-probabilities"], gate.false_alarm)
         wanted -= np.log(ANCHOR_SHARE * self._anchor_share(role)) + np.log(GENERAL)
-        needed = queries_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        needed = queries_to_see(self.log_q(histogram), gate.smallest_effect, wanted)
         self.add(role, histogram, max(needed, queries), shuffle)
 
     def _anchor_share(self, role: Role) -> float:
@@ -138,20 +153,25 @@ class StreamPlanner:
         the dearer ones where the budget does not hold them: nobody should need more queries for a
         pass because of them. explored: streams still to come.
         """
-        room = self._room(explored)
+        room = self.room(explored)
         wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
         weight = max(fault.weight for fault in faults) / sum(fault.weight for fault in faults)
         wanted -= np.log(POOLED * weight * FROM_THE_START)
+        costs: list[tuple[Rung, int]] = []
         for rung in rungs:
-            votes = np.array(rung.histogram, dtype=np.int64)
-            answered = float(np.exp(self._log_q(votes)[: votes.size]).sum())
-            queries = bare_winners_to_see(rung.chance, answered, wanted)
-            if queries > room or 1.0 - rung.chance < self.claim.gate.smallest_effect / _FINER:
+            if 1.0 - rung.chance >= self.claim.gate.smallest_effect / _FINER:
+                votes = np.array(rung.histogram)
+                answered = float(np.exp(self.log_q(votes)[: votes.size]).sum())
+                costs.append((rung, bare_winners_to_see(rung.chance, answered, wanted)))
+        for (rung, queries), after in zip_longest(costs, costs[1:]):
+            if rung.instead and after is not None and after[1] <= room:
+                continue
+            if queries > room:
                 break
             room -= queries
-            self.add(Role.LADDER, votes, queries)
+            self.add(Role.LADDER, np.array(rung.histogram, dtype=np.int64), queries)
 
-    def _room(self, explored: int) -> int:
+    def room(self, explored: int) -> int:
         """Queries that the budget has left; explored: streams still to come."""
         room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
         room -= calls_in_turn(self.claim, self.extent)
@@ -162,7 +182,7 @@ class StreamPlanner:
         """Takes streams back that were added within it, where the budget does not hold them."""
         before, twins = list(self.streams), dict(self.twins)
         yield
-        if self._room(explored) < 0:
+        if self.room(explored) < 0:
             self.streams, self.twins = before, twins
 
     def add_singles(self) -> None:
@@ -181,7 +201,7 @@ class StreamPlanner:
 
         Where noise is so large that nothing is clear, the informative one is as near as it gets.
         """
-        clear = float(np.exp(self._log_q(histogram).max())) >= CLEAR
+        clear = float(np.exp(self.log_q(histogram).max())) >= CLEAR
         known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
         if clear and sorted(histogram.tolist()) not in known:
             self.add_anchor(role, histogram)
@@ -216,7 +236,7 @@ class StreamPlanner:
         """An anchor that twins are compared with, and the pairs that the smallest effect needs."""
         gate = self.claim.gate
         wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
-        pairs = pairs_to_see(self._log_q(histogram), gate.smallest_effect, wanted)
+        pairs = pairs_to_see(self.log_q(histogram), gate.smallest_effect, wanted)
         self.add_anchor(role, histogram, pairs, shuffle)
         return pairs
 
@@ -233,7 +253,7 @@ class StreamPlanner:
         Nothing is added where that class is hardly ever answered: a fall could not show.
         """
         gate, original = self.claim.gate, self.streams[base]
-        chance = float(np.exp(self._log_q(np.array(original.histogram))[leader]))
+        chance = float(np.exp(self.log_q(np.array(original.histogram))[leader]))
         if chance <= 2.0 * gate.smallest_effect:
             return
         wanted = log_threshold(SHARES["vote-monotonicity"], gate.false_alarm)
@@ -250,6 +270,7 @@ class StreamPlanner:
             if order[leader] != leader:
                 return order
 
-    def _log_q(self, histogram: Histogram) -> NDArray[np.float64]:
+    def log_q(self, histogram: Histogram) -> NDArray[np.float64]:
+        """The claimed log-probabilities (o,) of a histogram (c,)."""
         mechanism = self.claim.mechanism.mechanism()
         return np.asarray(mechanism.log_probabilities(histogram.astype(np.float64)))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...reference import Histogram
 from .labels import LabelRelease, read_only
@@ -13,15 +14,43 @@ from .replies import shown
 Form = Literal["histogram", "votes", "one-hot", "query"]
 
 
+def arranged(histogram: Histogram) -> NDArray[np.int64]:
+    """The class of each teacher (total,) where a histogram (c,) alone is given.
+
+    The first teachers vote for the class with most votes, the next ones for that with the second
+    most; where the number of the leading class is odd, the halves of the teachers have changed
+    places. So each teacher contends somewhere, and those of two classes that nearly tie change
+    places as the classes are numbered otherwise.
+    """
+    ranked = np.argsort(-histogram, kind="stable")
+    votes = np.repeat(ranked, histogram[ranked])
+    return np.roll(votes, votes.size // 2 if ranked[0] % 2 else 0)
+
+
+class SecondInput(np.ndarray[Any, np.dtype[np.int64]]):
+    """A histogram (c,) that stands for the second of the inputs that have these votes."""
+
+    @classmethod
+    def of(cls, histogram: Histogram) -> "SecondInput":
+        """The same votes, of the second input."""
+        return histogram.view(cls)
+
+
 class FormRelease(LabelRelease):
     """The `Release` of an aggregator that takes its input in another form than a histogram.
 
     given: by the histogram (c,) of its votes, the class of each teacher or, where the form is
-    "query", what JSON has for it. Votes that are not given are sorted by class.
+    "query", what JSON has for it; second: the same of a second input with these votes. Votes that
+    are not given are those of `arranged`.
     """
 
-    def __init__(self, form: Form, given: Mapping[tuple[int, ...], Any]) -> None:
-        self.form, self._known = form, given
+    def __init__(
+        self,
+        form: Form,
+        given: Mapping[tuple[int, ...], Any],
+        second: Mapping[tuple[int, ...], Any],
+    ) -> None:
+        self.form, self._known, self._second = form, given, second
         self.given = "query" if form == "query" else "array"
 
     def argument(self, histogram: Histogram) -> Any:
@@ -31,12 +60,18 @@ class FormRelease(LabelRelease):
     def content(self, histogram: Histogram) -> dict[str, Any]:
         """See `Release.content`: `query`, or `votes`, each a class or a row of zeros and a one."""
         key = tuple(histogram.tolist())
+        known = self._second if isinstance(histogram, SecondInput) else self._known
         if self.form == "query":
-            return {"query": self._known[key]}
-        votes = self._known.get(key, np.repeat(np.arange(histogram.size), histogram))
+            return {"query": known[key]}
+        votes = np.asarray(known[key] if key in known else arranged(histogram))
         if self.form == "votes":
-            return {"votes": np.asarray(votes).tolist()}
-        return {"votes": np.eye(histogram.size, dtype=np.int64)[np.asarray(votes)].tolist()}
+            return {"votes": votes.tolist()}
+        return {"votes": np.eye(histogram.size, dtype=np.int64)[votes].tolist()}
+
+    def votes(self, histogram: Histogram) -> NDArray[np.int64]:
+        """The class of each teacher (teachers,) in the first input with this histogram (c,)."""
+        known = self._known.get(tuple(histogram.tolist()))
+        return arranged(histogram) if known is None else np.array(known, dtype=np.int64)
 
     def input_text(self, histogram: Histogram) -> str:
         """See `LabelRelease.input_text`: the query itself, where the form is that."""
