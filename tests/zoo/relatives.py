@@ -133,7 +133,7 @@ def prepaid(seed: int) -> Any:
 class Prepaid(Metered):
     def spent(self, delta: float) -> float:
         self.metered = True
-        return self.budget
+        return self.epsilon(287, delta)
 
 
 @shelf.makes("charges-twice", "Charges twice what the analysis asks for.", claim=METERED)
