@@ -171,14 +171,15 @@ class Gate(Table):
     largest_call: int | None = Field(default=None, ge=1)
     concurrency: int = Field(default=1, ge=1, le=MOST_AT_ONCE)
     restart: str | None = None
+    fresh_state: str | None = None
     budget_target: SpecText | None = None
 
-    @field_validator("restart")
+    @field_validator("restart", "fresh_state")
     @classmethod
-    def _command(cls, restart: str | None) -> str | None:
-        if restart is not None:
-            command_words(restart)
-        return restart
+    def _command(cls, command: str | None) -> str | None:
+        if command is not None:
+            command_words(command)
+        return command
 
 
 class HttpClaim(Table):
@@ -270,6 +271,15 @@ class Claim(Table):
             raise ValueError(
                 "inputs: caching = true leaves one answer per input: ask them yourself, and judge "
                 "the log of it, dpassay verify --log FILE"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _kept_answers_to_empty(self) -> Self:
+        if self.gate.fresh_state is not None and not self.mechanism.caching:
+            raise ValueError(
+                "gate.fresh_state: it empties a store of kept answers, which only a claim with "
+                "caching = true has"
             )
         return self
 

@@ -1,6 +1,11 @@
 """What the aggregators of the zoo claim: few claims, since a run's plan is kept for each."""
 
+import shlex
+import sys
+from pathlib import Path
 from typing import Any
+
+LIVES = Path(__file__).parent / "lives.py"
 
 SIGMA = 40.0
 """Noise of GNMAX and its variants, in votes."""
@@ -29,6 +34,9 @@ LITTLE_LAPLACE = mechanism("laplace:2", "lnmax", classes=4, teachers=20)
 GUMBEL = mechanism("gumbel:20", "report-noisy-max")
 EXPONENTIAL = mechanism("exponential:20", "report-noisy-max")
 CACHING = mechanism("gaussian:40", caching=True)
+
+EMPTIED = CACHING | {"gate": {"fresh_state": shlex.join([sys.executable, str(LIVES), "empty"])}}
+"""The same, with the command that empties the store of the process which runs it."""
 
 THRESHOLD, THRESHOLD_SIGMA = 200.0, 150.0
 CONFIDENT = mechanism(

@@ -11,7 +11,7 @@ What is wagered on, and in which file:
   `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
 - calls, histograms, neighbours or lives that share their noise: `call_copies`, `frozen`, `in_turn`,
-  `shared_noise`, `replay`
+  `shared_noise`, `replay`; kept answers that come again although they were forgotten: `kept_again`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` adds wagers up.
 
@@ -27,6 +27,7 @@ from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
 from .frozen import Frozen
 from .in_turn import InTurn
+from .kept_again import log_e_value_again
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
 from .outcomes import (
@@ -65,6 +66,7 @@ __all__ = [
     "count_outcomes",
     "dirichlet_log_e_value",
     "log_e_value_above",
+    "log_e_value_again",
     "log_e_value_larger",
     "log_mixture_of",
     "log_supremum_ratio",
