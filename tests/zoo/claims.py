@@ -48,4 +48,7 @@ SHARP_THRESHOLD = mechanism(
 
 ACCOUNTED = mechanism("gaussian:10", classes=3, teachers=200)
 BUDGETED = ACCOUNTED | {"privacy": {"epsilon": 1.0, "delta": 1e-5, "queries": 3}}
+SPLIT_VOTES = {"inputs": {"file": str(Path(__file__).parent / "split_votes.csv")}}
+"""Forty inputs on which three classes or more share the votes, so that answers cost little."""
+
 METERED = GNMAX | {"privacy": {"epsilon": 2.65, "delta": 1e-5, "queries": 287}}

@@ -44,7 +44,7 @@ class Watched:
         rise = self.account.rise(said)
         if rise is not None:
             self.violation = f"spent rises with delta: it says {rise}"
-            self.diagnosis = "the account takes delta for something else"
+            self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
         self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
         return said[-1] if said and said[-1][0] < self.privacy.delta else None
 
@@ -158,7 +158,9 @@ class BudgetAsking(Watched):
         delta, spent = small
         self._hold_to_account(kind.at(delta), spent, delta)
         if self.violation is not None and self.constant:
-            self.diagnosis = "the account ignores delta: spent says the same epsilon at each"
+            self.diagnosis = (
+                "the account ignores delta: spent says the same epsilon whatever delta it gets"
+            )
 
     def _hold_to_account(self, kind: AskedHistogram, spent: float, delta: float) -> None:
         """What it says must be at least what the answers to this histogram alone cost."""
