@@ -162,7 +162,7 @@ class PureAccount(Metered):
         self.mechanism = NoisyArgmax(Laplace(SCALE))
 
     def epsilon(self, queries: Any, delta: float = 1e-5) -> float:
-        return queries * 2 / SCALE
+        return float(queries * 2 / SCALE)
 
 
 @shelf.makes(

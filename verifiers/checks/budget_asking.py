@@ -15,6 +15,9 @@ AGAIN = 3
 SECONDS = 600.0
 """After which no more is asked."""
 
+IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
+"""What is wrong with an account whose one figure is too small at a smaller delta."""
+
 _LARGE = 50  # labels, for blocks by which calls may be charged
 
 
@@ -38,13 +41,14 @@ class Watched:
         """Looks at the account at three deltas, with which it may not rise.
 
         The smallest at which it says anything, and what it says there; None where that is no
-        smaller than the claimed one.
+        smaller than the claimed one, or where it rises.
         """
         said = self.account.over_deltas(target)
         rise = self.account.rise(said)
         if rise is not None:
             self.violation = f"spent rises with delta: it says {rise}"
             self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
+            return None
         self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
         return said[-1] if said and said[-1][0] < self.privacy.delta else None
 
@@ -153,14 +157,12 @@ class BudgetAsking(Watched):
     def _judge_at_other_deltas(self, target: Target, kind: AskedHistogram) -> None:
         """What it says of another delta than the claimed one must hold there."""
         small = self.looked_over_deltas(target)
-        if self.violation is not None or small is None:
+        if small is None:
             return
         delta, spent = small
         self._hold_to_account(kind.at(delta), spent, delta)
         if self.violation is not None and self.constant:
-            self.diagnosis = (
-                "the account ignores delta: spent says the same epsilon whatever delta it gets"
-            )
+            self.diagnosis = IGNORES_DELTA
 
     def _hold_to_account(self, kind: AskedHistogram, spent: float, delta: float) -> None:
         """What it says must be at least what the answers to this histogram alone cost."""
