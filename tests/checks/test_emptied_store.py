@@ -73,7 +73,7 @@ def test_labels_that_are_a_function_of_the_votes_are_found(seed) -> None:
     found = check.finding()
     assert check.refuted
     assert check.repeated == ASKED
-    assert f"of {ASKED} histograms {ASKED} gave their former label again" in found.message
+    assert f"{ASKED} of {ASKED} histograms gave their former label again" in found.message
     assert "noise seeded by a hash" in found.diagnosis
 
 
@@ -83,6 +83,7 @@ def test_fresh_noise_in_an_empty_store_is_not_accused(seed) -> None:
     check = emptied(Keeping(seed), seed=seed)
     assert not check.refuted
     assert "do by chance" in check.finding().message
+    assert check.finding().warning is None
 
 
 def test_half_of_the_answers_are_enough() -> None:
@@ -90,11 +91,11 @@ def test_half_of_the_answers_are_enough() -> None:
 
 
 def test_answers_that_are_nearly_certain_tell_nothing() -> None:
-    """No accusation, whatever comes again, and the message says that nothing was to be seen."""
+    """No accusation, whatever comes again, and a warning says that nothing was to be seen."""
     made = claim("gaussian:1", classes=3, teachers=400)
     check = emptied(Keeping(0, hashed=1.0, sigma=1.0), made)
     assert not check.refuted
-    assert "too predictable" in check.finding().message
+    assert "too predictable" in check.finding().warning
 
 
 def test_only_some_are_asked_and_those_that_tell() -> None:

@@ -161,7 +161,10 @@ class CachedAnswers(Unseeing):
             told += f", and after a restart {len(self.ends)} did"
         else:
             told += "; the target was not restarted, so answers kept in memory would not show"
-        return Finding(told + ("" if emptied is None else emptied.shown()))
+        if emptied is None:
+            return Finding(told)
+        again = f"{told}; after fresh_state emptied the store, {emptied.counted}"
+        return Finding(again, warning=emptied.unseen)
 
 
 def _lacks(claim: Claim) -> str | None:

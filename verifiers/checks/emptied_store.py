@@ -81,7 +81,7 @@ class EmptiedStore:
         """How many answers came again, and how many do by chance, in words."""
         chance = float(np.exp(self._log_q).sum())
         return (
-            f"of {len(self._again)} histograms {sum(self._same)} gave their former label again, "
+            f"{sum(self._same)} of {len(self._again)} histograms gave their former label again, "
             f"where about {chance:.0f} do by chance"
         )
 
@@ -92,20 +92,21 @@ class EmptiedStore:
         at = self._same.index(True)
         return Finding(
             f"after fresh_state emptied the store of kept answers, {self.counted} (odds {odds} to "
-            "1)",
+            "1 against the claim)",
             "labels are a function of the votes, which anybody can compute: noise seeded by a hash "
             "of them, without a secret; or fresh_state does not empty all that keeps answers"
             f"{memory}",
             self.kept[at][0],
         )
 
-    def shown(self) -> str:
-        """What was seen where not too many came again, as the rest of a sentence."""
+    @property
+    def unseen(self) -> str | None:
+        """The warning where no labels could have told."""
         if self.tells:
-            return f"; after fresh_state emptied the store, {self.counted}"
+            return None
         return (
-            "; after fresh_state emptied the store their labels are too predictable to tell new "
-            "ones from former ones"
+            "after fresh_state emptied the store, labels were too predictable to tell new ones from "
+            "former ones: a label that is a function of the votes would not show"
         )
 
 
