@@ -105,8 +105,8 @@ class EmptiedStore:
         if self.tells:
             return None
         return (
-            "after fresh_state emptied the store, labels were too predictable to tell new ones from "
-            "former ones: a label that is a function of the votes would not show"
+            "after fresh_state emptied the store, labels were too predictable to tell new ones "
+            "from former ones: a label that is a function of the votes would not show"
         )
 
 
