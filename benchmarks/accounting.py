@@ -4,10 +4,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dpassay.reference import ConfidentGNMax, Gaussian, digit_histograms
+from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, digit_histograms
+from dpassay.reference.accounting.analyses import Analysis, query_cost
 from dpassay.reference.accounting.confident import confident_cost
+from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
+from dpassay.reference.arrays import Matrix
+from dpassay.verifiers.commands.account import Account, account
+from dpassay.verifiers.inputs.asked_rows import AskedRows
 
 from .timing import in_turn
+
+DISTINCT, EACH = 20_000, 200
+"""Rows of an account, and how many of them are charged one by one, for comparison."""
 
 Row = tuple[str, str, str, str]
 
@@ -16,6 +24,39 @@ ORDERS = np.geomspace(1.1, 500.0, 100)
 
 
 def rows() -> Iterator[Row]:
+    yield from _costs()
+    yield from _accounts()
+
+
+def _accounts() -> Iterator[Row]:
+    """A whole account, beside one that works out its rows one by one."""
+    rng = np.random.default_rng(0)
+    votes = np.array([rng.multinomial(250, p) for p in rng.dirichlet(np.full(10, 0.3), DISTINCT)])
+    mechanism = NoisyArgmax(Gaussian(40.0))
+    analyses: tuple[Analysis, ...] = ("data-dependent", "data-independent")
+    for analysis in analyses:
+
+        def at_once(of: Analysis = analysis) -> Account:
+            return account(AskedRows(votes, None), mechanism, 1e-5, analysis=of)
+
+        def one_by_one(of: Analysis = analysis) -> Epsilon:
+            def cost(orders: Matrix) -> Matrix:
+                each = [query_cost(v, mechanism, orders, of) for v in votes[:EACH]]
+                return np.asarray(np.sum(each, axis=0))
+
+            return best_epsilon(cost, 1e-5)
+
+        together, alone = in_turn(at_once, one_by_one, rounds=3)
+        each, one = together / DISTINCT, alone / EACH
+        yield (
+            f"account, {analysis}, {DISTINCT:,} distinct rows",
+            f"{1.0 / each:,.0f} rows/s",
+            f"a loop over rows: {1.0 / one:,.0f} rows/s",
+            f"{one / each:.1f}",
+        )
+
+
+def _costs() -> Iterator[Row]:
     votes = np.resize(digit_histograms(), (HISTOGRAMS, 10))
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
     together, alone = in_turn(

@@ -10,7 +10,7 @@ SHARES: dict[str, float] = {check.id: check.share for check in CHECKS}
 The probability that a correct deployment fails any check is at most the sum (union bound).
 """
 
-SIMPLEST_SHARE = 1 / 8
+SIMPLEST_SHARE = 1 / 16
 """Share of the search for the simplest histogram that still shows a violation."""
 
 assert math.isclose(sum(SHARES.values()) + SIMPLEST_SHARE, 1.0)

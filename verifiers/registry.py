@@ -30,6 +30,7 @@ CHECKS = (
     Entry("permutation-equivariance", 1 / 16, ("symmetry",)),
     Entry("vote-monotonicity", 1 / 16, ("vote_monotonicity",)),
     Entry("fresh-noise", 1 / 8, ("fresh_noise", "cached_answers")),
+    Entry("order", 1 / 16, ("order",)),
     Entry("abstention", 1 / 16, ("abstention",)),
     Entry("accountant-soundness", 0.0, ("accountant_soundness",)),
     Entry("privacy-claim", 0.0, ("privacy_claim",)),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.reference import ConfidentGNMax, Gaussian, consensus, digit_histograms
 from dpassay.verifiers.commands.account import account
-from dpassay.verifiers.inputs.histogram_file import Asked
+from dpassay.verifiers.inputs.asked_rows import AskedRows
 
 SIGMAS = (40.0, 60.0, 80.0, 100.0)
 CANONICAL = 40.0
@@ -89,12 +89,12 @@ def _embedded() -> Ensemble:
     thirds = np.array_split(order, len(GROUPS))
     chosen = votes[np.concatenate([third[:: len(third) // EACH][:EACH] for third in thirds])]
     budget, delta, noise = 1.97, 1e-5, Gaussian(150.0)
-    rows = [Asked(tuple(int(v) for v in row), None) for row in chosen]
+    rows = [AskedRows(row[None], None) for row in chosen]
     costs, queries = {}, []
     for sample, row in enumerate(rows):
         for sigma in SIGMAS:
             mechanism = ConfidentGNMax(Gaussian(sigma), 200.0, noise)
-            costs[sigma, sample] = account([row], mechanism, delta, repeat=10_000).epsilon.epsilon
+            costs[sigma, sample] = account(row, mechanism, delta, repeat=10_000).epsilon.epsilon
         canonical = ConfidentGNMax(Gaussian(CANONICAL), 200.0, noise)
-        queries.append(account([row], canonical, delta, budget=budget).queries)
+        queries.append(account(row, canonical, delta, budget=budget).queries)
     return Ensemble("digits", chosen, 200.0, noise, budget, delta, np.array(queries), costs)

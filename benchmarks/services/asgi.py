@@ -9,7 +9,10 @@ from .noises import labels
 
 
 async def aggregate(request: Request) -> JSONResponse:
-    return JSONResponse({"labels": labels(await request.json())})
+    client = request.client
+    assert client is not None
+    asked = await request.json()
+    return JSONResponse({"labels": labels(asked, (client.host, client.port))})
 
 
 app = Starlette(routes=[Route("/aggregate", aggregate, methods=["POST"])])

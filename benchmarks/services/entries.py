@@ -41,6 +41,15 @@ ENTRIES = {
         Entry("millisecond-of-call", "each call seeded by its millisecond", "millisecond", _FORKED),
         Entry("race", "threads copy a generator, draw, and put it back", "race", _THREADED),
         Entry("seeds-of-16-bits", "each call seeded by 16 random bits", "16 bits", _FORKED),
+        Entry("noise-of-connection", "one draw for each connection", "connection", _SPAWNED),
+        Entry("noise-of-connection-threads", "the same, behind threads", "connection", _THREADED),
+        Entry(
+            "generator-of-connection",
+            "a generator for each connection, seeded by the system",
+            "own of connection",
+            _SPAWNED,
+            correct=True,
+        ),
         Entry("shared-pool", "4,096 draws made before the fork, at random", "pool", _LOADED_FIRST),
     )
 }

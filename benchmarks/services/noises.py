@@ -13,6 +13,8 @@ SCALE, CLASSES = 40.0, 10
 _POOLED = 4096
 
 Noise = NDArray[np.float64]
+Client = tuple[str, int]
+"""Address and port of a client: new with each connection."""
 
 
 def drawn(rng: np.random.Generator, size: int) -> Noise:
@@ -34,15 +36,15 @@ class Kept:
         if not self.once:
             self.rng = np.random.default_rng(self.seed(number))
 
-    def draw(self, size: int) -> Noise:
-        """Noise (size, classes)."""
+    def draw(self, size: int, client: Client) -> Noise:
+        """Noise (size, classes); client: the other end of the connection."""
         return drawn(self.rng, size)
 
 
 class Raced(Kept):
     """Draws with a copy of the state that all threads share, which is then put in its place."""
 
-    def draw(self, size: int) -> Noise:
+    def draw(self, size: int, client: Client) -> Noise:
         """See `Kept.draw`."""
         mine = np.random.Generator(np.random.PCG64())
         mine.bit_generator.state = self.rng.bit_generator.state
@@ -55,10 +57,33 @@ class Anew:
     """Noise that is drawn for each call by itself."""
 
     def __init__(self, draw: Callable[[int], Noise]) -> None:
-        self.draw = draw
+        self._draw = draw
+
+    def draw(self, size: int, client: Client) -> Noise:
+        """See `Kept.draw`."""
+        return self._draw(size)
 
     def begin(self, number: int) -> None:
         """See `Kept.begin`: all workers draw alike."""
+
+
+class OfConnections(Kept):
+    """Keeps a generator for each connection, and perhaps what it has drawn first.
+
+    once: whether every answer over a connection has the same noise.
+    """
+
+    def __init__(self, *, once: bool) -> None:
+        super().__init__(lambda number: None, once=once)
+        self.generators: dict[Client, np.random.Generator] = {}
+        self.first: dict[Client, Noise] = {}
+
+    def draw(self, size: int, client: Client) -> Noise:
+        """See `Kept.draw`."""
+        rng = self.generators.setdefault(client, np.random.default_rng())
+        if not self.once or size > 1:
+            return drawn(rng, size)
+        return self.first.setdefault(client, drawn(rng, 1))
 
 
 def seeded(seed: Callable[[], int]) -> Anew:
@@ -87,12 +112,14 @@ KINDS: dict[str, Callable[[], Kept | Anew]] = {
     "millisecond": lambda: seeded(lambda: int(1000 * time.time())),
     "16 bits": lambda: seeded(lambda: secrets.randbits(16)),
     "pool": pooled,
+    "connection": lambda: OfConnections(once=True),
+    "own of connection": lambda: OfConnections(once=False),
 }
 
 noise = KINDS[os.environ.get("KIND", "own")]()
 
 
-def labels(asked: dict[str, Any]) -> list[int]:
-    """The reply's labels to a request's histogram and size."""
-    found = (np.array(asked["histogram"]) + noise.draw(asked["size"])).argmax(1)
+def labels(asked: dict[str, Any], client: Client) -> list[int]:
+    """The reply's labels to a request's histogram and size, over the connection of a client."""
+    found = (np.array(asked["histogram"]) + noise.draw(asked["size"], client)).argmax(1)
     return [int(label) for label in found]

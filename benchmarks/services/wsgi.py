@@ -12,6 +12,7 @@ def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable
         start_response("404 Not Found", [("Content-Length", "0")])
         return []
     asked = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
-    sent = json.dumps({"labels": labels(asked)}).encode()
+    client = environ["REMOTE_ADDR"], int(environ["REMOTE_PORT"])
+    sent = json.dumps({"labels": labels(asked, client)}).encode()
     start_response("200 OK", [("Content-Length", str(len(sent)))])
     return [sent]

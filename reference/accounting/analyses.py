@@ -1,9 +1,9 @@
-"""One query's Rényi cost under any mechanism, by the analysis asked for."""
+"""The Rényi cost of a query, or of each of many, under any mechanism, by the analysis asked for."""
 
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from ..arrays import Matrix
@@ -58,31 +58,84 @@ def query_cost(
     ValueError for an invalid histogram, `realised` without `refused`, or a mechanism whose cost is
     not known by this analysis.
     """
-    votes = as_histogram(histogram)
+    given = None if refused is None else np.array([refused])
+    votes = as_histogram(histogram)[None]
+    costs = query_costs(votes, mechanism, orders, analysis, charging=charging, refused=given)
+    return np.asarray(costs[0])
+
+
+@between(Adjacency.REPLACE_ONE)
+def query_costs(
+    histograms: NDArray[np.int64],
+    mechanism: Charged,
+    orders: ArrayLike,
+    analysis: Analysis,
+    *,
+    charging: Charging = "all",
+    refused: NDArray[np.bool_] | None = None,
+) -> Matrix:
+    """Rényi costs (m, n) of one query of each of many histograms (m, c), all at once.
+
+    refused: (m,), by `realised` charging alone; charging and errors are those of `query_cost`, but
+    that histograms are taken to be valid.
+    """
+    a = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     if not isinstance(mechanism, Charged):
         raise unsupported(mechanism, "the cost of a query")
     if analysis == "exact":
-        found = worst_neighbours(votes, mechanism, orders)
-        return np.maximum(found.from_here, found.towards)
+        return np.stack([_exact(votes, mechanism, a) for votes in histograms])
     if analysis == "worst-pair":
-        return worst_pair(mechanism, votes.size, int(votes.sum()), orders).divergence
-    dependent = analysis == "data-dependent"
-    if isinstance(mechanism, NoisyArgmax):
-        return _answer(votes, mechanism.noise, orders, dependent)
-    if charging == "realised" and refused is None:
+        classes, totals = histograms.shape[1], histograms.sum(1).tolist()
+        return np.stack([worst_pair(mechanism, classes, n, a).divergence for n in totals])
+    if charging == "realised" and refused is None and not isinstance(mechanism, NoisyArgmax):
         raise ValueError("charging realised needs to know which queries were refused")
     if isinstance(mechanism, InteractiveGNMax):
-        return interactive_cost(
-            votes, mechanism, orders, analysis=analysis, charging=charging, answered=not refused
+        answered = [True] * len(histograms) if refused is None else (~refused).tolist()
+        return np.stack(
+            [
+                interactive_cost(
+                    votes, mechanism, a, analysis=analysis, charging=charging, answered=given
+                )
+                for votes, given in zip(histograms, answered, strict=True)
+            ]
         )
+    dependent = analysis == "data-dependent"
+    found = _published(
+        histograms, mechanism, a, dependent=dependent, charging=charging, refused=refused
+    )
+    return np.broadcast_to(found, (len(histograms), a.size))
+
+
+def _exact(votes: NDArray[np.int64], mechanism: Charged, orders: Matrix) -> Matrix:
+    """Cost (n,) against the worst neighbours in both directions."""
+    found = worst_neighbours(votes, mechanism, orders)
+    return np.maximum(found.from_here, found.towards)
+
+
+def _published(
+    votes: NDArray[np.int64],
+    mechanism: NoisyArgmax | ConfidentGNMax,
+    orders: Matrix,
+    *,
+    dependent: bool,
+    charging: Charging,
+    refused: NDArray[np.bool_] | None,
+) -> Matrix:
+    """Costs (m, n), or (n,) where they are the same for all histograms (m, c)."""
+    if isinstance(mechanism, NoisyArgmax):
+        return _answer(votes, mechanism.noise, orders, dependent)
     if charging != "realised":
+        analysis: Literal["data-independent", "data-dependent"] = (
+            "data-dependent" if dependent else "data-independent"
+        )
         return confident_cost(votes, mechanism, orders, analysis=analysis, charging=charging)
     test = (
         threshold_data_dependent(votes, mechanism, orders)
         if dependent
         else threshold_data_independent(mechanism.threshold_noise.scale, orders)
     )
-    return test if refused else test + _answer(votes, mechanism.noise, orders, dependent)
+    answer = _answer(votes, mechanism.noise, orders, dependent)
+    return np.where(np.asarray(refused)[:, None], test, test + answer)
 
 
 def answered_share(histogram: ArrayLike, mechanism: Charged) -> float:
@@ -120,6 +173,6 @@ def _answer(votes: ArrayLike, noise: Noise, orders: ArrayLike, dependent: bool) 
         return gnmax_data_dependent(votes, noise.scale, orders)
     if isinstance(noise, Laplace):
         return np.minimum(plain, lnmax_data_dependent(votes, 1.0 / noise.scale, orders))
-    logs = NoisyArgmax(noise).log_probabilities(-np.sort(-np.asarray(votes, dtype=np.float64)))
-    log_q = logsumexp(logs[1:])
+    ranked = -np.sort(-np.asarray(votes, dtype=np.float64), axis=-1)
+    log_q = logsumexp(NoisyArgmax(noise).log_probabilities(ranked)[..., 1:], axis=-1)
     return np.minimum(plain, pure_data_dependent(log_q, pure_epsilon(noise), orders))

@@ -1,5 +1,6 @@
 """From Rényi costs to (epsilon, delta): three published conversions, and a grid that refines."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -64,10 +65,14 @@ def to_epsilon(
     return Epsilon(float(found[best]), float(a[best]))
 
 
-def best_epsilon(cost: Cost, delta: float, conversion: Conversion = balle) -> Epsilon:
+def best_epsilon(
+    cost: Cost, delta: float, conversion: Conversion = balle, pure: float = math.inf
+) -> Epsilon:
     """The least epsilon over all orders, for a cost as a function of orders (n,) -> (n,).
 
-    The grid `ORDERS`, then a search between the neighbours of its best order.
+    The grid `ORDERS`, then a search between the neighbours of its best order. pure: an epsilon at
+    delta 0 of all that is charged, infinity where there is none: what no conversion may exceed
+    (see `at_most_pure`).
     """
     coarse = to_epsilon(ORDERS, cost(ORDERS), delta, conversion)
     place = int(np.searchsorted(ORDERS, coarse.order))
@@ -79,16 +84,32 @@ def best_epsilon(cost: Cost, delta: float, conversion: Conversion = balle) -> Ep
 
     ends = np.log(low - 1.0), np.log(high - 1.0)
     fine = minimize_scalar(epsilon, bounds=ends, method="bounded", options={"xatol": 1e-6})
-    if fine.fun >= coarse.epsilon:
-        return coarse
-    return Epsilon(float(fine.fun), float(1.0 + np.exp(fine.x)))
+    if fine.fun < coarse.epsilon:
+        coarse = Epsilon(float(fine.fun), float(1.0 + np.exp(fine.x)))
+    return at_most_pure(coarse, pure)
 
 
-def most_repeats(costs: ArrayLike, delta: float, epsilon: float, most: int) -> int:
-    """How many times Rényi costs (n,) at `ORDERS` fit epsilon at `delta`: from 0 to `most`."""
+def at_most_pure(found: Epsilon, pure: float) -> Epsilon:
+    """The smaller of an epsilon at some delta and one at delta 0, which holds at every delta.
+
+    pure: the epsilons of pure mechanisms add up to one of their composition (Dwork and Roth 2014,
+    "The Algorithmic Foundations of Differential Privacy", Theorem 3.16); in terms of Rényi costs it
+    is the one of order infinity.
+    """
+    return Epsilon(pure, math.inf) if pure < found.epsilon else found
+
+
+def most_repeats(
+    costs: ArrayLike, delta: float, epsilon: float, most: int, pure: float = math.inf
+) -> int:
+    """How many times Rényi costs (n,) at `ORDERS` fit epsilon at `delta`: from 0 to `most`.
+
+    pure: what one time costs at delta 0, infinity where it has no pure privacy.
+    """
     once = np.asarray(costs, dtype=np.float64)
 
     def fits(repeats: int) -> bool:
-        return to_epsilon(ORDERS, repeats * once, delta).epsilon <= epsilon
+        found = to_epsilon(ORDERS, repeats * once, delta)
+        return min(found.epsilon, repeats * pure if repeats else 0.0) <= epsilon
 
     return last_from_zero(fits, most)

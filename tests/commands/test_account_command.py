@@ -15,6 +15,9 @@ from dpassay.reference import ConfidentGNMax, Exponential, Gaussian, Gumbel, Lap
 from dpassay.reference.accounting.analyses import ANALYSES, query_cost
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.verifiers.commands.account import account
+from dpassay.verifiers.commands.row_costs import RowCosts
+from dpassay.verifiers.inputs.asked_file import read_asked
+from dpassay.verifiers.inputs.asked_rows import AskedRows
 from dpassay.verifiers.inputs.histogram_file import Asked, read_histograms
 from dpassay.verifiers.strategies import histograms
 
@@ -155,7 +158,7 @@ def test_people_are_told_what_a_figure_is_not(tmp_path) -> None:
 def test_json_says_whether_the_charging_is_no_guarantee(charging) -> None:
     """As the text form does. A note printed always, or never, fails one of the three."""
     mechanism = ConfidentGNMax(Gaussian(40.0), 200.0, Gaussian(150.0))
-    found = account([Asked((30, 214, 6), 1)], mechanism, 1e-5, charging=charging)
+    found = account(AskedRows.of([Asked((30, 214, 6), 1)]), mechanism, 1e-5, charging=charging)
     note, printed = found.as_json()["note"], found.as_text()
     assert ("not a guarantee" in printed) == (charging == "expected")
     assert (note is not None) == (charging == "expected")
@@ -205,7 +208,7 @@ def test_exact_is_below_every_bound_that_covers_both_directions(mechanism, histo
 @given(histogram=histograms(4, 60), repeats=st.integers(1, 500))
 def test_the_budget_is_used_to_the_last_query(histogram, repeats) -> None:
     """As many fit the cost of n as n, and no more."""
-    rows = [type("Asked", (), {"histogram": tuple(histogram.tolist()), "label": None})()]
+    rows = AskedRows(histogram[None], None)
     mechanism = NoisyArgmax(Gaussian(30.0))
     spent = account(rows, mechanism, 1e-6, repeat=repeats).epsilon.epsilon
     fits = account(rows, mechanism, 1e-6, budget=spent * (1 + 1e-4)).queries
@@ -232,7 +235,12 @@ def test_the_budget_is_used_to_the_last_query(histogram, repeats) -> None:
         ("1,2\n1,2,3\n", GNMAX, "line 2: 3 columns, but 2 in the first row"),
         ("1,-2\n", GNMAX, "line 1: histogram has -2 votes for class 1"),
         ("5\n", GNMAX, "line 1: histogram [5]: expected at least two classes"),
-        (ROW, ["--noise", "gaussian:4"], "Choose from: gnmax, lnmax, confident-gnmax"),
+        (ROW, ["--noise", "gaussian:4"], "expected --mechanism and --noise, or --claim FILE"),
+        (ROW, ["--mechanism", "gmax"], "is not one of 'gnmax', 'lnmax', 'confident-gnmax'"),
+        (ROW, [*GNMAX, "--claim", "a.toml"], "give one or the other"),
+        ("a,time\n9,1\n", GNMAX, "line 1: a column named time, as logs have, but none named label"),
+        ('{"id": "a", "label": 1}\n', GNMAX, "line 1: no histogram: id 'a' needs [inputs]"),
+        ('{"histogram": [9, 1]}\n', GNMAX, "line 1: label 'None' is not a whole number"),
         ("0,0\n", [*GNMAX, "--analysis", "exact"], "no votes, so no neighbour"),
         (ROW, ["--mechanism", "lnmax", "--noise", "gaussian:4"], "lnmax takes laplace noise"),
         (ROW, [*GNMAX, "--threshold", "4"], "--threshold belongs to confident-gnmax"),
@@ -261,3 +269,84 @@ def test_bad_input_is_one_line_on_stderr(tmp_path, text, arguments, message) -> 
 def test_a_missing_file_is_one_line(tmp_path) -> None:
     with pytest.raises(ValueError, match="No such file"):
         read_histograms(str(tmp_path / "nowhere.csv"))
+
+
+def as_json_lines(text):
+    """A CSV with a label column as JSON Lines, each row with its time."""
+    rows = [[int(cell) for cell in line.split(",")] for line in text.splitlines()[1:]]
+    return "".join(
+        json.dumps({"time": n, "histogram": votes, "label": label}) + "\n"
+        for n, (*votes, label) in enumerate(rows)
+    )
+
+
+def test_logs_are_read_as_verify_reads_them(tmp_path) -> None:
+    """In every form the same rows: a time that passed for votes would change the cost."""
+    options = [*CONFIDENT, "--delta", "1e-5", "--charging", "realised"]
+    text = f"{HEADER},label\n{ROW},-1\n{ROW},7\n{ROW[::-1]},1\n"
+    timed = "".join(f"{n if n else 'time'},{line}\n" for n, line in enumerate(text.splitlines()))
+    found = charged(text, *options, folder=tmp_path)
+    for other in (as_json_lines(text), timed, text.replace("\n", "\r\n"), text.replace(",", ", ")):
+        assert charged(other, *options, folder=tmp_path) == found
+
+
+def test_a_claim_tells_the_mechanism_and_its_inputs(tmp_path) -> None:
+    """A log that names its inputs by id costs what their votes cost."""
+    votes = [214, 30, 6]
+    (tmp_path / "inputs.jsonl").write_text(json.dumps({"id": "a", "histogram": votes}) + "\n")
+    claim = tmp_path / "claim.toml"
+    claim.write_text(
+        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 250\n'
+        f'[inputs]\nfile = "{tmp_path / "inputs.jsonl"}"\n'
+    )
+    told = ["--claim", str(claim), "--delta", "1e-5"]
+    found = charged('{"id": "a", "label": 0}\n' * 3, *told, folder=tmp_path)
+    assert found == charged("214,30,6\n" * 3, *GNMAX, "--delta", "1e-5", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["3,4\n5,6", "a,label,b\n3,-1,4\n\n5,1,6\n", "\ufeff3,4\r\n5,6\r\n", "1,0\n0,1\n"]
+)
+def test_rows_of_digits_are_read_at_once_and_alike(tmp_path, text) -> None:
+    """As cell by cell; catches a label among the votes, and a header that is asked."""
+    path = tmp_path / "histograms.csv"
+    path.write_text(text, newline="")
+    found = read_asked(str(path))
+    wanted = AskedRows.of(read_histograms(str(path)))
+    np.testing.assert_array_equal(found.histograms, wanted.histograms)
+    assert (found.labels is None) == (wanted.labels is None)
+    np.testing.assert_array_equal(found.refused, wanted.refused)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
+@pytest.mark.parametrize("analysis", ANALYSES)
+@pytest.mark.parametrize("charging", ["expected", "realised", "all"])
+def test_rows_cost_what_each_costs_alone(mechanism, analysis, charging) -> None:
+    """By kinds, whatever the order of the votes: catches rows that are taken for others' kind."""
+    votes = np.array([[30, 20, 10, 0], [0, 10, 20, 30], [30, 15, 15, 0], [60, 0, 0, 0]])
+    labels = np.array([0, 3, 1, 0])
+    if isinstance(mechanism, ConfidentGNMax):
+        labels[1] = -1
+    found = RowCosts(AskedRows(votes, labels), mechanism, analysis, charging, None).total(ORDERS)
+    each = [
+        query_cost(row, mechanism, ORDERS, analysis, charging=charging, refused=label == -1)
+        for row, label in zip(votes, labels, strict=True)
+    ]
+    np.testing.assert_allclose(found, np.sum(each, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("analysis", ["data-independent", "data-dependent"])
+def test_pure_mechanisms_cost_no_more_than_their_pure_bound(tmp_path, analysis) -> None:
+    """At scale 0.05 an answer costs 40 at delta 0; the conversion alone said 40.0002.
+
+    Twice as many fit twice the budget, which the conversion would not allow.
+    """
+    options = ["--mechanism", "lnmax", "--noise", "laplace:0.05", "--analysis", analysis]
+    found = charged("50,50\n", *options, "--delta", "1e-5", folder=tmp_path)
+    assert (found["epsilon"], found["order"]) == (40.0, None)
+    assert (
+        "(pure privacy, added up"
+        in run("50,50\n", *options, "--delta", "1e-5", folder=tmp_path).stdout
+    )
+    fits = charged("50,50\n", *options, "--delta", "1e-5", "--epsilon", "80", folder=tmp_path)
+    assert fits["queries"] == 2

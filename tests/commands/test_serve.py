@@ -228,5 +228,5 @@ def test_without_the_extra_the_command_to_get_it_is_printed() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert found.returncode == 2
-    words = "serve needs uvicorn, of the extra: pip install '.[serve]' in the clone brings it"
+    words = "serve needs uvicorn, which is not installed: pip install uvicorn"
     assert found.stderr == f"dpassay: {words}\n"

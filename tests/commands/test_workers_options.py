@@ -106,5 +106,5 @@ def test_without_distributed_one_line_says_what_to_install(histograms, monkeypat
     done = typed("account", histograms, *ACCOUNT, "--dask", "tcp://127.0.0.1:1")
     assert done.returncode == 2
     assert done.stderr == (
-        "dpassay: this needs distributed, which is not installed: pip install distributed\n"
+        "dpassay: --dask needs distributed, which is not installed: pip install distributed\n"
     )

@@ -129,7 +129,7 @@ def test_every_check_of_the_contract_is_listed(refuted) -> None:
     contract = (
         "class-probabilities shift-invariance permutation-equivariance vote-monotonicity "
         "noise-scale fresh-noise input-contract accountant-soundness privacy-claim privacy-audit "
-        "budget-enforcement abstention histogram-leakage"
+        "budget-enforcement abstention histogram-leakage order"
     )
     assert {found.id for found in refuted.checks} == set(contract.split()) == set(SHARES)
     for found in refuted.checks:

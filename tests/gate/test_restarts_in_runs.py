@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from runs import claimed, result
 
+from dpassay.reference.clock import run_clock
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.embedded import reference_target
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate import lives, verify
 from dpassay.verifiers.gate.selection import select
 from dpassay.verifiers.targets import InProcessTarget, NotOffered, TargetError
 
@@ -101,6 +102,86 @@ def test_workers_are_compared_after_a_restart_too(alike) -> None:
     found = result(report, "fresh-noise")
     assert found.verdict == ("fail" if alike else "pass")
     assert not alike or "a forked worker" in found.diagnosis
+
+
+class InTurn(Restartable):
+    """Every start takes the next of so many seeds; before and after it says whether it starts."""
+
+    def __init__(self, seeds, refuses=()):
+        self.seeds = itertools.cycle(range(seeds))
+        self.refuses, self.tried = refuses, 0
+        super().__init__(gaussian(next(self.seeds)))
+
+    def restart(self):
+        self.tried += 1
+        if self.tried in self.refuses:
+            raise TargetError("start request repeated too quickly")
+        self._bind(gaussian(next(self.seeds)))
+
+
+@pytest.mark.parametrize("seeds", [2, 8, 50])
+def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
+    """Catches a comparison with the life before alone, or with the run's own first labels.
+
+    Null: fifty seeds do not come again in a run. At the claim's false_alarm of 0.001.
+    """
+    target = InTurn(seeds)
+    report = verify(target, claim(), seed=0, selection=ALONE)
+    found = result(report, "fresh-noise")
+    assert found.verdict == ("fail" if seeds < 50 else "pass")
+    if seeds < 50:
+        assert "few seeds take turns" in found.diagnosis
+        assert target.tried == seeds  # and no more, once it is found
+    else:
+        assert "a seed that comes again after up to 9 starts would have shown" in found.message
+        assert target.tried == 2 + lives.MORE
+
+
+def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
+    monkeypatch.setattr(lives, "_QUICK", 0.0)
+    target = InTurn(8)
+    report = verify(target, claim(), seed=0, selection=ALONE)
+    assert report.verdict is Verdict.PASS
+    assert target.tried == 2
+    told = result(report, "fresh-noise").message
+    assert "comes again after every start would have shown, and no other, as a start takes" in told
+
+
+def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch) -> None:
+    """A service's manager may refuse that: no fault of the deployment, which must be up again."""
+    monkeypatch.setattr(lives, "_PAUSE", 0.0)
+    target = InTurn(8, refuses=(6,))
+    report = verify(target, claim(restart="true"), seed=0, selection=ALONE)
+    assert report.verdict is Verdict.PASS
+    assert target.tried == 7
+    told = result(report, "fresh-noise").message
+    assert "up to 4 starts would have shown, and no other, as its restart failed after 3" in told
+    alone = verify(InTurn(8, refuses=(6,)), claim(), seed=0, selection=ALONE)
+    assert alone.verdict is Verdict.ERROR
+
+
+class Kept:
+    """Keeps what a comparison of lives says."""
+
+    def __init__(self):
+        self.few = None
+
+    def note_few_lives(self, why):
+        self.few = why
+
+
+@pytest.mark.parametrize(
+    ("start", "left", "why"),
+    [(0.9, 10_000, "too little time is left"), (0.1, 31, "no queries are left")],
+)
+def test_more_lives_are_only_begun_where_time_and_queries_last(start, left, why) -> None:
+    target, check = InTurn(8), Kept()
+    compared = lives.Lives(target, claim(), np.array([20, 10, 6, 4]))
+    compared.start = start
+    with run_clock(60.0):
+        compared.compare_more(check, left, lambda: True)
+    assert check.few == why
+    assert target.tried == compared.queries == 0
 
 
 @pytest.fixture(scope="module")

@@ -96,11 +96,12 @@ def test_kept_answers_are_asked_again_alone() -> None:
 
 
 def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
-    """Half the noise shows in labels and scale; the symmetries hold all the same."""
-    report = run(small_claim(), select(skip=["class-probabilities", "noise-scale"]), scale=0.5)
+    """Half the noise shows in labels, scale and order; the symmetries hold all the same."""
+    skipped = select(skip=["class-probabilities", "noise-scale", "order"])
+    report = run(small_claim(), skipped, scale=0.5)
     assert report.verdict is Verdict.PASS
     assert report.warnings[0].startswith(
-        "left out by --skip: class-probabilities, noise-scale; the verdict says nothing"
+        "left out by --skip: class-probabilities, noise-scale, order; the verdict says nothing"
     )
     assert run(small_claim(), select(["noise-scale"]), scale=0.5).verdict is Verdict.FAIL
 

@@ -32,6 +32,7 @@ QUICK = {
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",
     "late": "none-among-first-2000",
+    "order": "second-answers-bare",
     "output": "noisy-maximum-itself sorted-in-a-call",
     "screening": "scales-swapped screens-the-winner one-screening-a-call",
     "accounting": "charges-half never-stops",

@@ -5,18 +5,18 @@ import os
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from followed import CLAIM, HEAD, content, lines, run_out
 from http_server import Server
 from rich.console import Console
 from small import small_claim
@@ -37,43 +37,7 @@ from dpassay.verifiers.logs.metrics import Metrics
 from dpassay.verifiers.logs.monitor import Monitor
 from dpassay.verifiers.reporting.monitor_screen import page
 
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-"""
-HISTOGRAMS = np.array([(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0)])
-
-
-def lines(rows: int, seed: int, scale: float = 1.0) -> str:
-    """Rows of CSV without a header."""
-    rng = np.random.default_rng(seed)
-    votes = HISTOGRAMS[rng.integers(0, 4, rows)]
-    labels = (votes + rng.normal(0.0, 10.0 * scale, votes.shape)).argmax(-1)
-    return "".join(f"{','.join(map(str, h))},{y}\n" for h, y in zip(votes, labels, strict=True))
-
-
-HEAD = "a,b,c,d,label\n"
-
-
-def run_out(log: Any, folder: Any, claim: Any = None) -> Monitor:
-    """A monitor that has read to the end of a log, and has given its state back."""
-    monitor = Monitor(str(log), claim or small_claim(), str(folder), once=True)
-    try:
-        while monitor.step() or not monitor.source.ended:
-            pass
-    finally:
-        monitor.close()
-    return monitor
-
-
-def content(folder: Any) -> list[Any]:
-    """Everything that a state holds."""
-    with closing(sqlite3.connect(folder / "monitor.sqlite")) as base:
-        tables = ("state", "histograms", "inputs")
-        return [base.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in tables]
+QUERIES = {"epsilon": 1e4, "delta": 1e-5, "queries": 700, "scope": "any-queries"}
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow("more kills"))])
@@ -136,19 +100,6 @@ def test_what_is_appended_is_read_on_and_the_fault_is_told_once(tmp_path) -> Non
     assert again.evidence.asked == 5500
 
 
-def test_a_line_that_is_still_being_written_is_waited_for(tmp_path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text(HEAD + "20,15,5,0,0\n20,15,5,")
-    monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=False)
-    assert monitor.step() == 1
-    assert monitor.step() == 0
-    with log.open("a") as file:
-        file.write("0,1\n")
-    assert monitor.step() == 1
-    assert not monitor.source.ended
-    monitor.close()
-
-
 def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
     log, state = tmp_path / "log.csv", tmp_path / "state"
     log.write_text(HEAD + lines(50, 6))
@@ -165,13 +116,6 @@ def test_what_does_not_fit_a_state_is_one_line(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LogError, match="--state"):
         Monitor(str(log), small_claim(), str(tmp_path / "file"), once=True)
-
-
-def test_a_named_pipe_is_told_to_come_by_standard_input(tmp_path) -> None:
-    """Nobody writes to it: catches an open that waits for ever."""
-    os.mkfifo(tmp_path / "log")
-    with pytest.raises(LogError, match="expected a file, or - for standard input"):
-        Monitor(str(tmp_path / "log"), small_claim(), str(tmp_path / "state"), once=False)
 
 
 def test_a_bad_row_ends_it_and_loses_nothing_before(tmp_path) -> None:
@@ -207,19 +151,45 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
 def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> None:
     monkeypatch.setenv(SECRET, "kept")
     server = requests_to([500, 200])
-    alarm = Alarm.now("noise-scale", 12, "the noise is not of the claimed scale")
+    alarm = Alarm.now("noise-scale", 12, "1772366400.5", "the noise is not of the claimed scale")
     assert "did not reach" in (send(alarm, server.url) or "")
     assert send(alarm, server.url) is None
     *_, content, headers = server.asked[-1]
     assert content == alarm.as_json()
-    assert set(alarm.as_json()) == {"alarm", "row", "message", "time"}
+    assert set(alarm.as_json()) == {"alarm", "row", "message", "time", "detected"}
     assert headers["X-Dpassay-Signature"] == signature(json.dumps(content).encode(), "kept")
     with pytest.raises(LogError, match="expected http:// or https://"):
         check_webhook("http://[::1")
 
 
+@pytest.mark.parametrize("written", ["2026-03-01T12:00:{:02}+01:00", "{}.5", None])
+def test_the_time_of_an_alarm_is_that_of_its_row(tmp_path, written) -> None:
+    """As the log writes it, with the time of detection beside; catches an alarm of old rows that
+    seems to be of now. The row is deep in a step, so that the first or last row's time shows.
+    """
+    log, rows = tmp_path / "log.csv", lines(700, 3).splitlines() + lines(40, 4).splitlines()
+    if written is None:
+        log.write_text(HEAD + "".join(f"{row}\n" for row in rows))
+    else:
+        times = [written.format(i // 20) for i in range(740)]
+        both = zip(rows, times, strict=True)
+        log.write_text("a,b,c,d,label,time\n" + "".join(f"{row},{t}\n" for row, t in both))
+    run_out(log, tmp_path / "state", small_claim(privacy=QUERIES))
+    again = Monitor(str(log), small_claim(privacy=QUERIES), str(tmp_path / "state"), once=True)
+    (alarm,), snapshot = again.alarms, again.snapshot()
+    again.close()
+    assert (alarm.check, alarm.row) == ("privacy-claim", 701)
+    assert alarm.time == (None if written is None else written.format(35))
+    seen = datetime.fromisoformat(alarm.detected)
+    assert timedelta(0) <= datetime.now(UTC) - seen < timedelta(minutes=5)
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(page(str(log), small_claim(), snapshot))
+    when = "" if written is None else f" at {alarm.time}"
+    assert f"ALARM by row 701{when}: more queries were answered" in console.export_text()
+
+
 def test_alarms_that_were_not_told_are_told_later(tmp_path, requests_to, capsys) -> None:
-    """Catches alarms that a crash, a full stdout or a webhook that is down would lose for ever."""
+    """Catches alarms that a crash or a webhook that is down would lose for ever."""
     log = tmp_path / "log.csv"
     log.write_text(HEAD + lines(2000, 11, 0.5))
     run_out(log, tmp_path / "state")  # ended before it told anybody
@@ -236,25 +206,32 @@ def test_alarms_that_were_not_told_are_told_later(tmp_path, requests_to, capsys)
     later.close()
 
 
-def test_a_log_that_is_another_one_is_not_read_on(tmp_path) -> None:
-    log, state = tmp_path / "log.csv", tmp_path / "state"
-    log.write_text(HEAD + lines(50, 12))
-    monitor = Monitor(str(log), small_claim(), str(state), once=False)
-    monitor.step()
-    log.write_text(HEAD)
-    with pytest.raises(LogError, match="shorter than what was read of it"):
-        monitor.step()
-    monitor.close()
-    log.write_text("d,c,b,a,label\n" + lines(50, 12))
-    with pytest.raises(LogError, match="begins otherwise"):
-        run_out(log, state)
-    log.write_text(HEAD + lines(50, 12))
-    monitor = Monitor(str(log), small_claim(), str(state), once=False)
-    log.rename(tmp_path / "old.csv")
-    log.write_text(HEAD + lines(50, 12))
-    with pytest.raises(LogError, match="another file has taken its place"):
-        monitor.step()
-    monitor.close()
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="it is Linux's own")
+def test_a_full_stdout_leaves_alarms_to_the_next_run(tmp_path) -> None:
+    """The status is that of the alarm; catches "lost", and alarms noted as printed that were not.
+
+    What is told then is the row's own alarm, and once.
+    """
+    log, claim = tmp_path / "log.csv", tmp_path / "claim.toml"
+    claim.write_text(CLAIM)
+    log.write_text(HEAD + lines(2000, 11, 0.5))
+    words = ["monitor", str(log), "--claim", str(claim), "--state", str(tmp_path / "state")]
+    words.append("--once")
+    command = [sys.executable, "-m", "dpassay.verifiers.cli", *words]
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert found.returncode == 1
+    assert (
+        "dpassay: stdout cannot be written: No space left on device; alarms are kept in "
+        f"{tmp_path / 'state'}, and the next run prints them\n"
+    ) in found.stderr
+    assert "lost" not in found.stderr
+    again = typed(*words)
+    assert again.returncode == 1
+    assert "class-probabilities" in {
+        json.loads(line)["alarm"] for line in again.stdout.splitlines()
+    }
+    assert typed(*words).stdout == ""
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def test_a_missing_package_of_a_claim_is_said_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was found after 38,237 queries, and told as if the target had not answered."""
-    monkeypatch.setattr("dpassay.verifiers.cli.of_numbers.find_spec", lambda _name: None)
+    monkeypatch.setattr("dpassay.verifiers.optional_packages.find_spec", lambda _name: None)
     (tmp_path / "people.csv").write_text("sex,a,income\n" + "0,1.0,0\n1,2.0,1\n" * 20)
     (tmp_path / "claim.toml").write_text(
         '[mechanism]\nname = "noisy-gradient"\nnoise = "gaussian:1"\nadjacency = "add-remove"\n'

@@ -8,6 +8,7 @@ from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.planning.plan import Plan, Stream
 from dpassay.verifiers.planning.planner import make_plan
 from dpassay.verifiers.planning.roles import Role, Traits, anchors
+from dpassay.verifiers.planning.traffic import Traffic
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 
@@ -42,7 +43,8 @@ def test_neighbours_are_two_streams_of_one_role() -> None:
 
 def test_streams_that_tell_the_scale_come_first() -> None:
     claim, votes = plan().claim, tuple(range(10))
+    traffic = Traffic(claim.mechanism, 0, 0)
     streams = (Stream(Role.EXPLORER, votes, 1), Stream(Role.PROBE, votes, 1))
     with pytest.raises(ValueError, match="come before"):
-        Plan(claim, streams, (), {}, ())
-    assert Plan(claim, streams[::-1], (), {}, ()).deep == 1
+        Plan(claim, streams, (), {}, (), traffic)
+    assert Plan(claim, streams[::-1], (), {}, (), traffic).deep == 1

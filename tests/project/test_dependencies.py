@@ -93,7 +93,10 @@ def test_the_command_that_needs_jax_says_so_in_one_line() -> None:
     asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
     found = without_them("reconstruct", *asked, "--method", "gradient-descent")
     assert found.returncode == 2
-    assert found.stderr == "dpassay: this needs jax, which is not installed: pip install jax\n"
+    assert (
+        found.stderr
+        == "dpassay: --method gradient-descent needs jax, which is not installed: pip install jax\n"
+    )
     assert found.stdout == ""
 
 
@@ -102,3 +105,69 @@ def test_the_command_that_needs_jax_says_so_in_one_line() -> None:
 def test_the_other_methods_need_none(method) -> None:
     asked = ("--counts", "620,230,100,50", "--noise", "gaussian:40", "--teachers", "120")
     assert without_them("reconstruct", *asked, "--method", method).returncode == 0
+
+
+PEOPLE = ("--data", "people.csv", "--label", "income", "--attribute", "sex")
+AT_ONCE = """
+import atexit, sys
+from importlib.abc import MetaPathFinder
+
+absent = sys.argv.pop(1)
+
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+atexit.register(lambda: print("numpy" in sys.modules))
+from dpassay.verifiers.cli import main
+
+sys.argv[0] = "dpassay"
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "needs"),
+    [
+        ("jax", ("play", "m.py:f", *PEOPLE), "play needs jax"),
+        ("sklearn", ("play", "m.py:f", *PEOPLE), "play needs scikit-learn"),
+        ("optax", ("play", "m.py:f", *PEOPLE, "--defence", "dp-sgd"), "play needs optax"),
+        ("sklearn", ("chain",), "chain needs scikit-learn"),
+        ("pandas", ("chain", "--data", "people.csv"), "chain needs pandas"),
+        ("sklearn", ("audit", "--mechanism", "pate"), "audit --mechanism needs scikit-learn"),
+        ("distributed", ("verify", "--dask", "tcp://h:1"), "--dask needs distributed"),
+        ("starlette", ("serve",), "serve needs starlette"),
+        (
+            "prometheus_client",
+            ("monitor", "a.csv", "--claim", "a", "--state", "b", "--metrics-port", "9999"),
+            "--metrics-port needs prometheus_client",
+        ),
+        (
+            "jax",
+            (
+                *("reconstruct", "--noise", "gaussian:4", "--teachers", "9", "--counts", "5,4"),
+                *("--method", "gradient-descent"),
+            ),
+            "--method gradient-descent needs jax",
+        ),
+    ],
+)
+def test_a_missing_package_is_said_before_anything_is_loaded(module, arguments, needs) -> None:
+    """Catches a command that loads, or works, for seconds and then finds that a package is absent.
+
+    On a busy machine `play` took 55 seconds for it.
+    """
+    found = subprocess.run(
+        [sys.executable, "-c", AT_ONCE, module, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (found.returncode, found.stdout) == (2, "False\n"), found.stderr
+    assert found.stderr.startswith(f"dpassay: {needs}, which is not installed: pip install ")
+    assert found.stderr.count("\n") == 1

@@ -3,6 +3,7 @@
 Found this way: `query_cost` charged Interactive-GNMax as Confident-GNMax, 880 times too little.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +32,11 @@ from dpassay.reference.accounting.interactive import interactive_cost
 from dpassay.reference.accounting.knn import knn_data_independent
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.accounting.pairs import worst_neighbours
+from dpassay.reference.accounting.pure import pure_epsilon
 from dpassay.reference.accounting.release_costs import CountedCost, release_costs
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.commands.account import account
-from dpassay.verifiers.inputs.histogram_file import Asked
+from dpassay.verifiers.inputs.asked_rows import AskedRows
 from dpassay.verifiers.strategies import histograms
 
 ORDERS = np.array([1.5, 2.0, 3.0, 8.0, 20.0, 60.0])
@@ -218,16 +220,21 @@ class AccountantConformance(Conformance):
             forth, back = found.from_here, found.towards
             return queries * (forth if self.one_sided else np.maximum(forth, back))
 
-        return best_epsilon(cost, DELTA).epsilon
+        return best_epsilon(cost, DELTA, pure=queries * pure_of(mechanism)).epsilon
+
+
+def pure_of(mechanism):
+    """Epsilon of one query at delta 0, infinity where there is none."""
+    return math.inf if isinstance(mechanism.noise, Gaussian) else pure_epsilon(mechanism.noise)
 
 
 class TestAccount(AccountantConformance):
     one_sided, analysis = True, "data-dependent"
 
     def epsilon(self, votes, mechanism, queries):
-        rows = [Asked(tuple(int(v) for v in votes), None)] * queries
+        rows = AskedRows(np.tile(votes, (queries, 1)), None)
         options = {"analysis": self.analysis, "charging": "all"}
-        return account(rows, mechanism, DELTA, **options).epsilon.epsilon if rows else 0.0
+        return account(rows, mechanism, DELTA, **options).epsilon.epsilon if queries else 0.0
 
 
 class TestLedger(AccountantConformance):

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pickle
+import secrets
 import signal
 import socket
 import subprocess
@@ -111,6 +112,18 @@ def store_of(process: int) -> Path:
     return Path(tempfile.gettempdir()) / f"dpassay-zoo-{process}"
 
 
+def started(folder: str) -> int:
+    """How often it was started before, by a counter on disk."""
+    file = Path(folder) / "starts"
+    count = int(file.read_text()) if file.exists() else 0
+    file.write_text(str(count + 1))
+    return count
+
+
+def of_seeds_in_turn(seeds: int) -> Callable[[str], Gnmax]:
+    return lambda folder: Gnmax(np.random.default_rng(1000 + started(folder) % seeds))
+
+
 of_the_process_id = Gnmax(np.random.default_rng(os.getpid()))
 of_the_system = Gnmax(np.random.default_rng())
 
@@ -119,6 +132,11 @@ SPEAKING: dict[str, Callable[..., Gnmax]] = {
     "of-the-system": lambda: Gnmax(np.random.default_rng()),
     "saved-every-50": lambda folder: Saving(folder, 50),
     "saved-every-call": lambda folder: Saving(folder, 1),
+    "eight-in-turn": of_seeds_in_turn(8),
+    "four-in-turn": of_seeds_in_turn(4),
+    "counted-with-entropy": lambda folder: Gnmax(
+        np.random.default_rng([started(folder) % 8, secrets.randbits(128)])
+    ),
     "cached-in-memory": Caching,
     "cached-on-disk": Caching,
     "hashed": lambda folder: Hashed(),

@@ -96,6 +96,8 @@ _REUSE = {
     "antithetic-shuffled": BALANCED,
     "part-of-the-noise-once-a-call": "something is drawn once per call",
     "seed-behind-a-server": "a fixed seed",
+    "eight-seeds-in-turn": "few seeds take turns",
+    "four-seeds-in-turn": "few seeds take turns",
     "seed-of-the-process-id": "the process id",
     "seed-of-the-process-id-by-command": "the process id",
     "state-saved-every-50-calls": "its state is saved now and then",

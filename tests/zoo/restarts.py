@@ -87,6 +87,12 @@ shelf.makes(
     "The generator is saved after every 50 calls; a restart replays those since.",
 )(speaking_from_a_folder("saved-every-50"))
 shelf.makes(
+    "eight-seeds-in-turn", "Every start takes the next of eight seeds, by a counter on disk."
+)(speaking_from_a_folder("eight-in-turn"))
+shelf.makes("four-seeds-in-turn", "The same with four seeds.")(
+    speaking_from_a_folder("four-in-turn")
+)
+shelf.makes(
     "cache-in-memory",
     "Answers are kept as claimed, but in memory: every restart draws each of them anew.",
     claim=CACHING,
@@ -114,6 +120,9 @@ correct.makes("seeded-by-the-system-by-command", "The same in a command of any l
 correct.makes(
     "state-saved-every-call", "One stream over all restarts: saved before an answer goes out."
 )(speaking_from_a_folder("saved-every-call"))
+correct.makes(
+    "counter-with-entropy", "Seeded by a counter of starts that goes round, and by the system."
+)(speaking_from_a_folder("counted-with-entropy"))
 correct.makes("cache-on-disk", "Answers are kept over restarts, as claimed.", claim=CACHING)(
     speaking_from_a_folder("cached-on-disk")
 )

@@ -10,6 +10,7 @@ from .fresh_noise import FreshNoise
 from .histogram_leakage import HistogramLeakage
 from .input_contract import InputContract
 from .noise_scale import NoiseScale
+from .order import Order
 from .privacy_audit import PrivacyAudit
 from .privacy_claim import PrivacyClaimCheck
 from .symmetry import Symmetry
@@ -27,6 +28,7 @@ __all__ = [
     "HistogramLeakage",
     "InputContract",
     "NoiseScale",
+    "Order",
     "PrivacyAudit",
     "PrivacyClaimCheck",
     "Symmetry",

@@ -45,12 +45,13 @@ class How:
 
     turn: by how many places the classes were numbered on; calls: sizes of the calls that gave them,
     none where nothing is known of them; goes_on: labels of another stream were drawn between these
-    and are still to come.
+    and are still to come; connections: over which each call came, where they were kept.
     """
 
     turn: int = 0
     calls: tuple[int, ...] = ()
     goes_on: bool = False
+    connections: tuple[tuple[int, ...], ...] = ()
 
     @property
     def single(self) -> bool:

@@ -16,6 +16,7 @@ from ..evidence import (
     Dispersion,
     Frozen,
     InTurn,
+    OfConnections,
     Outcomes,
     Periodic,
     Repetition,
@@ -38,18 +39,20 @@ from .same_places import SamePlaces
 from .spec import CACHED, CheckSpec, Phase, lacks_nothing
 
 _WEIGHTS = {
-    "together": 0.16,  # copies at one distance on all anchors, or labels that avoid each other
+    "together": 0.14,  # copies at one distance on all anchors, or labels that avoid each other
     "single": 0.12,  # the same on one histogram
-    "dependent": 0.12,
+    "dependent": 0.1,
     "periodic": 0.08,
-    "frozen": 0.1,
-    "calls": 0.1,  # a call copies an earlier one
+    "frozen": 0.08,
+    "calls": 0.08,  # a call copies an earlier one
     "neighbours": 0.06,  # labels of two histograms have the same noise at the same place
     "totals": 0.03,  # so have labels of two totals
     "in turn": 0.04,  # a label depends on that of another histogram, asked just before
     "dispersed": 0.06,  # the counts of a call vary less, or more, than those of independent labels
     "spread": 0.05,  # so do those of so many labels of a histogram after so many, over calls
     "restarted": 0.08,
+    "recurring": 0.04,  # a life begins as one of the lives before it
+    "connection": 0.04,  # labels over a kept connection have a law of their own
 }
 
 _BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_logs`
@@ -104,6 +107,8 @@ class FreshNoise(Judged):
         self._same = [histograms.index(votes) for votes in histograms]  # asked in several ways
         self._places = SamePlaces(plan, self._same)
         self._lives = ComparedLives(plan.log_q[self._fresh])
+        self._connections = OfConnections(plan.log_q[self._fresh])
+        self._of_connections = ""
         self._together = np.zeros((WAGERS, LONGEST))
         self._counts = np.zeros((streams, outcomes))
         self._misfit = np.zeros(streams)
@@ -137,6 +142,8 @@ class FreshNoise(Judged):
         copies.observe(outcomes)
         dependent.observe(outcomes)
         self._by_call(stream, outcomes, how.calls or (outcomes.size,))
+        if how.connections:
+            self._connections.observe(outcomes, how.connections)
         self._logs[0, stream] = copies.log_e_value - self._misfit[stream]
         self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
         self._logs[2, stream] = self._dispersed[stream].log_e_value
@@ -177,15 +184,39 @@ class FreshNoise(Judged):
         """Says that so many labels will compare lives of the target: no verdict without them."""
         self._lives.owed = labels
 
+    def note_connections(self, told: str) -> None:
+        """Adds what kept connections have shown, for a sentence that goes before."""
+        self._of_connections += told
+
+    def begin_life(self, first: Labels, *, new: bool = True) -> None:
+        """Takes the first labels of a life, which no other method takes where it is new."""
+        self._lives.begin(first, new=new)
+        if new:
+            self.queries += first.size
+            self._look()
+
+    def note_few_lives(self, why: str) -> None:
+        """Keeps why no more lives were compared."""
+        self._lives.why_few = why
+
     def observe_restart(
-        self, earlier: Labels, again: Labels, kind: str = "restarted", unseen: str | None = None
+        self,
+        earlier: Labels,
+        again: Labels,
+        kind: str = "restarted",
+        unseen: str | None = None,
+        *,
+        begins: bool = False,
     ) -> None:
         """Takes labels of one histogram, the fresh stream's: of earlier lives, and a new one's.
 
-        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show. Labels
-        that are `compared` with those of an earlier report are still to be seen by `observe`.
+        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show; begins:
+        whether these are the first labels of a life. Labels that are `compared` with those of an
+        earlier report are still to be seen by `observe`.
         """
         self._lives.observe(earlier, again, kind, unseen)
+        if begins:
+            self._lives.begin(again, new=True)
         if kind != "compared":
             self.queries += again.size
             self._look()
@@ -211,6 +242,8 @@ class FreshNoise(Judged):
             "dispersed": dispersed,
             "spread": spread,
             "restarted": self._lives.log_e_value,
+            "recurring": self._lives.recurring.log_e_value,
+            "connection": self._connections.log_e_value - self._misfit[self._fresh],
         }
 
     def _look(self) -> None:
@@ -274,7 +307,7 @@ class FreshNoise(Judged):
             size, factor = self._blocks[at].heaviest
         if heaviest in ("dispersed", "spread"):
             heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
-        elif heaviest == "restarted":
+        elif heaviest in ("restarted", "recurring"):
             heaviest = self._lives.likeliest(_SURE)
         message, diagnosis = WORDS[heaviest]
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
@@ -332,10 +365,11 @@ class FreshNoise(Judged):
         # at the largest distance, as many labels of each segment have none before them
         compared = labels - distance * (1 + labels // SEGMENT)
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
+        recurring = self.log_threshold - float(np.log(_WEIGHTS["recurring"]))
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{self._lives.shown()}"
+            f"probability 0.99{self._of_connections}{self._lives.shown(recurring)}"
         )
 
     def _wanted(self, stream: int) -> float:

@@ -47,6 +47,16 @@ WORDS = {
         "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
         "not at all",
     ),
+    "recurring": (
+        "after some restarts the target gives the first labels of one of its earlier starts again",
+        "few seeds take turns, or are drawn: a list of them, a counter of starts that goes round, "
+        "a seed of few bits. Seed from the operating system's entropy at every start",
+    ),
+    "connection": (
+        "the answers over one connection are alike, and not as those over others",
+        "noise, a generator's seed or a scale is set once per connection, and every client that "
+        "keeps its connection gets it again: draw it anew for each answer",
+    ),
     "calls": (
         "a call of {size} answers gives the answers of an earlier call again",
         "generators are seeded alike (a clock, a counter, few seeds, a forked worker): create one, "

@@ -1,25 +1,34 @@
 """`dpassay account`."""
 
 import json
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ..commands.exit_statuses import fail, on_stdout
+from ..commands.exit_statuses import fail, lines_of, on_stdout
 from ..commands.options import Whole
 from .workers import over_workers, working
 
+if TYPE_CHECKING:
+    from ..commands.account import Accounted
+    from ..inputs.release_log import RowReader
+
 
 @click.command()
-@click.argument("histograms", metavar="HISTOGRAMS.csv")
+@click.argument("histograms", metavar="HISTOGRAMS")
 @click.option(
     "--mechanism",
-    required=True,
     type=click.Choice(["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]),
 )
-@click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
+@click.option("--noise", metavar="SPEC", help="Of the votes, such as gaussian:40.")
 @click.option("--threshold", type=float, help="Of confident-gnmax, in votes.")
 @click.option("--threshold-noise", metavar="SPEC", help="Of the threshold's test.")
+@click.option(
+    "--claim",
+    "claim_file",
+    metavar="FILE",
+    help="The mechanism in place of --mechanism and --noise, and the ids of its logs.",
+)
 @click.option("--delta", required=True, type=click.FloatRange(0, 1, min_open=True, max_open=True))
 @click.option("--repeat", type=Whole(1), default=1, help="How often each row is asked.")
 @click.option(
@@ -43,10 +52,11 @@ from .workers import over_workers, working
 def account(
     *,
     histograms: str,
-    mechanism: str,
-    noise: str,
+    mechanism: str | None,
+    noise: str | None,
     threshold: float | None,
     threshold_noise: str | None,
+    claim_file: str | None,
     delta: float,
     repeat: int,
     epsilon: float | None,
@@ -56,22 +66,32 @@ def account(
     dask: str | None,
     as_json: bool,
 ) -> None:
-    """Print the privacy cost of asking each row of HISTOGRAMS.csv, one histogram per row.
+    """Print the privacy cost of asking each row of HISTOGRAMS, one histogram per row.
 
-    Columns are classes; a header is optional, and may name a column 'label' of what was released.
-    HISTOGRAMS.csv may be -, for standard input.
+    HISTOGRAMS is CSV, whose columns are classes; a header is optional, and may name a column
+    'label' of what was released. Or it is a log, as `verify --log` reads it: JSON Lines, Parquet,
+    or CSV that also says the time, say. It may be -, for standard input.
     """
     from ..commands.account import account as charge
     from ..commands.mechanism_options import mechanism_of_options
-    from ..inputs.histogram_file import read_histograms
+    from ..inputs.asked_file import read_asked
 
     if epsilon is not None and not epsilon < float("inf"):
         fail(f"--epsilon {epsilon}: expected a finite budget")
     if epsilon is not None and repeat != 1:
         fail("--epsilon finds the repeats that --repeat gives: give one or the other")
+    described = (mechanism, noise, threshold, threshold_noise)
+    if claim_file is not None and described != (None,) * 4:
+        fail("--claim says what --mechanism, --noise and --threshold say: give one or the other")
     try:
-        asked = read_histograms(histograms)
-        spoken = mechanism_of_options(noise, threshold, threshold_noise, mechanism)
+        if claim_file is not None:
+            spoken, reader = _claimed(claim_file)
+        elif mechanism is None or noise is None:
+            fail("expected --mechanism and --noise, or --claim FILE (see dpassay account --help)")
+        else:
+            reader = None
+            spoken = mechanism_of_options(noise, threshold, threshold_noise, mechanism)
+        asked = read_asked(histograms, reader)
         with working(workers, dask) as executor:
             charged = charge(
                 asked,
@@ -84,6 +104,15 @@ def account(
                 executor=executor,
             )
     except ValueError as error:
-        fail(str(error))
+        fail(*lines_of(error))
     with on_stdout():
         print(json.dumps(charged.as_json()) if as_json else charged.as_text())
+
+
+def _claimed(path: str) -> "tuple[Accounted, RowReader]":
+    """The mechanism of a claim, and what reads its logs. Raises ClaimError."""
+    from ..claim import read_claim
+    from ..logs import reader_of
+
+    claim = read_claim(path)
+    return claim.mechanism.mechanism(), reader_of(claim)

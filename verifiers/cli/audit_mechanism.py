@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..commands.exit_statuses import fail, on_stdout
+from ..commands.exit_statuses import fail, need, on_stdout
 from ..commands.options import Whole
 from .workers import over_workers, working
 
@@ -158,6 +158,7 @@ def audit_by_name(context: click.Context, options: dict[str, Any], *, as_json: b
         mechanisms = _OWN.get(option.removeprefix("--"), (options["mechanism"],))
         if options["mechanism"] not in mechanisms:
             fail(f"{option} belongs to --mechanism {' or '.join(mechanisms)}")
+    need("audit --mechanism", "sklearn", "dp_accounting")
     from ...attacks.auditing.counts import checked_orders
     from ...attacks.private_prediction.adversaries import Adversary
     from ...attacks.private_prediction.audited import Terms

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ..commands.exit_statuses import fail, on_stdout
+from ..commands.exit_statuses import fail, need, on_stdout
 from ..commands.options import Whole
 from .workers import over_workers, working
 
@@ -65,6 +65,7 @@ def chain(
     """
     if sigma is not None and not 0 < sigma < 1e9:
         fail(f"--sigma {sigma:g}: expected a positive number of votes")
+    need("chain", "sklearn", *(["pandas"] if data is not None else []))
     from ..commands.chain import ChainRequest, as_json, run_chain
     from ..reporting.chain_files import write_chain
     from ..reporting.chain_text import print_chain

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..commands.exit_statuses import fail
+from ..commands.exit_statuses import fail, need
 from ..commands.options import Whole
 from ..text import printable
 
@@ -38,6 +38,8 @@ def monitor(
     LOG is a file, CSV or JSON Lines, - for standard input, or the address of a server that hands
     out rows. Alarms are lines of JSON on stdout. Killed at any moment, it goes on where it was.
     """
+    if metrics_port is not None:
+        need("--metrics-port", "prometheus_client")
     from ..claim import ClaimError, read_claim
     from ..commands.monitor import ending_when_asked, follow
     from ..inputs.release_log import LogError
@@ -60,13 +62,9 @@ def monitor(
                     if metrics is not None:
                         metrics.show(snapshot)
 
-                status = follow(
-                    following,
-                    ended,
-                    show,
-                    webhook,
-                    lambda said: click.echo(f"dpassay: {printable(said)}", err=True),
-                )
+                if following.anew:
+                    _say(f"{folder} holds no state yet: starting at row 1")
+                status = follow(following, ended, show, webhook, _say)
         finally:
             following.close()
             if metrics is not None:
@@ -74,3 +72,7 @@ def monitor(
     except (ClaimError, LogError) as error:
         fail(str(error))
     sys.exit(status)
+
+
+def _say(said: str) -> None:
+    click.echo(f"dpassay: {printable(said)}", err=True)

@@ -1,12 +1,11 @@
 """`dpassay verify` of a deployment that releases numbers."""
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
-from ..commands.exit_statuses import fail, lines_of
+from ..commands.exit_statuses import fail, lines_of, need
 from .ending import end, told
 
 if TYPE_CHECKING:
@@ -129,11 +128,7 @@ def _try_model(claim: "NumbersClaim") -> None:
     from ..numbers.vendor_model import ModelError, model_of
 
     if claim.leakage is not None:
-        if find_spec("sklearn") is None:
-            fail(
-                "[leakage] in the claim needs scikit-learn, which is not installed: "
-                "pip install scikit-learn into the Python that runs dpassay"
-            )
+        need("[leakage] in the claim", "sklearn")
         try:
             model_of(claim)
         except ModelError as error:

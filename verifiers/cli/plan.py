@@ -41,7 +41,7 @@ def plan(
     seconds: float | None,
     as_json: bool,
 ) -> None:
-    """Say what a run would ask, see and cost. TARGET is asked 24 times, to learn its rate."""
+    """Say what a run would ask, see and cost. TARGET is asked for 201 labels, to learn its pace."""
     from ...reference import BudgetExhausted
     from ..claim import ClaimError
     from ..commands.exit_statuses import lines_of

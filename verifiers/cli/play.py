@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ..commands.exit_statuses import fail, on_stdout
+from ..commands.exit_statuses import fail, need, on_stdout
 from ..commands.options import Whole
 
 _DEFENCES = ("none", "pruning", "sign-sgd", "perturbation", "dp-sgd")
@@ -74,6 +74,8 @@ def play(
     MODEL is package.module:attr or path/to/file.py:attr; gradients are (n, p), one of each record.
     Needs what dpassay[gradients] installs.
     """
+    trained = {"perturbation", "dp-sgd"} & set(defences)
+    need("play", "jax", "sklearn", *(["optax"] if trained else []))
     from ..inputs.people_file import read_people
     from ..numbers.play import PlayRules
     from ..numbers.play import play as run

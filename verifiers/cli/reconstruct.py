@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from ..commands.exit_statuses import fail, on_stdout
+from ..commands.exit_statuses import fail, need, on_stdout
 from ..commands.options import Whole
 from ..text import printable
 from .workers import over_workers, working
@@ -62,6 +62,8 @@ def reconstruct(
         "teachers": teachers,
         "method": method,
     }
+    if method == "gradient-descent":
+        need("--method gradient-descent", "jax")
     if len(labels) > 1:
         _many(labels, workers, dask, as_json, how)
     elif workers is None and dask is None:

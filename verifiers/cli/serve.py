@@ -2,7 +2,7 @@
 
 import click
 
-from ..commands.exit_statuses import fail, lines_of
+from ..commands.exit_statuses import fail, lines_of, need
 from ..commands.options import Whole
 
 
@@ -14,6 +14,7 @@ def serve(claim_file: str | None, port: int) -> None:
 
     A claim with [privacy] is enforced: 429 once its epsilon is spent. Restarting forgets it.
     """
+    need("serve", "starlette", "uvicorn")
     from ..commands.serve import ServingError, serve_reference
 
     try:

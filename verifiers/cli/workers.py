@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from ..commands.exit_statuses import fail
+from ..commands.exit_statuses import fail, need
 from ..commands.options import Whole
 
 if TYPE_CHECKING:
@@ -19,10 +19,17 @@ _MOST = 1000
 
 def over_workers(command: Command) -> Command:
     """Gives a command the options `--workers` and `--dask`, as `workers` and `dask`."""
-    command = click.option("--dask", metavar="ADDRESS", help="Over a Dask scheduler's workers.")(
-        command
-    )
+    command = click.option(
+        "--dask", metavar="ADDRESS", callback=_dask, help="Over a Dask scheduler's workers."
+    )(command)
     return click.option("--workers", type=Whole(1, _MOST), help="Over so many processes.")(command)
+
+
+def _dask(_context: click.Context, _option: click.Parameter, address: str | None) -> str | None:
+    """The address, once what it takes is there."""
+    if address is not None:
+        need("--dask", "distributed")
+    return address
 
 
 @contextmanager

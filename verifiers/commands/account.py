@@ -1,34 +1,23 @@
 """The command `dpassay account`: from a file of histograms to what asking them costs."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...reference import (
-    REFUSAL,
-    ConfidentGNMax,
-    NoisyArgmax,
-    UnknownMechanismError,
-)
+from ...reference import REFUSAL, ConfidentGNMax, Gaussian, NoisyArgmax, UnknownMechanismError
 from ...reference.accounting.adjacency import Adjacency, adjacency_of
-from ...reference.accounting.analyses import MEANING, Analysis, answered_share, query_cost
-from ...reference.accounting.confident import Charging
+from ...reference.accounting.analyses import MEANING, Analysis, query_costs
+from ...reference.accounting.confident import Charging, log_answered
 from ...reference.accounting.conversions import ORDERS, Epsilon, best_epsilon
-from ...reference.arrays import Matrix
-from ..inputs.histogram_file import Asked
-from .fitting import Fitting, Row
+from ...reference.accounting.pure import pure_epsilon
+from ..inputs.asked_rows import AskedRows
+from .fitting import Fitting
+from .row_costs import RowCosts
 
 Accounted = NoisyArgmax | ConfidentGNMax
-
-Costs = Callable[[Sequence[Row], Matrix], Matrix]
-"""Costs (rows, n) of rows at orders (n,)."""
-
-TOGETHER = 4
-"""Histograms that are a part of the work, whoever does it."""
 
 _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use"
 
@@ -58,7 +47,7 @@ class Account:
         return {
             "epsilon": self.epsilon.epsilon,
             "delta": self.delta,
-            "order": self.epsilon.order,
+            "order": self.epsilon.order if math.isfinite(self.epsilon.order) else None,
             "queries": self.queries,
             "expected_answered": self.expected_answered,
             "analysis": self.analysis,
@@ -72,7 +61,7 @@ class Account:
     @property
     def adjacency(self) -> Adjacency:
         """The neighbours between which this is the cost."""
-        return adjacency_of(query_cost)
+        return adjacency_of(query_costs)
 
     @property
     def note(self) -> str | None:
@@ -87,7 +76,7 @@ class Account:
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
             f"epsilon {self.epsilon.epsilon:.4f} at delta {self.delta:g} "
-            f"(Rényi order {self.epsilon.order:.4g}), {self.adjacency.value} neighbours",
+            f"({self._how}), {self.adjacency.value} neighbours",
             f"{self.queries:,} {'query' if self.queries == 1 else 'queries'}{self._fits}; "
             f"{answered}{'' if known else ' on average'}",
             f"analysis {self.analysis}: {MEANING[self.analysis]}",
@@ -100,6 +89,13 @@ class Account:
             }[self.charging]
             lines.append(f"charging {self.charging}: {meaning}")
         return "\n".join(lines)
+
+    @property
+    def _how(self) -> str:
+        """By which order the figure was found."""
+        if math.isfinite(self.epsilon.order):
+            return f"Rényi order {self.epsilon.order:.4g}"
+        return "pure privacy, added up: it holds at delta 0 too"
 
     @property
     def _fits(self) -> str:
@@ -115,7 +111,7 @@ class Account:
 
 
 def account(
-    rows: list[Asked],
+    rows: AskedRows,
     mechanism: Accounted,
     delta: float,
     *,
@@ -133,82 +129,34 @@ def account(
     """
     if not isinstance(mechanism, Accounted):
         raise UnknownMechanismError(mechanism, "an account")
-    refusals = [place for place, row in enumerate(rows, 1) if row.label == REFUSAL]
-    if refusals and not isinstance(mechanism, ConfidentGNMax):
+    if rows.refused.any() and not isinstance(mechanism, ConfidentGNMax):
         raise ValueError(
-            f"label {REFUSAL} of histogram {refusals[0]}: a refusal, but only confident-gnmax "
-            "refuses: expected a class from 0"
+            f"label {REFUSAL} of histogram {int(rows.refused.argmax()) + 1}: a refusal, but only "
+            "confident-gnmax refuses: expected a class from 0"
         )
-    if charging == "realised" and any(row.label is None for row in rows):
+    if charging == "realised" and rows.labels is None:
         raise ValueError("--charging realised needs a column 'label' of what was released")
-    beyond, costs = None, _costs(mechanism, analysis, charging, executor)
+    pure = math.inf if isinstance(mechanism.noise, Gaussian) else pure_epsilon(mechanism.noise)
+    costs = RowCosts(rows, mechanism, analysis, charging, executor)
+    beyond = None
     if budget is not None:
-        fitting = _fitting(rows, delta, costs)
+        fitting = Fitting(costs.kinds, costs.of_kinds(ORDERS), delta, pure)
         repeat = fitting.passes(budget)
         beyond = fitting.rows_beyond(repeat, budget)
-    once = _total_cost(rows, costs)
-    found = best_epsilon(lambda orders: repeat * once(orders), delta)
-    if charging == "realised":
-        answered = float(repeat * sum(row.label != REFUSAL for row in rows))
-    else:
-        answered = repeat * sum(answered_share(row.histogram, mechanism) for row in rows)
+    found = best_epsilon(
+        lambda orders: repeat * costs.total(orders), delta, pure=repeat * len(rows) * pure
+    )
+    answered = repeat * _answered(rows, mechanism, charging)
     queries = repeat * len(rows)
     return Account(
         found, delta, queries, answered, analysis, charging, mechanism, budget, repeat, beyond
     )
 
 
-def _costs(
-    mechanism: Accounted, analysis: Analysis, charging: Charging, executor: Executor | None
-) -> Costs:
-    """Works out the cost of each row at some orders, over an executor where there is one."""
-
-    def costs(rows: Sequence[Row], orders: Matrix) -> Matrix:
-        if executor is None:
-            return _some(rows, mechanism, orders, analysis, charging)
-        from ...reference.parallel.workers import (
-            carried_out,  # loads what one process does not need
-        )
-
-        parts = (
-            (rows[start : start + TOGETHER], mechanism, orders, analysis, charging)
-            for start in range(0, len(rows), TOGETHER)
-        )
-        found = sorted(carried_out(_some, parts, executor), key=lambda part: part[0])
-        return np.concatenate([some for _, some in found])
-
-    return costs
-
-
-def _some(
-    rows: Sequence[Row],
-    mechanism: Accounted,
-    orders: Matrix,
-    analysis: Analysis,
-    charging: Charging,
-) -> Matrix:
-    """Costs (rows, n)."""
-    return np.stack(
-        [
-            query_cost(votes, mechanism, orders, analysis, charging=charging, refused=refused)
-            for votes, refused in rows
-        ]
-    )
-
-
-def _total_cost(rows: list[Asked], costs: Costs) -> Callable[[Matrix], Matrix]:
-    """The cost (n,) of asking every row once, as a function of orders; equal rows once."""
-    counted = Counter((row.histogram, row.label == REFUSAL) for row in rows)
-    times = np.array(list(counted.values()), dtype=np.float64)[:, None]
-
-    def total(orders: Matrix) -> Matrix:
-        return np.asarray(np.sum(times * costs(list(counted), orders), axis=0))
-
-    return total
-
-
-def _fitting(rows: list[Asked], delta: float, costs: Costs) -> Fitting:
-    """What of the rows fits a budget; equal rows cost the same."""
-    keys = [(row.histogram, row.label == REFUSAL) for row in rows]
-    distinct = list(dict.fromkeys(keys))
-    return Fitting(keys, dict(zip(distinct, costs(distinct, ORDERS), strict=True)), delta)
+def _answered(rows: AskedRows, mechanism: Accounted, charging: Charging) -> float:
+    """How many rows are answered on average; how many were, where charging is `realised`."""
+    if charging == "realised":
+        return float((~rows.refused).sum())
+    if isinstance(mechanism, NoisyArgmax):
+        return float(len(rows))
+    return float(np.exp(log_answered(rows.histograms, mechanism)).sum())

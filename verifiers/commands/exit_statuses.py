@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from ..optional_packages import missing_package
+from ..optional_packages import lacking, missing_package
 from ..text import printable
 
 MISUSE = 2
@@ -22,6 +22,13 @@ def fail(*messages: str, status: int = MISUSE) -> NoReturn:
         for message in messages:
             click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
+
+
+def need(what: str, *modules: str) -> None:
+    """Ends the program in one line where a module that `what` needs is absent; imports none."""
+    absent = lacking(what, *modules)
+    if absent is not None:
+        fail(absent)
 
 
 def lines_of(error: Exception) -> tuple[str, ...]:
@@ -41,9 +48,9 @@ def on_stdout(kept: str | None = None) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
     except OSError as error:
-        _forget_stdout()
+        forget_stdout()
         line = f"stdout cannot be written: {error.strerror or error}"
         if kept is None:
             fail(f"{line}; what was found is lost")
@@ -61,7 +68,7 @@ def _stdout_is_broken() -> bool:
     return False
 
 
-def _forget_stdout() -> None:
+def forget_stdout() -> None:
     """The reader is gone, or nothing can be written: flushing at exit would fail once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -94,7 +101,7 @@ def run_commands(commands: click.Command) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted")
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
         sys.exit(MISUSE)
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (package := missing_package(error)):

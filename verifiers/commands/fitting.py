@@ -1,16 +1,11 @@
 """How much of a file fits a budget: whole passes over its rows, then rows from the first on."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
-from ...reference.accounting.conversions import ORDERS, most_repeats, to_epsilon
+from ...reference.accounting.conversions import ORDERS, at_most_pure, most_repeats, to_epsilon
 from ...reference.arrays import Matrix
 from ...reference.searches import last_between
-
-Row = tuple[tuple[int, ...], bool]
-"""Votes, and whether the query was refused."""
 
 _MOST_REPEATS = 10**12
 
@@ -18,23 +13,26 @@ _MOST_REPEATS = 10**12
 class Fitting:
     """Finds what fits, on the grid of orders, where cost rises with every row.
 
-    rows: in the order they would be asked; costs: row -> Rényi cost (n,) of asking it once, at
-    `ORDERS`.
+    kinds: which kind (m,) each row is, in the order they would be asked; costs: Rényi cost (k, n)
+    of asking a kind once, at `ORDERS`; pure: what a row costs at delta 0, infinity where it has no
+    pure privacy.
     """
 
-    def __init__(self, rows: Sequence[Row], costs: Mapping[Row, Matrix], delta: float) -> None:
-        self.rows, self.costs, self.delta = rows, costs, delta
-        self.whole = self._cost(len(rows))
+    def __init__(self, kinds: NDArray[np.intp], costs: Matrix, delta: float, pure: float) -> None:
+        self.kinds, self.costs, self.delta, self.pure = kinds, costs, delta, pure
+        self.rows = len(kinds)
+        self.whole = self._cost(self.rows)
 
     def passes(self, budget: float) -> int:
         """How many passes fit. Raises ValueError of one line where none does, or too many do."""
-        once = self._epsilon(self.whole)
+        once = self._epsilon(self.whole, self.rows)
         if once > budget:
             few = self.rows_beyond(0, budget)
             raise ValueError(
                 f"--epsilon {budget:g}: one pass already costs {once:.4f}; {self._told(few)}"
             )
-        passes = most_repeats(self.whole, self.delta, budget, _MOST_REPEATS)
+        pure = self.pure * self.rows
+        passes = most_repeats(self.whole, self.delta, budget, _MOST_REPEATS, pure)
         if passes == _MOST_REPEATS:
             raise ValueError(
                 f"--epsilon {budget:g}: {passes:,} repeats fit: expected a budget of use"
@@ -45,21 +43,24 @@ class Fitting:
         """How many rows, from the first on, still fit once after so many passes."""
 
         def fit(rows: int) -> bool:
-            return self._epsilon(passes * self.whole + self._cost(rows)) <= budget
+            costs = passes * self.whole + self._cost(rows)
+            return self._epsilon(costs, passes * self.rows + rows) <= budget
 
-        return last_between(0, len(self.rows), fit)
+        return last_between(0, self.rows, fit)
 
     def _told(self, few: int) -> str:
         """How many rows fit where not all do."""
         if few == 0:
-            return f"the first row alone costs {self._epsilon(self._cost(1)):.4f}"
-        rows = f"{few:,} of its {len(self.rows):,} rows fit"
-        return f"the first {rows}, at {self._epsilon(self._cost(few)):.4f}"
+            return f"the first row alone costs {self._epsilon(self._cost(1), 1):.4f}"
+        rows = f"{few:,} of its {self.rows:,} rows fit"
+        return f"the first {rows}, at {self._epsilon(self._cost(few), few):.4f}"
 
     def _cost(self, rows: int) -> Matrix:
         """Of the first rows, asked once."""
-        counted = Counter(self.rows[:rows])
-        return np.asarray(sum(times * self.costs[row] for row, times in counted.items()))
+        times = np.bincount(self.kinds[:rows], minlength=len(self.costs))
+        return np.asarray(times @ self.costs)
 
-    def _epsilon(self, costs: Matrix) -> float:
-        return to_epsilon(ORDERS, costs, self.delta).epsilon
+    def _epsilon(self, costs: Matrix, rows: int) -> float:
+        """Of Rényi costs (n,) of so many rows."""
+        pure = self.pure * rows if rows else 0.0
+        return at_most_pure(to_epsilon(ORDERS, costs, self.delta), pure).epsilon

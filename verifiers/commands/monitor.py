@@ -9,6 +9,7 @@ from typing import Any
 
 from ..logs.alarms import Telling
 from ..logs.monitor import Monitor, Snapshot
+from .exit_statuses import forget_stdout
 
 _PAUSE = 1.0  # seconds until a log that has not grown is looked at again
 _REDRAW = 5.0  # seconds between two looks at where the monitor stands
@@ -46,20 +47,20 @@ def follow(
     ended: Ended,
     show: Callable[[Snapshot], None],
     webhook: str | None,
-    trouble: Callable[[str], None],
+    say: Callable[[str], None],
 ) -> int:
     """Follows the log until it ends or `ended` says so; the status of the worst so far, 0 or 1.
 
     show: told where the monitor stands, now and then; webhook: where alarms are sent beside
-    stdout; trouble: told why one did not arrive, or why the log cannot be read for now. Raises
-    LogError.
+    stdout; say: told why one did not arrive, why the log cannot be read for now, and what is left
+    of it. Raises LogError.
     """
     telling, shown, said = Telling(monitor.store, webhook), 0.0, None
     while not ended.asked:
         number = monitor.step()
-        wrong = telling.tell(monitor.alarms) or monitor.source.trouble
+        wrong = _tell(telling, monitor, ended, say) or monitor.source.trouble
         if wrong is not None and wrong != said:
-            trouble(wrong)
+            say(wrong)
         said = wrong
         if time.monotonic() - shown >= _REDRAW:
             show(monitor.snapshot())
@@ -68,9 +69,29 @@ def follow(
             if monitor.source.ended:
                 break
             _wait(ended)
-    telling.tell(monitor.alarms)
+    _tell(telling, monitor, ended, say)
     show(monitor.snapshot())
+    if monitor.source.unread is not None:
+        say(monitor.source.unread)
     return 1 if monitor.alarms else 0
+
+
+def _tell(
+    telling: Telling, monitor: Monitor, ended: Ended, say: Callable[[str], None]
+) -> str | None:
+    """Tells the alarms: a full stdout leaves them in the state, a reader that has gone ends it."""
+    try:
+        return telling.tell(monitor.alarms)
+    except BrokenPipeError:
+        ended.asked = True
+    except OSError as error:
+        say(
+            f"stdout cannot be written: {error.strerror or error}; alarms are kept in "
+            f"{monitor.folder}, and the next run prints them"
+        )
+    forget_stdout()
+    telling.prints = False
+    return telling.tell(monitor.alarms)
 
 
 def _wait(ended: Ended) -> None:

@@ -1,9 +1,8 @@
 """`dpassay plan`: what a run would ask, cost and see, before anything is asked."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from ..checks.applicable import lacking
 from ..checks.registered import specs
@@ -11,14 +10,19 @@ from ..claim import Claim, Gate
 from ..planning.asked_histograms import opening_histogram
 from ..planning.extent import FULL
 from ..planning.planner import make_plan
-from ..planning.sharpest import Sharpest, queries_of, sharpest
+from ..planning.sharpest import Sharpest, calls_of, queries_of, sharpest
 from ..targets import Target
+from .pace import pace_of
 
-PACE = 8
-"""Labels of a call that shows the rate of a target."""
-
-_PACE_CALLS = 3
 _SEED = 0
+
+
+class HasQueries(Protocol):
+    """A plan that says how many queries it takes."""
+
+    @property
+    def queries(self) -> int:
+        """In all."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Planned:
     """A run as it would be, of labels or of numbers.
 
     unit: what is asked for, "label" or "release"; looked_at: how many by check; lacking: why a
-    check has none; rate: so many a second as the target showed, None without one.
+    check has none; seconds: that the target takes for all of them, None without one.
     """
 
     unit: Literal["label", "release"]
@@ -34,12 +38,12 @@ class Planned:
     queries: int
     looked_at: Mapping[str, int]
     lacking: Mapping[str, str]
-    rate: float | None
+    seconds: float | None
 
     @property
-    def seconds(self) -> float | None:
-        """How long the target takes for all of them; None without a target."""
-        return None if self.rate is None else self.queries / self.rate
+    def rate(self) -> float | None:
+        """So many a second, in calls as a run makes them; None without a target."""
+        return None if self.seconds is None else self.queries / max(self.seconds, 1e-6)
 
     def as_json(self) -> dict[str, Any]:
         """The public form."""
@@ -81,17 +85,54 @@ def planned_run(
 ) -> Planned:
     """The plan of a run: the claim's own, or the sharpest that `queries` or `seconds` allow.
 
-    target: asked a few labels, so that its rate shows; needed for `seconds`. Raises ValueError
+    target: asked some labels, so that its pace shows; needed for `seconds`. Raises ValueError
     (TooFewError) where no pass fits, and as the target does.
     """
-    rate = None if target is None else rate_of(target, opening_histogram(claim), PACE)
-    if seconds is not None and rate is not None:
-        queries = max(1, int(seconds * rate))
-    found = (
-        Sharpest(claim, FULL, queries_of(make_plan(claim, _SEED)))
-        if queries is None
-        else sharpest(claim, queries, _SEED)
-    )
+    gate, pace = claim.gate, None
+    if target is not None:
+        asked = opening_histogram(claim)
+        pace = pace_of(target, asked, gate.largest_call, gate.concurrency)
+
+    def made(most: int | None) -> tuple[Sharpest, float | None]:
+        found = _sharpest(claim, most)
+        plan = make_plan(found.claim, _SEED, True, (), found.extent)
+        taken = None if pace is None else pace.seconds(calls_of(plan), found.queries)
+        return found, taken
+
+    found, taken = made(queries)
+    if seconds is not None and taken is not None and taken > seconds:
+        found, taken = made_within(made, found.queries, taken, seconds)
+    return _planned(found, taken)
+
+
+T = TypeVar("T", bound=HasQueries)
+
+
+def made_within(
+    made: Callable[[int | None], tuple[T, float | None]],
+    queries: int,
+    taken: float,
+    seconds: float,
+) -> tuple[T, float | None]:
+    """The plan of as many queries as fit so many seconds; made: the plan of some, and its seconds.
+
+    queries, taken: of a plan that takes too long. Fewer queries come in smaller calls, so that each
+    takes longer. Raises TooFewError where no pass fits.
+    """
+    while True:
+        found, longer = made(max(1, int(queries * seconds / taken)))
+        if longer is None or longer <= seconds or found.queries >= queries:
+            return found, longer
+        queries, taken = found.queries, longer
+
+
+def _sharpest(claim: Claim, queries: int | None) -> Sharpest:
+    if queries is None:
+        return Sharpest(claim, FULL, queries_of(make_plan(claim, _SEED)))
+    return sharpest(claim, queries, _SEED)
+
+
+def _planned(found: Sharpest, seconds: float | None) -> Planned:
     plan = make_plan(found.claim, _SEED, True, (), found.extent)
     looked_at: dict[str, int] = {}
     for spec in specs():
@@ -103,15 +144,7 @@ def planned_run(
         )
         looked_at[spec.id] = max(labels, looked_at.get(spec.id, 0))
     reasons = lacking(found.claim, plan)
-    return Planned("label", found.claim.gate, found.queries, looked_at, reasons, rate)
-
-
-def rate_of(target: Target, asked: Any, size: int) -> float:
-    """Labels or releases a second, of a few calls for `size` on what opens a run."""
-    started = time.monotonic()
-    for _ in range(_PACE_CALLS):
-        target.ask(asked, size)
-    return _PACE_CALLS * size / max(time.monotonic() - started, 1e-6)
+    return Planned("label", found.claim.gate, found.queries, looked_at, reasons, seconds)
 
 
 def _duration(seconds: float) -> str:

@@ -24,7 +24,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     """Serves the mechanism of the claim, or the embedded one, until Ctrl-C.
 
     port: 0 lets the system choose one; the URL is printed on stderr. Raises ServingError for a
-    claim that cannot be read, a port that cannot be used, or where the extra is not installed.
+    claim that cannot be read, or a port that cannot be used.
     """
     try:
         claim = embedded_claim() if claim_file is None else read_claim(claim_file)
@@ -34,13 +34,9 @@ def serve_reference(claim_file: str | None, port: int) -> None:
         raise ServingError(
             f"{claim_file}: inputs: the reference takes histograms: serve a claim without [inputs]"
         )
-    try:
-        from .connections import QuietServer, settings
-        from .service import application
-    except ModuleNotFoundError as error:
-        raise ServingError(
-            f"serve needs {error.name}, of the extra: pip install '.[serve]' in the clone brings it"
-        ) from None
+    from .connections import QuietServer, settings
+    from .service import application
+
     with _listening(port) as listener:
         port = listener.getsockname()[1]
         url = f"http://{_HOST}:{port}"

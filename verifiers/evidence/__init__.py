@@ -10,8 +10,10 @@ What is wagered on, and in which file:
 - labels that repeat, or avoid, earlier ones of their histogram: `repetition`, `periodic`,
   `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
-- calls, histograms, neighbours or lives that share their noise: `call_copies`, `frozen`, `in_turn`,
-  `shared_noise`, `replay`; kept answers that come again although they were forgotten: `kept_again`
+- calls in an order as production has it: `in_order`
+- calls, histograms, neighbours, lives or connections that share their noise: `call_copies`,
+  `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
+- kept answers that come again although they were forgotten: `kept_again`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` adds wagers up.
 
@@ -22,10 +24,12 @@ at most alpha. All values are natural logs. Wagers are fixed before the labels t
 
 from .bounded_mean import log_e_value_above
 from .call_copies import CallCopies
+from .connections import OfConnections
 from .dependence import Dependence
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
 from .frozen import Frozen
+from .in_order import Conditional, Copies, Switching
 from .in_turn import InTurn
 from .kept_again import log_e_value_again
 from .mixture import log_mixture_of
@@ -40,7 +44,7 @@ from .outcomes import (
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .repetition import Repetition
-from .replay import Replay
+from .replay import Recurrence, Replay
 from .same_law import LevelsOfOneLaw, SameLawEvidence
 from .scale import ScaleEvidence
 from .shared_noise import Places, SharedNoise
@@ -48,20 +52,25 @@ from .shared_noise import Places, SharedNoise
 __all__ = [
     "BlockDispersion",
     "CallCopies",
+    "Conditional",
+    "Copies",
     "Dependence",
     "Dispersion",
     "Frozen",
     "InTurn",
     "LevelsOfOneLaw",
+    "OfConnections",
     "Outcomes",
     "Periodic",
     "Places",
     "PointedEvidence",
+    "Recurrence",
     "Repetition",
     "Replay",
     "SameLawEvidence",
     "ScaleEvidence",
     "SharedNoise",
+    "Switching",
     "as_outcomes",
     "count_outcomes",
     "dirichlet_log_e_value",

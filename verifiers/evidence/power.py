@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import binom, nbinom, norm
+from scipy.stats import binom, chi2, nbinom, norm
 
 from ...reference.arrays import Vector
 from .dirichlet import dirichlet_log_e_value, split_levels
@@ -18,6 +18,7 @@ from .pointed import LEAK
 from .power_of_levels import levels_show
 from .repetition import FOLLOWED
 from .repetition import SHARES as WAGERS
+from .replay import ALL_COPIED, CHANCES
 from .same_law import CONCENTRATIONS
 
 MISSES = 0.01
@@ -143,6 +144,29 @@ def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
             if labels * mean - _QUANTILE * spread >= log_wanted:
                 return float(share)
     return 1.0
+
+
+def longest_round(log_q: Vector, lives: int, labels: int, log_wanted: float) -> int:
+    """The most seeds that take turns which `Recurrence` finds with probability 0.99; 0: none.
+
+    log_q: log-probabilities (o,) of the labels that each of `lives` lives begins with; log_wanted:
+    evidence that it must find, with its first wager and chance. Of n lives, n - k copy the life k
+    before. The sum of the log-ratios is approximated by a normal law.
+    """
+    q = np.exp(log_q)
+    copied = np.log1p(-WAGERS[0] + WAGERS[0] / np.maximum(q, 1e-300))
+    mean, square = float((q * copied).sum()), float((q * copied**2).sum())
+    chance, degrees = float(CHANCES[0]), max(1, int((q > 0.0).sum()) - 1)
+    log_wanted += float(np.log(CHANCES.size) - np.log(ALL_COPIED))
+    for turns in range(lives - 1, 0, -1):
+        copies = lives - turns
+        n = copies * labels
+        gained = n * mean - _QUANTILE * np.sqrt(n * max(square - mean**2, 0.0))
+        misfit = float(chi2.ppf(1.0 - MISSES, copies * degrees)) / 2.0
+        price = copies * (np.log(lives - 1) - np.log(chance)) - turns * np.log1p(-chance)
+        if gained - misfit - price >= log_wanted:
+            return turns
+    return 0
 
 
 @lru_cache(maxsize=256)

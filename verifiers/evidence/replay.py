@@ -12,8 +12,14 @@ from .repetition import SHARES
 FIRST = 0.75
 """Prior weight of a copy of the very first labels: a fixed seed. The rest is spread evenly."""
 
-_LOG_SHARES = np.log([0.7, 0.1, 0.1, 0.1])[:, None]  # a generator that begins anew copies all
+ALL_COPIED = 0.7
+"""Prior weight of a life that copies all its labels, as a generator that begins anew does."""
+
+_LOG_SHARES = np.log([ALL_COPIED, 0.1, 0.1, 0.1])[:, None]
 assert len(_LOG_SHARES) == SHARES.size
+
+CHANCES = np.array([0.3, 0.05])
+"""That a life begins as an earlier one did: few seeds that take turns, or many."""
 
 
 class Replay:
@@ -42,6 +48,35 @@ class Replay:
     def window(self) -> int:
         """Where the window begins that tells most, counted from the first label of all."""
         return int(np.argmax(self._ratios.max(0)))
+
+
+class Recurrence:
+    """Ratio of "a life begins with the labels of an earlier one", life after life.
+
+    log_q: the claimed log-probabilities (o,) of the histogram asked first in every life. Which life
+    comes again, and how many of its labels, is a mixture fixed before a life begins, even over all
+    earlier ones: choosing among j costs log j. Each life is divided by the supremum of its
+    likelihood over all laws, as in `Replay`, so that it is fair given the lives before it.
+    """
+
+    def __init__(self, log_q: Vector) -> None:
+        self.log_q = log_q
+        self._lives: list[Outcomes] = []
+        self._log = np.zeros(CHANCES.size)
+
+    def observe(self, first: Outcomes) -> None:
+        """Adds the first outcomes (n,) of a life, n > 0."""
+        if self._lives:
+            ratios = [_ratios_of_windows(life, first, self.log_q)[:, :1] for life in self._lives]
+            copied = log_mixture_of(np.hstack(ratios), _LOG_SHARES - np.log(len(ratios)))
+            copied -= log_supremum_ratio(count_outcomes(first, self.log_q.size), self.log_q)
+            self._log += np.logaddexp(np.log1p(-CHANCES), np.log(CHANCES) + copied)
+        self._lives.append(first)
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mixture over the chances that a life comes again."""
+        return log_mixture_of(self._log, np.full(CHANCES.size, -np.log(CHANCES.size)))
 
 
 def _ratios_of_windows(earlier: Outcomes, again: Outcomes, log_q: Vector) -> Vector:

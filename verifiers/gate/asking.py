@@ -59,6 +59,19 @@ class Asking:
         first, other = np.array(labels, dtype=np.int64).reshape(-1, 2).T
         return first, other
 
+    def one(self, histogram: Histogram) -> int | None:
+        """The label of a call for one; None where a caching deployment has answered it before.
+
+        Raises as `labels` does.
+        """
+        key = tuple(histogram.tolist())
+        if self.mechanism.caching and key in self.kept:
+            return None
+        label = int(self._call(histogram, 1)[0])
+        if self.mechanism.caching:
+            self.kept[key] = label
+        return label
+
     def _first_labels(self, histogram: Histogram, size: int) -> Labels:
         found: list[int] = []
         try:

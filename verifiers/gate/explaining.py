@@ -17,7 +17,7 @@ _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may alw
 def explain(gathering: Gathering) -> None:
     """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
-    if labels is None:
+    if labels is None or gathering.observers.only_order_refuted:
         return
     standing = gathering.standing
     standing.tell("looking for the cause", standing.queries + MOST)

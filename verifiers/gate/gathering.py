@@ -16,6 +16,7 @@ from ..planning.schedule import Schedule
 from ..targets import Refused, TargetError
 from .asking import Asking, UsedUp
 from .events import LabelsSeen
+from .in_order import AFTER, InOrder
 from .observers import Observers
 from .selection import Selection
 from .standing import Standing
@@ -40,6 +41,10 @@ class Gathering:
         self.observers = Observers(self.setting, only)
         self.opened: list[Labels] = []
         self.without: set[int] = set()
+        order = self.observers.order
+        self._in_order = (
+            None if order is None else InOrder(standing, plan, self.asking, order, self.say_seen)
+        )
         self._wanted = only.asks(plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
 
@@ -54,8 +59,12 @@ class Gathering:
         if scale is not None and self._telling() is None:
             ending.hopeless[scale.id] = _UNTOLD
         for batch in self._batches():
+            if self.standing.queries >= AFTER and not self._ask_in_order():
+                return
             if not self.goes_on or (self._wanted[batch.stream] and not self.ask_batch(batch)):
                 return
+        if not self._ask_in_order():
+            return
         while scale is not None and not scale.refuted:
             missing = scale.shortfall()
             if missing == 0:
@@ -67,6 +76,19 @@ class Gathering:
                 return
             if not self.ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
                 return
+
+    def _ask_in_order(self) -> bool:
+        """Makes the calls in turn, unless they have been made; False when the run should end."""
+        if self._in_order is None or self._in_order.done:
+            return True
+        return self._in_order.ask(self._planned) and self.goes_on
+
+    @property
+    def _planned(self) -> int:
+        """Queries of the plan that any check of the run needs."""
+        streams = zip(self.plan.streams, self._wanted, strict=True)
+        in_turn = 0 if self._in_order is None else self.plan.traffic.calls
+        return in_turn + sum(stream.queries for stream, asked in streams if asked)
 
     def _batches(self) -> Iterator[Batch]:
         """All batches of the plan; where known faults are followed, what shows them comes first."""
@@ -85,7 +107,7 @@ class Gathering:
             return
         calls = [self.contract.first, *self.contract.more]
         first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
-        self._show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
+        self.show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
                 self.observers.fresh.pass_over(total, labels)
@@ -96,8 +118,7 @@ class Gathering:
         fits = batch.size if size <= left else left * batch.size // size
         if fits > 0:  # of two streams in turn, one query left asks neither
             self.ask_what_is_served(replace(batch, size=fits))
-        wanted = zip(self.plan.streams, self._wanted, strict=True)
-        self.standing.tell("asking", sum(stream.queries for stream, asked in wanted if asked))
+        self.standing.tell("asking", self._planned)
         if size > left:
             self.standing.use_up()
         return size <= left and self.goes_on
@@ -125,7 +146,7 @@ class Gathering:
             return self._ask_in_turn(batch, batch.other)
         labels, calls = self.asking.labels(batch)
         self.standing.spend(labels.size)
-        self._show(batch, labels, calls)
+        self.show(batch, labels, calls)
         return labels
 
     def _ask_in_turn(self, batch: Batch, other: int) -> Labels:
@@ -134,14 +155,21 @@ class Gathering:
         self.standing.spend(2 * batch.size)
         if self.observers.fresh is not None:
             self.observers.fresh.observe_in_turn(batch.stream, other, labels, others)
-        self._show(batch, labels, (1,) * batch.size)
-        self._show(Batch(other, batch.size), others, (1,) * batch.size)
+        self.show(batch, labels, (1,) * batch.size)
+        self.show(Batch(other, batch.size), others, (1,) * batch.size)
         return labels
 
-    def _show(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
+    def show(
+        self,
+        batch: Batch,
+        labels: Labels,
+        calls: tuple[int, ...],
+        connections: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        """Shows all checks labels of a stream, and how they came; see `Observers.observe`."""
         if batch.stream == self.plan.first(Role.FRESH):
             self.opened.append(labels)
-        self.observers.observe(batch, labels, calls)
+        self.observers.observe(batch, labels, calls, connections)
         self.say_seen()
 
     def say_seen(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...reference.mechanisms import Labels
-from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale
+from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale, Order
 from ..checks.applicable import applicable, lacking
 from ..checks.base import How, Life, is_judged
 from ..checks.spec import Phase, Setting
@@ -17,8 +17,8 @@ class Observers:
     """What looks at the labels of one plan.
 
     checks: those that gather evidence; lacking: check id -> why it is not among them; labels,
-    scale, fresh: checks of which the run needs more than the verdict (None where it lacks them);
-    answered: which streams (streams,) have been answered.
+    scale, fresh, order: checks of which the run needs more than the verdict (None where it lacks
+    them); answered: which streams (streams,) have been answered.
     """
 
     def __init__(self, setting: Setting, selection: Selection) -> None:
@@ -33,6 +33,7 @@ class Observers:
         self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
         self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
         self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
+        self.order = next((c for c in self.checks if isinstance(c, Order)), None)
         self.answered = np.zeros(len(plan.streams), dtype=bool)
 
     def of(self, phase: Phase) -> Iterator[Life]:
@@ -45,14 +46,28 @@ class Observers:
         return any(check.refuted for check in self.checks)
 
     @property
+    def only_order_refuted(self) -> bool:
+        """Whether the check of order alone has refuted: it tells its cause by itself."""
+        return [check for check in self.checks if check.refuted] == [self.order]
+
+    @property
     def law_refuted(self) -> bool:
         """Whether the labels turned out to have another law, so that a simplest case exists."""
         return any(check and check.refuted for check in (self.labels, self.scale))
 
-    def observe(self, batch: Batch, labels: Labels, calls: tuple[int, ...]) -> None:
-        """Shows the fresh labels of a batch to all; calls: sizes of the calls that gave them."""
+    def observe(
+        self,
+        batch: Batch,
+        labels: Labels,
+        calls: tuple[int, ...],
+        connections: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        """Shows the fresh labels of a batch to all.
+
+        calls: sizes of the calls that gave them; connections: over which, where they were kept.
+        """
         self.answered[batch.stream] = True
-        how = How(batch.turn, calls, goes_on=batch.other is not None)
+        how = How(batch.turn, calls, batch.other is not None, connections)
         for _, life in self._lives:
             life.observe(batch.stream, labels, how)
 

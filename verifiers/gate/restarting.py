@@ -6,7 +6,7 @@ from ..planning.roles import Role
 from ..planning.stream_planner import FRESH_CALL, calls_at_once
 from ..targets import at_once
 from .gathering import Gathering
-from .lives import LAST_CALL, Lives, last_calls
+from .lives import LAST_CALL, MORE, Lives, last_calls
 from .lives import QUERIES as OF_LIVES
 
 
@@ -16,7 +16,8 @@ def expect_restart(gathering: Gathering) -> None:
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
         before = last_calls(gathering.setting.seed) * LAST_CALL
-        fresh.expect_restart(before + OF_LIVES + _labels_at_once(gathering))
+        of_lives = OF_LIVES + MORE * FRESH_CALL
+        fresh.expect_restart(before + of_lives + _labels_at_once(gathering))
 
 
 def compare_with(gathering: Gathering, earlier: Opening) -> None:
@@ -46,6 +47,8 @@ def restart(gathering: Gathering) -> None:
     lives = Lives(standing.target, gathering.plan.claim, gathering.contract.opening)
     try:
         lives.compare(fresh, gathering.opened)
+        left = standing.left - lives.queries - _labels_at_once(gathering)
+        lives.compare_more(fresh, left, lambda: gathering.goes_on)
     finally:
         standing.spend(lives.queries)
         gathering.say_seen()

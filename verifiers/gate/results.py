@@ -1,9 +1,9 @@
 """From what the checks of a run found to the results that a report lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..checks import Check, ClassProbabilities, Finding, FreshNoise
+from ..checks import Check, ClassProbabilities, Finding, FreshNoise, Order
 from ..checks.fits import SURE
 from ..error_budget import SHARES
 from ..findings.report import CheckResult, Verdict
@@ -98,22 +98,24 @@ class _Cause:
 
 
 def _cause(checks: Sequence[Check]) -> _Cause | None:
-    """The one explanation of all failures: a known fault of the labels' law, or reused noise.
+    """The one explanation of all failures: a fault of the law, reused noise, or order of calls.
 
-    Each distorts the evidence for the other. So the one that is clearly likelier is reported,
+    Each distorts the evidence for the others. So the one that is clearly likelier is reported,
     whichever checks have failed.
     """
-    labels = next((c for c in checks if isinstance(c, ClassProbabilities)), None)
-    fresh = next((c for c in checks if isinstance(c, FreshNoise) and c.log_odds > SURE), None)
-    if labels is None or not any(check.refuted for check in checks):
+    if not any(check.refuted for check in checks):
         return None
-    known = _Cause(labels, labels.violation())
-    odds = known.finding.log_odds
-    if fresh is None:
-        return None if odds is None else known
-    reused = _Cause(fresh, fresh.violation())
-    if odds is None:
-        return reused
-    if abs(odds - fresh.log_odds) <= SURE:
+    ranked = sorted(_causes(checks), key=lambda found: -found[0])
+    if not ranked or (ranked[1:] and ranked[0][0] - ranked[1][0] <= SURE):
         return None
-    return known if odds > fresh.log_odds else reused
+    return ranked[0][1]
+
+
+def _causes(checks: Sequence[Check]) -> Iterator[tuple[float, _Cause]]:
+    """All explanations that have a name, with their log-odds."""
+    for check in checks:
+        named = isinstance(check, ClassProbabilities)
+        if named or (isinstance(check, FreshNoise | Order) and check.log_odds > SURE):
+            finding = check.violation()
+            if finding.log_odds is not None:
+                yield finding.log_odds, _Cause(check, finding)

@@ -16,6 +16,7 @@ from ..planning.extent import FULL
 from ..planning.planner import make_plan
 from ..planning.sharpest import coarser, sharpest
 from ..targets import PacedTarget, Target
+from .connections import ask_over_kept
 from .diagnosis import AfterFailure, known
 from .ending import Ending
 from .events import Concluded, Listener, Progress
@@ -129,6 +130,7 @@ class _Run:
         if self.request.earlier is not None:
             compare_with(gathering, self.request.earlier)
         gathering.show_opening()
+        ask_over_kept(gathering)
         gathering.sweep()
         if gathering.observers.refuted and self.request.after_failure != "stop":
             explain(gathering)

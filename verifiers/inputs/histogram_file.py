@@ -8,7 +8,7 @@ from ...reference import REFUSAL, as_histogram
 from .files import ReadingError, read_bytes
 from .whole_numbers import is_whole
 
-_ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
+ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
 
 
@@ -29,24 +29,31 @@ def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
     file = None if path == "-" and not again else path
     path = "standard input" if file is None else path
     try:
-        text = io.StringIO(read_bytes(file, again=again).decode(_ENCODING), newline="")
-        table = [(i, row) for i, row in enumerate(csv.reader(text), 1) if any(row)]
+        content = read_bytes(file, again=again)
     except ReadingError as error:
         raise ValueError(f"{path}: {error}") from None
+    return histograms_of(content, path)
+
+
+def histograms_of(content: bytes, path: str) -> list[Asked]:
+    """The rows of a CSV file with this content; path: as messages name it."""
+    try:
+        text = io.StringIO(content.decode(ENCODING), newline="")
+        table = [(i, row) for i, row in enumerate(csv.reader(text), 1) if any(row)]
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path}: not a CSV file") from None
-    label_column = None
+    column = None
     columns = len(table[0][1]) if table else 0
-    if table and _is_header(table[0][1]):
+    if table and is_header(table[0][1]):
         line, names = table.pop(0)
-        label_column = _label_column(f"{path}, line {line}", names)
-    elif len(table) > 1 and _is_numbering(table[0][1]) and not _is_numbering(table[1][1]):
+        column = label_column(f"{path}, line {line}", names)
+    elif len(table) > 1 and is_numbering(table[0][1]) and not is_numbering(table[1][1]):
         raise ValueError(
             f"{path}, line {table[0][0]}: column numbers, not votes: expected names, or no header"
         )
     if not table:
         raise ValueError(f"{path}: no histograms: expected one per row")
-    return [_asked(f"{path}, line {line}", row, label_column, columns) for line, row in table]
+    return [_asked(f"{path}, line {line}", row, column, columns) for line, row in table]
 
 
 def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
@@ -77,7 +84,7 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
     return Asked(histogram, label)
 
 
-def _is_header(cells: list[str]) -> bool:
+def is_header(cells: list[str]) -> bool:
     """Whether a first row names columns: a mistyped number must not pass for a name."""
     names = [cell.strip().lower() for cell in cells]
     if "label" in names:
@@ -85,12 +92,12 @@ def _is_header(cells: list[str]) -> bool:
     return not any(name.lstrip("+-.")[:1].isdecimal() or name in _NO_NAMES for name in names)
 
 
-def _is_numbering(cells: list[str]) -> bool:
+def is_numbering(cells: list[str]) -> bool:
     """Whether a row is 0, 1, ..., as tables without names are headed; it would count as votes."""
     return [cell.strip() for cell in cells] == [str(i) for i in range(len(cells))]
 
 
-def _label_column(place: str, cells: list[str]) -> int | None:
+def label_column(place: str, cells: list[str]) -> int | None:
     """Which column of a header says what was released, if one does."""
     names = [cell.strip().lower() for cell in cells]
     if "" in names:  # a table's index, written without a name, would be read as votes

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from ...reference import REFUSAL, as_histogram
 from .whole_numbers import is_whole
 
-# what a row may say beside votes and label; of calls and clients nothing is made
-_ABOUT = ("id", "time", "worker", "call", "client", "charged")
-_KNOWN = ("histogram", "label", *_ABOUT)
+ABOUT = ("id", "time", "worker", "call", "client", "charged")
+"""What a row may say beside votes and label; of calls and clients nothing is made."""
+
+_KNOWN = ("histogram", "label", *ABOUT)
 
 
 class LogError(ValueError):
@@ -23,8 +24,8 @@ class Row(NamedTuple):
     """One release: the histogram it was drawn for, the label, -1 for a refusal.
 
     key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps; worker: as the log names it; charged: the epsilon that the
-    deployment has charged for this release.
+    of whatever clock the log keeps, time_text: as it stands there; worker: as the log names it;
+    charged: the epsilon that the deployment has charged for this release.
     """
 
     histogram: tuple[int, ...]
@@ -33,6 +34,7 @@ class Row(NamedTuple):
     time: float | None = None
     worker: str | None = None
     charged: float | None = None
+    time_text: str | None = None
 
 
 Parse = Callable[[str, str], Row | None]
@@ -42,21 +44,22 @@ Parse = Callable[[str, str], Row | None]
 class RowReader:
     """Turns the lines of a log into rows, CSV or JSON Lines, as the first line shows.
 
-    classes: of the claim, which every histogram must have; given: the histogram of each id, for
-    rows that name an input and not its votes. Times may not run backwards. Its state
-    is plain data, so that a log can be followed for months: `header` is what a reader that goes on
-    must be told.
+    classes: of the claim, which every histogram must have, None for those of the first; given: the
+    histogram of each id, for rows that name an input and not its votes. Times may not run
+    backwards. Its state is plain data, so that a log can be followed for months: `header` is what a
+    reader that goes on must be told.
     """
 
     def __init__(
         self,
-        classes: int,
+        classes: int | None,
         may_refuse: bool,
         header: str | None = None,
         last_time: float | None = None,
         given: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
         self.classes, self.may_refuse = classes, may_refuse
+        self._whose = "those of the first row" if classes is None else "those of the claim"
         self._given = given or {}
         self.last_time = last_time
         self.header: str | None = None
@@ -107,9 +110,11 @@ class RowReader:
         return True
 
     def _csv_parser(self, columns: Sequence[str], place: str) -> Parse:
-        votes = [i for i, name in enumerate(columns) if name not in (*_ABOUT, "label")]
-        about = {name: columns.index(name) for name in _ABOUT if name in columns}
+        votes = [i for i, name in enumerate(columns) if name not in (*ABOUT, "label")]
+        about = {name: columns.index(name) for name in ABOUT if name in columns}
         label = columns.index("label")
+        if self.classes is None and votes:
+            self.classes = len(votes)
         if len(votes) != self.classes and (votes or not self._given):
             raise LogError(
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
@@ -151,7 +156,7 @@ class RowReader:
         label = table.get("label")
         if isinstance(label, bool) or not isinstance(label, int):
             raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
-        named = {k: None if table.get(k) is None else _text(table[k], place) for k in _ABOUT}
+        named = {k: None if table.get(k) is None else _text(table[k], place) for k in ABOUT}
         votes = table.get("histogram")
         histogram = (
             self._histogram_of_id(named["id"], place)
@@ -190,16 +195,19 @@ class RowReader:
             raise LogError(f"{place}: {str(error)[:200]}") from None
         if not any(histogram):
             raise LogError(f"{place}: a histogram without any vote")
+        if self.classes is None:
+            self.classes = len(histogram)
         if len(histogram) != self.classes:
             raise LogError(
-                f"{place}: a histogram of {len(histogram)} classes: expected {self.classes}, those "
-                "of the claim"
+                f"{place}: a histogram of {len(histogram)} classes: expected {self.classes}, "
+                f"{self._whose}"
             )
         return histogram
 
     def _checked(self, row: Row | None, place: str) -> Row:
         """The row itself, once its label and its time are what they may be."""
         assert row is not None
+        assert self.classes is not None, "the row above has a histogram"
         lowest = REFUSAL if self.may_refuse else 0
         if not lowest <= row.label < self.classes:
             refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
@@ -242,6 +250,7 @@ def _row(
         _seconds(named.get("time"), place),
         named.get("worker"),
         _epsilon(named.get("charged"), place),
+        named.get("time"),
     )
 
 

@@ -3,7 +3,8 @@
 - `alternatives`: other laws than the claimed one; `laws`: those of each histogram, looked up
 - `judge`: the e-processes that follow rows; `copies`: the wagers on labels that come again
 - `findings`: results of a report, and their words
-- `monitor`: a log that grows; `follow`: where it is read; `store`, `saved`: its state on disk
+- `monitor`: a log that grows; `follow`, `followed_file`, `lines`: where it is read
+- `store`, `saved`: the state of a monitor; `sealed`: the file it is in, which shows damage
 - `alarms`: lines, webhooks; `metrics`: Prometheus; `spent`: costs; `reading`: votes that are read
 """
 

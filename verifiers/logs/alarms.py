@@ -26,26 +26,37 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Alarm:
-    """A claim that the log refutes. row: by which it was refuted; at: in UTC, when it was seen."""
+    """A claim that the log refutes.
+
+    row: by which it was refuted; time: of that row as the log writes it, None where it writes none;
+    detected: when that was seen, in UTC.
+    """
 
     check: str
     row: int
     message: str
-    at: str
+    time: str | None
+    detected: str
 
     @classmethod
-    def now(cls, check: str, row: int, message: str) -> "Alarm":
+    def now(cls, check: str, row: int, time: str | None, message: str) -> "Alarm":
         """One that is seen now."""
-        return cls(check, row, message, datetime.now(UTC).isoformat(timespec="seconds"))
+        return cls(check, row, message, time, datetime.now(UTC).isoformat(timespec="seconds"))
 
     @classmethod
     def of_json(cls, told: dict[str, Any]) -> "Alarm":
         """One that was kept."""
-        return cls(told["alarm"], int(told["row"]), told["message"], told["time"])
+        return cls(told["alarm"], int(told["row"]), told["message"], told["time"], told["detected"])
 
     def as_json(self) -> dict[str, object]:
         """The public form."""
-        return {"alarm": self.check, "row": self.row, "message": self.message, "time": self.at}
+        return {
+            "alarm": self.check,
+            "row": self.row,
+            "message": self.message,
+            "time": self.time,
+            "detected": self.detected,
+        }
 
 
 def signature(body: bytes, secret: str) -> str:
@@ -85,17 +96,21 @@ class Telling:
     """Tells the alarms of a state: each as a line on stdout, and to a webhook until it arrives.
 
     What could not be told is told later, by the next process if need be. A webhook that fails is
-    tried again after a second, then after twice as long each time, five minutes at most.
+    tried again after a second, then after twice as long each time, five minutes at most. prints:
+    False once stdout cannot be written.
     """
 
     def __init__(self, store: Store, webhook: str | None) -> None:
-        self.store, self.webhook = store, webhook
+        self.store, self.webhook, self.prints = store, webhook, True
         self._next, self._pause = 0.0, _FIRST_PAUSE
 
     def tell(self, alarms: Sequence[Alarm]) -> str | None:
-        """Tells what is untold; why a webhook was not reached, if it was not."""
+        """Tells what is untold; why a webhook was not reached, if it was not.
+
+        Raises OSError where stdout cannot be written.
+        """
         by_check = {alarm.check: alarm for alarm in alarms}
-        for check in self.store.untold("printed"):
+        for check in self.store.untold("printed") if self.prints else ():
             print(json.dumps(by_check[check].as_json()), flush=True)
             self.store.mark(check, "printed")
         if self.webhook is None or time.monotonic() < self._next:

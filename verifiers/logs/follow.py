@@ -2,7 +2,6 @@
 
 import os
 import selectors
-import stat
 import sys
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -10,14 +9,11 @@ from typing import Any, Protocol
 from ..inputs.log_file import LINE_BYTES, shown_path
 from ..inputs.release_log import LogError, Row, RowReader
 from ..targets import shown_spec
+from .followed_file import FileSource
+from .lines import decoded, left_unread
 
 _SECONDS = 30.0  # that a server may take to hand out rows
 _LOOK = 0.5  # seconds that are waited for a pipe to say something
-
-_NO_FILE = (
-    "no file, and what it says cannot be read again: expected a file, or - for standard input "
-    "(dpassay monitor - ... < PIPE)"
-)
 
 
 class Source(Protocol):
@@ -27,6 +23,8 @@ class Source(Protocol):
     """Whether no more can come."""
     trouble: str | None
     """Why nothing can be read for now, where that may pass."""
+    unread: str | None
+    """What is left of the log, in words, where its last line has no end."""
 
     @property
     def place(self) -> str | None:
@@ -42,87 +40,6 @@ class Source(Protocol):
         """Reads no more."""
 
 
-class FileSource:
-    """A file that grows by whole lines. once: its last line counts although it has no end yet."""
-
-    def __init__(self, path: str, reader: RowReader, place: str | None, once: bool) -> None:
-        self.path, self.reader, self.once = path, reader, once
-        self._offset, self._number = _numbers(place)
-        self.ended = False
-        self.trouble: str | None = None
-        try:
-            if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
-                raise LogError(f"{path}: {_NO_FILE}")  # unopened: a pipe waits for its writer
-            self._file = open(path, "rb")  # noqa: SIM115 - read on for months
-        except OSError as error:
-            raise LogError(f"{path}: {error.strerror or error}") from None
-        try:
-            self._check()
-            if self._offset and _decoded(self._file.readline(LINE_BYTES), path) != reader.header:
-                raise LogError(f"{path}: it begins otherwise than the log that was read so far")
-            self._file.seek(self._offset)
-        except OSError:
-            self._file.close()
-            raise LogError(f"{path}: {_NO_FILE}") from None
-        except LogError:
-            self._file.close()
-            raise
-
-    @property
-    def place(self) -> str | None:
-        """See `Source`: bytes and lines read."""
-        return f"{self._offset} {self._number}"
-
-    def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`."""
-        found: list[Row] = []
-        while len(found) < most:
-            line = self._file.readline(LINE_BYTES)
-            whole = line.endswith(b"\n") or (bool(line) and self.once)
-            if not whole:
-                if len(line) == LINE_BYTES:
-                    raise LogError(f"{self.path}: a line is longer than {LINE_BYTES:,} bytes")
-                self._file.seek(self._offset)  # the rest of the line is still to be written
-                self.ended = self.once
-                self._check()
-                break
-            try:
-                text = _decoded(line, self.path)
-                row = self.reader.row(text, f"{self.path}, line {self._number + 1}")
-            except LogError:
-                if not found:
-                    raise
-                self._file.seek(self._offset)
-                break
-            self._offset += len(line)
-            self._number += 1
-            if row is not None:
-                found.append(row)
-        return found
-
-    def close(self) -> None:
-        """See `Source.close`."""
-        self._file.close()
-
-    def _check(self) -> None:
-        """Raises LogError where the file is not the one that was read, or lacks what was read."""
-        here = os.fstat(self._file.fileno())
-        try:
-            there = os.stat(self.path)
-        except OSError:
-            there = here  # moved away: its writer may still have it open
-        if here.st_size < self._offset:
-            raise LogError(
-                f"{self.path}: it is shorter than what was read of it, {self._offset:,} bytes: "
-                "expected the same log, or another --state"
-            )
-        if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
-            raise LogError(
-                f"{self.path}: another file has taken its place: a log that is rotated is best "
-                "piped to -"
-            )
-
-
 class PipeSource:
     """Standard input: what comes is new, and it cannot be read again."""
 
@@ -134,6 +51,7 @@ class PipeSource:
         self._wrong: LogError | None = None
         self.ended = False
         self.trouble: str | None = None
+        self.unread: str | None = None
 
     def rows(self, most: int) -> list[Row]:
         """See `Source.rows`: all that has come, waiting a moment for it."""
@@ -150,8 +68,8 @@ class PipeSource:
         part = os.read(sys.stdin.fileno(), 1 << 20)
         self.ended = not part
         *lines, self._begun = (self._begun + part).split(b"\n")
-        if self.ended and self._begun:
-            lines, self._begun = [*lines, self._begun], b""
+        last = f"{shown_path('-')}, line {self._number + len(lines) + 1}"
+        self.unread = left_unread(self._begun, last)
         if len(self._begun) > LINE_BYTES:
             raise LogError(f"{shown_path('-')}: a line is longer than {LINE_BYTES:,} bytes")
         return self._parsed(lines)
@@ -163,7 +81,7 @@ class PipeSource:
             self._number += 1
             try:
                 place = f"{shown_path('-')}, line {self._number}"
-                row = self.reader.row(_decoded(line, "-"), place)
+                row = self.reader.row(decoded(line, "-"), place)
             except LogError as error:
                 if not found:
                     raise
@@ -190,6 +108,7 @@ class ServerSource:
         self.url, self.reader, self.place, self.once = url, reader, place, once
         self.ended = False
         self.trouble: str | None = None
+        self.unread: str | None = None
         try:
             httpx.URL(url)
         except (httpx.InvalidURL, ValueError):
@@ -227,9 +146,29 @@ def source_of(log: str, reader: RowReader, place: str | None, once: bool) -> Sou
     """From a LOG as typed. Raises LogError."""
     if log == "-":
         return PipeSource(reader)
-    if log.lower().startswith(("http://", "https://")):
+    if _is_url(log):
         return ServerSource(log, reader, place, once)
+    if log.endswith(".parquet"):
+        raise LogError(
+            f"{log}: a file of Parquet does not grow by lines: dpassay verify --log judges it"
+        )
     return FileSource(log, reader, place, once)
+
+
+def log_name(log: str) -> str:
+    """What a state calls a LOG, in which no secrets stand."""
+    if log == "-":
+        return shown_path(log)
+    return shown_spec(log) if _is_url(log) else os.path.abspath(log)
+
+
+def may_go_on(name: str, before: str) -> bool:
+    """Whether what was read as one log may go on as another: files may, whose content decides."""
+    return name == before or (os.path.isabs(name) and os.path.isabs(before))
+
+
+def _is_url(log: str) -> bool:
+    return log.lower().startswith(("http://", "https://"))
 
 
 def _handed_out(reply: Any, shown: str) -> tuple[list[dict[str, Any]], str]:
@@ -242,18 +181,3 @@ def _handed_out(reply: Any, shown: str) -> tuple[list[dict[str, Any]], str]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise LogError(f'{shown}: expected {{"rows": [{{...}}, ...], "cursor": "..."}}')
     return tables, cursor
-
-
-def _numbers(place: str | None) -> tuple[int, int]:
-    """Bytes and lines that were read of a file. Raises LogError for the place in another log."""
-    words = (place or "0 0").split()
-    if len(words) != 2 or not all(word.isdecimal() for word in words):
-        raise LogError("--state: what was read so far was no file: expected the same log")
-    return int(words[0]), int(words[1])
-
-
-def _decoded(line: bytes, path: str) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        raise LogError(f"{shown_path(path)}: not UTF-8 text") from None

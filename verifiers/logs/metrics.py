@@ -8,12 +8,8 @@ class Metrics:
     """Served on 127.0.0.1, or where `address` says. Raises LogError where that cannot be."""
 
     def __init__(self, port: int, address: str) -> None:
-        try:
-            from prometheus_client import CollectorRegistry, Gauge, start_http_server
-        except ImportError:
-            raise LogError(
-                "--metrics-port takes prometheus_client: pip install prometheus_client"
-            ) from None
+        from prometheus_client import CollectorRegistry, Gauge, start_http_server
+
         registry = CollectorRegistry()
         self._rows = Gauge("dpassay_rows", "Rows judged so far.", registry=registry)
         self._evidence = Gauge(

@@ -10,9 +10,10 @@ import numpy as np
 
 from ...reference.accounting.analyses import Analysis
 from ..claim import Claim
-from ..inputs.release_log import LogError, Row
+from ..inputs.release_log import Row
 from .alarms import Alarm
-from .follow import Source, source_of
+from .follow import Source, log_name, may_go_on, source_of
+from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
 from .reading import LEAST, MOST, Reading, readings
 from .saved import restore, saved
@@ -47,11 +48,11 @@ class Monitor:
     """Reads on, and writes what it knows with the place up to which it has read.
 
     log: a file, `-`, or the address of a server that hands out rows; folder: of the state; once:
-    ends with the log. Raises LogError.
+    ends with the log; anew: whether nothing had been read. Raises LogError.
     """
 
     def __init__(self, log: str, claim: Claim, folder: str, once: bool) -> None:
-        self.claim = claim
+        self.claim, self.folder = claim, folder
         self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
         self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)
         self.alarms: list[Alarm] = []
@@ -66,13 +67,21 @@ class Monitor:
     def _begin(self, log: str, once: bool) -> None:
         """Opens the log where it was left."""
         claim, kept = self.claim, self.store.kept()
+        header, place, last_time = None, None, None
+        self.name = before = log_name(log)
+        self.anew = kept is None
         if kept is not None:
             self._take_up(kept)
-        header, place, last_time = None, None, None
-        if kept is not None:
-            header, place, last_time = kept.header, kept.place, kept.last_time
+            header, place, last_time, before = kept.header, kept.place, kept.last_time, kept.log
+        if not may_go_on(self.name, before):
+            raise self.store.of_another_log(before)
         self.reader = reader_of(claim, header, last_time)
-        self.source: Source = source_of(log, self.reader, place, once)
+        try:
+            self.source: Source = source_of(log, self.reader, place, once)
+        except OtherFileError:
+            if self.name != before:
+                raise self.store.of_another_log(before) from None
+            raise
 
     def step(self) -> int:
         """Reads what has come, at most some thousand rows, and writes what it showed; how many."""
@@ -83,14 +92,15 @@ class Monitor:
         last = self.evidence.last
         last.clear()  # those of other histograms are on disk
         last.update(self.store.last(row.histogram for row in rows))
-        known = set(last)
+        known, before = set(last), self.evidence.asked
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
         self.spent.add(self._drawn(rows, known), known)
         self.spent.add_charges(row.charged for row in rows if row.charged is not None)
-        new = self._new_alarms()
+        new = self._new_alarms(rows, before)
         self.alarms += new
         kept = Kept(
+            self.name,
             self.source.place,
             self.reader.header,
             self.reader.last_time,
@@ -149,15 +159,18 @@ class Monitor:
                 found[label] += times  # a refusal, -1, is the last outcome
         return [Group(name, votes, found) for (name, votes), found in counts.items()]
 
-    def _new_alarms(self) -> list[Alarm]:
-        """What is refuted now, and was not before; each check gives one alarm in a log's life."""
+    def _new_alarms(self, rows: Sequence[Row], before: int) -> list[Alarm]:
+        """What these rows refute, and was not before; each check alarms once in a log's life.
+
+        before: how many rows there were before these.
+        """
         told = {alarm.check for alarm in self.alarms}
         found = dict(self.evidence.found_after)
         limit = self.claim.privacy
         if limit is not None and self.evidence.asked > limit.queries:
             found["privacy-claim"] = limit.queries + 1
         return [
-            Alarm.now(check, row, _MEANING[check])
+            Alarm.now(check, row, rows[row - before - 1].time_text, _MEANING[check])
             for check, row in found.items()
             if check not in told
         ]
@@ -166,9 +179,8 @@ class Monitor:
         try:
             restore(self.evidence, kept.evidence)
             self.spent.restore(kept.more["spent"])
-        except (ValueError, KeyError, OSError) as error:
-            said = "damaged, or written by another version"
-            raise LogError(f"--state: what it holds is {said}: {error}") from None
+        except (ValueError, KeyError):
+            raise self.store.of_another_version() from None  # it is as it was written
         self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
 
 

@@ -34,8 +34,14 @@ def saved(evidence: LogEvidence) -> bytes:
 
 
 def restore(evidence: LogEvidence, kept: bytes) -> None:
-    """Takes up what was saved of evidence of the same claim; ValueError for anything else."""
+    """Takes up what was saved of evidence of the same claim.
+
+    Raises ValueError or KeyError for what another version saved.
+    """
     with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
+        known = {f"{n}.{field}" for n, part in _parts(evidence).items() for field in part.SAVED}
+        if set(arrays.files) != known | {"told"}:
+            raise ValueError("it has other parts")
         for name, part in _parts(evidence).items():
             for field in part.SAVED:
                 value, here = arrays[f"{name}.{field}"], getattr(part, field)

@@ -1,5 +1,6 @@
 """Which counts a run asks of a deployment that releases keys, and in calls of which sizes."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,11 +39,12 @@ class KeysPlan(NumbersPlan):
             pairs = [(asked, size) for asked in self.inputs for size in CALLS]
             for place in order.permutation(len(pairs)):
                 asked, size = pairs[place]
-                yield asked, min(size, most)
+                yield asked, min(size, self.largest_call, most)
         telling = [asked for role in TURNS for asked in self.inputs if asked.role == role]
+        large = min(most, max(self.largest_call, math.ceil(self.share * _LARGE)))
         while True:
             for asked in telling or self.inputs:
-                yield asked, min(_LARGE, most)
+                yield asked, large
 
 
 def make_keys_plan(claim: NumbersClaim, seed: int) -> KeysPlan:

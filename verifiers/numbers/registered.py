@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from .checks.accountant_soundness import AccountantSoundness
-from .checks.base import AskingCheck, ObservingCheck
+from .checks.base import AskingCheck, KeysCheck, ObservingCheck
 from .checks.budget_enforcement import BudgetEnforcement
 from .checks.clipping import Clipping
 from .checks.floating_point import FloatingPoint
@@ -59,7 +59,7 @@ JUDGING: frozenset[type[AskingCheck]] = frozenset(
 ACCOUNTING: frozenset[type[AskingCheck]] = frozenset({AccountantSoundness, BudgetEnforcement})
 """Those which judge what the target says of its costs, though other checks have failed."""
 
-_OBSERVING_KEYS: tuple[type[ObservingCheck], ...] = (
+OBSERVING_KEYS: tuple[type[KeysCheck], ...] = (
     PartitionRelease,
     KeysIndependence,
     KeysFreshNoise,
@@ -69,7 +69,7 @@ _ASKING_KEYS: tuple[type[AskingCheck], ...] = (KeysPrivacyAudit, KeysPrivacyClai
 
 def observing(claim: NumbersClaim) -> tuple[type[ObservingCheck], ...]:
     """Those that see every release of what the claim releases."""
-    made = OBSERVING if claim.mechanism.takes != "keys" else _OBSERVING_KEYS
+    made = OBSERVING if claim.mechanism.takes != "keys" else OBSERVING_KEYS
     return tuple(make for make in made if why_not(make.id, claim) is None)
 
 

@@ -24,6 +24,7 @@ from .claim import NumbersClaim
 from .evidence.bins import Placing
 from .lives import UNSEEN, Lives
 from .opening import NumbersOpening
+from .pace import FEW, paced
 from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
 from .request import NumbersRequest
@@ -31,18 +32,6 @@ from .results import located, results
 from .sharpest import dearer, make_plan, sharpest
 from .simplest import find_simplest
 from .standing import NumbersStanding
-
-_FEW, _SHARE = 50, 0.1
-"""Evidence is looked at after every call at first, then after a tenth of the releases beyond.
-
-So many releases are asked for even where fewer have refuted the claim: they tell the cause.
-"""
-
-_GROWTH, _MANY = 10, 10_000
-"""A call asks for a tenth of the releases before it at most, until so many numbers were seen.
-
-A fault that some releases show is not paid for by a call for hundreds.
-"""
 
 
 def verify_numbers(
@@ -176,9 +165,9 @@ class _Run:
         if not self.checks or self._stops():
             return
         pending: list[Batch] = []
-        seen, waiting = self.contract.queries, 0
-        for asked, wanted in self.plan.calls(self.request.seed):
-            size = min(wanted, self._largest(seen + waiting), self.standing.left)
+        calls = paced(self.plan, self.request.seed, self.contract.queries)
+        for asked, wanted, look in calls:
+            size = min(wanted, self.standing.left)
             if size < 1:
                 if pending:
                     self._show(pending)
@@ -188,11 +177,10 @@ class _Run:
             self.standing.spend(size)
             releases = self.claim.release.shaped(reply, asked.values, size)
             pending.append(Batch(asked, releases, (size,)))
-            waiting += size
-            if waiting < _SHARE * (seen - _FEW):
+            if not look:
                 continue
             self._show(pending)
-            seen, waiting, pending = seen + waiting, 0, []
+            pending = []
             if self._done():
                 return
 
@@ -266,17 +254,12 @@ class _Run:
             )
         return False
 
-    def _largest(self, seen: int) -> int:
-        """Releases that the next call may ask for, after so many."""
-        few = seen * self.plan.coordinates.size < _MANY
-        return max(1, seen // _GROWTH) if few else self.standing.left
-
     def _stops(self) -> bool:
         """Whether a check has failed, and the run ends with it."""
         failed = any(refuted(check) for check in self.checks)
         if failed and self.standing.ending.found_after is None:
             self.standing.ending.found_after = self.standing.queries
-        return failed and not self.request.keeps_going and self.standing.queries >= _FEW
+        return failed and not self.request.keeps_going and self.standing.queries >= FEW
 
     def _done(self) -> bool:
         """Whether there is nothing left to ask for."""

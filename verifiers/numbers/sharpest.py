@@ -6,22 +6,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...reference.arrays import Vector
 from ...reference.numbers import NumberNoise
 from ..claim import Gate
 from ..error_budget import log_threshold
 from ..gate.selection import ALWAYS, Selection
 from ..planning.sharpest import TooFewError
-from .checks.base import NumberCheck
+from .checks.base import KeysCheck, NumberCheck
 from .checks.fresh_noise import FreshNoise
+from .checks.input_contract import InputContract
 from .checks.keys_together import KeysFreshNoise
 from .checks.location import Location
 from .checks.noise_scale import NoiseScale
-from .checks.partition_release import PartitionRelease
 from .claim import NumbersClaim
 from .keys import make_keys_plan
 from .lives import releases_of_lives
-from .plan import CALLS, NumbersPlan, make_numbers_plan
-from .registered import asking, observing
+from .pace import paced
+from .plan import NumbersPlan, make_numbers_plan
+from .registered import OBSERVING_KEYS, asking, observing
 from .shares import SHARES
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
@@ -38,6 +40,7 @@ _LOOKS = 1.1  # from one look at the evidence to the next
 _CALLS = 1.1  # sizes of calls differ, so that inputs get more than their part
 _SHORTEST = 16  # releases of a call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
+_ENDLESS = 10_000_000  # releases, of a check that never has enough
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,14 @@ def pass_of(
 ) -> Sharpest:
     """What a pass takes under a claim as it stands, by the checks that are chosen."""
     plan, kept = make_plan(claim, seed, share), selection or Selection()
-    looked_at = {ALWAYS: _opening(plan)}
+    looked_at = {ALWAYS: _opening(claim, plan)}
     seen = [make(claim, plan, seed) for make in observing(claim) if kept.keeps(make.id)]
-    looked_at |= {check.id: _releases(check, claim, plan) for check in seen}
-    together = math.ceil(_LOOKS * _CALLS * max([looked_at[check.id] for check in seen], default=0))
+    looked_at |= {check.id: _releases(check, claim, plan, seed) for check in seen}
+    more = 1.0 if claim.mechanism.takes == "keys" else _LOOKS * _CALLS
+    together = math.ceil(more * max([looked_at[check.id] for check in seen], default=0))
     asked = [make(claim, plan, seed) for make in asking(claim) if kept.keeps(make.id)]
     looked_at |= {check.id: check.asks for check in asked}
-    queries = max(together, _opening(plan)) + sum(check.asks for check in asked)
+    queries = max(together, _opening(claim, plan)) + sum(check.asks for check in asked)
     if any(isinstance(check, FreshNoise | KeysFreshNoise) for check in seen):
         queries += releases_of_lives(claim, plan)
     return Sharpest(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
@@ -111,8 +115,9 @@ def sharpest(
     own = full.queries - at(least, 0.0).queries
     share = min(1.0, max(_FINEST, 0.5 * queries / own)) if own else 1.0
     found = at(COARSEST_EFFECT, share)
-    if found.queries > queries:
-        share, found = 0.0, at(COARSEST_EFFECT, 0.0)
+    while found.queries > queries and share:
+        share = 0.5 * share if share > _FINEST else 0.0
+        found = at(COARSEST_EFFECT, share)
     if found.queries > queries:
         most = max(found.looked_at, key=lambda check: found.looked_at[check])
         raise TooFewError(
@@ -150,6 +155,17 @@ def dearer(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
     return f"{told}; --queries {most} plans for the sharpest that so many allow"
 
 
+def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) -> int:
+    """Calls in which a run asks for so many releases; those that checks ask for are alike."""
+    released = _opening(claim, plan)
+    calls = len(InputContract(claim, plan).sizes) + len(plan.inputs) - 1
+    for _, size, _ in paced(plan, seed, released):
+        if released >= queries:
+            break
+        calls, released = calls + 1, released + size
+    return calls
+
+
 def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
     """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
     effect = float(f"{effect:.2g}")
@@ -161,15 +177,15 @@ def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersCla
     return claim.model_copy(update={"gate": held})
 
 
-def _opening(plan: NumbersPlan) -> int:
+def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
     """Releases of the first calls."""
-    return 10 + len(plan.inputs) - 1
+    return sum(InputContract(claim, plan).sizes) + len(plan.inputs) - 1
 
 
-def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan) -> int:
+def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
     """Releases that a check needs for a pass."""
-    if isinstance(check, PartitionRelease):
-        return len(plan.inputs) * sum(CALLS) + check.releases
+    if isinstance(check, OBSERVING_KEYS):
+        return _releases_of_keys(check, claim, plan, seed)
     draws = float(check.shortfall())
     nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
     nats += _LATE * math.sqrt(2.0 * nats)
@@ -183,6 +199,20 @@ def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan) -> int
         excluded = check.offsets[(check.offsets > 0) & (check.offsets <= 1.01 * check.near)].max()
         draws = nats / _divergence(noise, noise, float(excluded))
     return math.ceil(draws / max(1, plan.coordinates.size))
+
+
+def _releases_of_keys(check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
+    """Releases until a look at which a check of keys has seen enough, call by call as in a run."""
+    released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
+    by_call: dict[tuple[str, int], Vector] = {}
+    for asked, size, look in paced(plan, seed, released):
+        call = asked.role, size
+        if call not in by_call:
+            by_call[call] = check.foreseen(asked, size)
+        released, seen = released + size, seen + by_call[call]
+        if released > _ENDLESS or (look and (seen >= check.wanted).all()):
+            return released
+    raise AssertionError("calls never end")
 
 
 def _divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:

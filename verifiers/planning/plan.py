@@ -14,6 +14,7 @@ from ..evidence.scale import scale_factors
 from .extent import FULL, Extent
 from .faults import Fault, divergences, fault_laws, turned_rows
 from .roles import Asked, Role
+from .traffic import Traffic
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of the known faults on all streams at once, on all calls for one label at once, on the
@@ -108,7 +109,8 @@ class Twins(NamedTuple):
 class Plan:
     """All streams of a run, those that are neighbours, and the twins that a check compares.
 
-    twins: by the id of the check; extent: how much is asked for breadth.
+    twins: by the id of the check; traffic: what is asked in turn, as production asks; extent: how
+    much is asked for breadth.
     """
 
     claim: Claim
@@ -116,6 +118,7 @@ class Plan:
     pairs: tuple[Pair, ...]
     twins: dict[str, Twins] = field(hash=False)
     faults: tuple[Fault, ...]
+    traffic: Traffic
     extent: Extent = FULL
 
     def __post_init__(self) -> None:
@@ -209,7 +212,7 @@ class Plan:
 
     @property
     def queries(self) -> int:
-        """Queries of the whole plan."""
+        """Queries of all streams."""
         return sum(stream.queries for stream in self.streams)
 
     @cached_property

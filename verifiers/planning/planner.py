@@ -30,6 +30,7 @@ from .plan import Plan
 from .pool import candidate_pool
 from .roles import Role, anchors
 from .stream_planner import StreamPlanner
+from .traffic import Traffic, calls_in_turn
 
 _TYPICAL_INPUTS, _EXPLORED_INPUTS = 2, 60
 
@@ -57,7 +58,10 @@ def make_plan(
     else:
         _add_any(planner, seed, other_totals, faults, own)
     streams, pairs = tuple(planner.streams), tuple(planner.pairs)
-    return Plan(claim, streams, pairs, planner.twins, faults, extent)
+    given = tuple(row.histogram for row in claim.given)
+    calls = calls_in_turn(claim, extent)
+    traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
+    return Plan(claim, streams, pairs, planner.twins, faults, traffic, extent)
 
 
 def _add_any(

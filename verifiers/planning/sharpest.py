@@ -20,6 +20,7 @@ _WITH_TWINS = 0.25
 _TOLERANCE = 2.5  # times the effect, as the defaults have it
 _FULL_FROM = 50_000  # queries from which nothing is thinned
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
+_BESIDE_FULL = 256 + 400  # where nothing is thinned: of more restarts, and of kept connections
 _SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
 _SPARE = 1.05  # times the queries that are expected
 _STEPS = 6  # of the search, each of which makes a plan
@@ -45,10 +46,15 @@ def sharpest(
 
     Keys that the claim writes bind, its defaults do not. With few queries, less is asked of what is
     asked for breadth alone; with very few, symmetries and monotonicity are left out. Raises
-    TooFewError.
+    TooFewError, which names the least number: the same whatever was asked below it.
     """
     share = min(1.0, queries / _FULL_FROM)
-    for extent, worst in ((Extent(share), _WITH_TWINS), (_bare(share), COARSEST_EFFECT)):
+    tried = (
+        (Extent(share), _WITH_TWINS),
+        (_bare(share), COARSEST_EFFECT),
+        (_bare(0.0), COARSEST_EFFECT),
+    )
+    for extent, worst in tried:
         search = _Search(claim, queries, seed, own, extent)
         coarsest = search.at(worst)
         if coarsest.queries <= queries:
@@ -108,7 +114,7 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
     default = fields["smallest_effect"].default, fields["tolerance"].default
     if (gate.smallest_effect, gate.tolerance) == default and extent == FULL:
         return None
-    without = "" if extent.symmetries else "; symmetries and monotonicity are left out"
+    without = "" if extent.symmetries else "; symmetries, monotonicity and order are left out"
     return (
         f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in total "
         f"variation (default {default[0]:g}) and a noise scale off by {gate.tolerance:.0%} "
@@ -133,9 +139,16 @@ def dearer(plan: Plan, *, planned: bool) -> str:
 
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
-    asked = sum(batch.labels for batch in Schedule(plan).sweeps())
+    asked = sum(batch.labels for batch in Schedule(plan).sweeps()) + plan.traffic.calls
     side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
-    return asked + _BESIDE + side_by_side + _for_the_scale(plan)
+    beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
+    return asked + beside + side_by_side + _for_the_scale(plan)
+
+
+def calls_of(plan: Plan) -> int:
+    """Calls of a pass, as far as its plan has them: what comes beside it is in few."""
+    sizes = ((len(batch.calls), batch.other is None) for batch in Schedule(plan).sweeps())
+    return plan.traffic.calls + sum(calls if alone else 2 * calls for calls, alone in sizes)
 
 
 def _for_the_scale(plan: Plan) -> int:

@@ -19,6 +19,7 @@ from .faults import Fault
 from .ladder import Rung
 from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Stream, Twins
 from .roles import Role
+from .traffic import calls_in_turn
 
 PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 56, 420, 100
 FRESH_CALL, FRESH_CALLS = 32, 4
@@ -153,6 +154,7 @@ class StreamPlanner:
     def _room(self, explored: int) -> int:
         """Queries that the budget has left; explored: streams still to come."""
         room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
+        room -= calls_in_turn(self.claim, self.extent)
         return room - sum(stream.queries for stream in self.streams)
 
     @contextmanager

@@ -14,6 +14,7 @@ from rich.text import Text
 from ..checks.noise_scale import interval_text
 from ..claim import Claim
 from ..findings.evidence_text import power_of_ten
+from ..logs.alarms import Alarm
 from ..logs.monitor import Snapshot
 from ..targets import shown_spec
 from ..text import printable
@@ -64,9 +65,11 @@ def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
     told = {alarm.check: alarm for alarm in snapshot.alarms}
     for check, value in snapshot.log_e_values.items():
         alarm = told.get(check)
-        said = "no alarm" if alarm is None else f"ALARM by row {alarm.row:,}: {alarm.message}"
+        said = "no alarm" if alarm is None else _alarm(alarm)
         threshold = snapshot.log_thresholds[check]
         evidence.add_row(check, _power(value), _power(threshold), said)
+    for check in sorted(told.keys() - snapshot.log_e_values.keys()):  # it is counted, not weighed
+        evidence.add_row(check, "", "", _alarm(told[check]))
     threshold = snapshot.log_thresholds["noise-scale"]
     spent = Table("analysis", "epsilon", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
@@ -89,6 +92,11 @@ def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
         spent,
         inputs,
     )
+
+
+def _alarm(alarm: Alarm) -> str:
+    when = "" if alarm.time is None else f" at {printable(alarm.time)}"
+    return f"ALARM by row {alarm.row:,}{when}: {alarm.message}"
 
 
 def _charged(snapshot: Snapshot) -> str:

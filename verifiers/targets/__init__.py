@@ -2,6 +2,7 @@
 
 from .http_options import HttpOptions
 from .in_process import InProcessTarget
+from .kept import KeptConnections
 from .labels import checked_charge, checked_labels
 from .paced import PacedTarget
 from .process import ProcessTarget
@@ -14,6 +15,7 @@ __all__ = [
     "FreshStateCommand",
     "HttpOptions",
     "InProcessTarget",
+    "KeptConnections",
     "NotOffered",
     "PacedTarget",
     "ProcessTarget",

@@ -17,6 +17,7 @@ from .labels import LABELS
 from .release import Release
 from .replies import (
     REPLY_BYTES,
+    NoReplyError,
     NotOffered,
     Refused,
     TargetError,
@@ -33,6 +34,9 @@ _LACKING = (404, 405, 501)
 _NOT_YET = (502, 503, 504)  # of whatever stands before a server that is starting
 _LOOK = 0.5  # seconds between looks at the run's clock
 _POLL = 0.1  # seconds between looks at such a server
+# a connection that the server is about to close fails calls that cannot be repeated
+_NEW_EACH = httpx.Limits(max_keepalive_connections=0)
+_KEPT = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None)
 
 
 class HttpTarget:
@@ -42,7 +46,9 @@ class HttpTarget:
     not be made is tried again: a request that may have been processed has drawn noise, or spent
     budget.
     restart: the command that restarts the server, if there is one; release: what it releases;
-    options: headers, statuses and repeats, as a claim has them; at_once: calls in flight at most.
+    options: headers, statuses and repeats, as a claim has them; at_once: calls in flight at most;
+    keeps: whether one connection is kept for all calls (looked at before each: where the server has
+    closed it, another is opened), and not a new one made for each.
     Raises TargetError for an URL that names no server.
     """
 
@@ -55,9 +61,12 @@ class HttpTarget:
         release: Release = LABELS,
         options: HttpOptions = PLAIN_HTTP,
         at_once: int = 1,
+        keeps: bool = False,
     ) -> None:
-        self._timeout, self._command, self._release = timeout, restart, release
-        self.at_once = at_once
+        self._url, self._timeout, self._command = url, timeout, restart
+        self._release, self.at_once = release, at_once
+        self.opened = 0
+        """Connections made so far."""
         base, self._options = _checked(url), options
         self.waited = 0.0
         """Seconds that calls have waited in all, because the server limits their rate."""
@@ -69,8 +78,7 @@ class HttpTarget:
             # takes a while to load, and is of no use to plain HTTP
             verify=httpx.create_ssl_context() if base.scheme == "https" else False,
             headers={"Accept-Encoding": "identity"} | options.values(),
-            # a connection that the server is about to close fails calls that cannot be repeated
-            limits=httpx.Limits(max_keepalive_connections=0),
+            limits=_KEPT if keeps else _NEW_EACH,
         )
         # a loop of its own: a deadline for whole calls, whatever loop the caller runs
         self._loop = asyncio.new_event_loop()
@@ -105,6 +113,13 @@ class HttpTarget:
         """See `Target.spent`: GET /spent."""
         call = _Call(f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
         return self._request("spent", [call])[0]
+
+    def keep_connection(self, seconds: float | None = None) -> "HttpTarget":
+        """See `Keeping.keep_connection`."""
+        timeout = self._timeout if seconds is None else min(seconds, self._timeout)
+        return HttpTarget(
+            self._url, timeout, release=self._release, options=self._options, keeps=True
+        )
 
     @property
     def no_restart(self) -> str | None:
@@ -238,7 +253,7 @@ class HttpTarget:
         """What a call without an answer is for the run: nearly always a TargetError."""
         if isinstance(error, TimeoutError):
             check_clock()  # where it is the run's time that is over, the target is not to blame
-            return TargetError(
+            return NoReplyError(
                 f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
             )
         if isinstance(error, httpx.ConnectError):
@@ -248,7 +263,7 @@ class HttpTarget:
                 f"{call} failed: no connection to {where} ({why}): is the server running there?"
             )
         if isinstance(error, httpx.HTTPError | httpx.StreamError | OSError | ValueError):
-            return TargetError(f"{call} failed: {one_line(error) or type(error).__name__}")
+            return NoReplyError(f"{call} failed: {one_line(error) or type(error).__name__}")
         return error
 
     async def _side_by_side(self, calls: dict[int, "_Call"]) -> dict[int, "_Answer"]:
@@ -278,13 +293,19 @@ class HttpTarget:
             return await self._once(call)
 
     async def _once(self, call: "_Call") -> "_Answered":
-        async with self._client.stream(call.method, call.path, **call.body) as response:
+        told = {"trace": self._count}
+        made = self._client.stream(call.method, call.path, **call.body, extensions=told)
+        async with made as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > REPLY_BYTES:
                     raise TargetError(f"{call.text} returned more than {REPLY_BYTES >> 20} MB")
             return response.status_code, response.headers.get("Retry-After"), bytes(body)
+
+    async def _count(self, event: str, _: dict[str, Any]) -> None:
+        """Follows what is done for a request."""
+        self.opened += event == "connection.connect_tcp.complete"
 
 
 class _Call(NamedTuple):

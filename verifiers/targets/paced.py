@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ...reference import Histogram
 from ...reference.clock import check_clock
+from .kept import Connection, Keeping
 from .labels import LABELS
 from .release import Release
-from .replies import Refused, Target
+from .replies import NotOffered, Refused, Target
 from .several import SideBySide, at_once, parts
 
 _FIRST = 32  # labels asked of a target of unknown speed
@@ -123,6 +124,12 @@ class PacedTarget:
         # a call that was in time says nothing against larger ones: it may all be overhead
         allowed = max(1, fits if seconds > self._seconds else max(fits, self._allowed))
         self._allowed = allowed if self._largest is None else min(allowed, self._largest)
+
+    def keep_connection(self, seconds: float | None = None) -> Connection:
+        """See `Keeping`."""
+        if not isinstance(self._target, Keeping):
+            raise NotOffered("the target has no connections")
+        return self._target.keep_connection(seconds)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`."""

@@ -27,6 +27,10 @@ class CallError(TargetError):
         self.said = said
 
 
+class NoReplyError(TargetError):
+    """The same of a call that was sent, or may have been, and that nothing answered."""
+
+
 class Refused(Exception):  # noqa: N818 - an answer, not an error
     """A target's word that it does not serve this histogram."""
 

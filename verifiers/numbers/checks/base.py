@@ -4,10 +4,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from ....reference.arrays import Vector
 from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
-from ..asked import Draws
+from ..asked import Asked, Draws
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan
 from ..shares import SHARES
@@ -66,6 +67,17 @@ class ObservingCheck(NumberCheck, Protocol):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         """claim: of the run; plan: its inputs; seed: fixes the verifier's own draws."""
+
+
+class KeysCheck(ObservingCheck, Protocol):
+    """A check of releases of keys, of which it can be said beforehand when it has seen enough."""
+
+    @property
+    def wanted(self) -> Vector:
+        """What a pass takes (k,), of each kind of draws that the check counts."""
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """What so many releases of an input add to each (k,), in expectation."""
 
 
 class AskingCheck(Protocol):

@@ -1,5 +1,6 @@
 """`independence` and `fresh-noise` of keys: whether one is released says nothing of another."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,15 +8,21 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Vector
 from ...checks.base import Finding
-from ..asked import Batch, Draws
+from ..asked import Asked, Batch, Draws
 from ..claim import NumbersClaim
 from ..evidence.released import claimed_law
-from ..evidence.released_together import TogetherEvidence, tells
+from ..evidence.released_together import TogetherEvidence, foreseen, tells
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
 
-_WANTED = 3_000  # fours that can tell
+_WANTED = 3_000
+"""Fours that can tell, for a correlation of `_SEEN`; of others in inverse proportion to squares."""
+
+_SEEN, _TIMES, _COARSEST = 0.1, 5.0, 0.5
+"""Correlation that a pass would have seen: so many times the smallest effect, from .1 to .5."""
+
+_SPARE = 4.0  # deviations, about, of how much a number of fours tells
 
 Released = NDArray[np.bool_]
 
@@ -32,7 +39,9 @@ class KeysTogether(Weighed):
         self._law = claimed_law(claim.mechanism.keys)
         self.evidence = [TogetherEvidence() for _ in range(self.kinds)]
         telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
-        self._wanted = _WANTED if max(telling) > 1 else 0  # noise may be too small to tell
+        self.seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
+        wanted = math.ceil(_WANTED * (_SEEN / self.seen) ** 2)
+        self._wanted = wanted if max(telling) > 1 else 0  # noise may be too small to tell
 
     def _rates(self, counts: Vector) -> Vector:
         return np.exp(self._law(counts)[0])
@@ -60,8 +69,13 @@ class KeysTogether(Weighed):
         """See `NumberCheck.silence`."""
         return Finding(
             f"{self.evidence[0].telling:,} times two of {self.pairs} could have told of each "
-            "other, and they did not; a correlation of 0.1 would have been seen"
+            f"other, and they did not; a correlation of {self.seen:.2g} would have been seen"
         )
+
+    @property
+    def wanted(self) -> Vector:
+        """See `KeysCheck.wanted`: fours, with what chance may take from them."""
+        return np.array([self._wanted + _SPARE * math.sqrt(self._wanted)])
 
 
 class KeysIndependence(KeysTogether):
@@ -71,6 +85,12 @@ class KeysIndependence(KeysTogether):
     pairs = "neighbouring keys"
     cause = "one draw of noise serves several keys"
     kinds = 1
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """See `KeysCheck.foreseen`."""
+        rates = self._rates(asked.exact)
+        even = 2 * (rates.size // 2)
+        return np.array([foreseen(rates[0:even:2], rates[1:even:2], size)])
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -105,6 +125,11 @@ class KeysFreshNoise(KeysTogether):
         before, after = earlier.as_releases > 0, now.as_releases > 0
         rows = min(len(before), len(after))
         self.evidence[2].observe(before[:rows], after[:rows])
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """See `KeysCheck.foreseen`."""
+        rates = self._rates(asked.exact)
+        return np.array([foreseen(rates, rates, size // 2)])
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
+from ....reference.arrays import Vector
 from ...checks.base import Finding
 from ...evidence.power import MISSES
 from ...text import four_digits
-from ..asked import Draws
+from ..asked import Asked, Draws
 from ..claim import NumbersClaim
 from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
-from ..keys import ALONE, NEAR, TURNS
+from ..keys import NEAR
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -38,12 +39,12 @@ class PartitionRelease(Weighed):
         self._nats, effect = nats, claim.gate.smallest_effect
         self._wanted_near = draws_to_see(0.5, 0.5 + min(effect, 0.49), nats)
         ones = -(-width // self.keys.contributions)
-        self._wanted_alone = _BUDGET * claim.gate.max_queries * ones
+        self._wanted_alone = plan.share * _BUDGET * claim.gate.max_queries * ones
         if self.rate < 0.5:
             most, more = min(_MORE * self.rate, 0.9), 0.0
             if self.rate:
                 more = draws_to_see(self.rate, most, nats, alone=True)
-            self._wanted_alone = min(self._wanted_alone, more)
+            self._wanted_alone = min(self._wanted_alone, plan.share * more)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -72,11 +73,14 @@ class PartitionRelease(Weighed):
         return max(0, int(np.ceil(lacking)))
 
     @property
-    def releases(self) -> int:
-        """Releases of a pass, beyond the first round of all inputs: the larger calls in turn."""
-        ones = -(-self.keys.cells // self.keys.contributions)
-        near, alone = self._wanted_near / self.keys.cells, self._wanted_alone / ones
-        return math.ceil(max(near / TURNS.count(NEAR), alone / TURNS.count(ALONE)) * len(TURNS))
+    def wanted(self) -> Vector:
+        """See `KeysCheck.wanted`: keys near the threshold, and keys of one unit."""
+        return np.array([self._wanted_near, self._wanted_alone])
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """See `KeysCheck.foreseen`."""
+        near = asked.exact.size if asked.role == NEAR else 0
+        return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""

@@ -72,6 +72,13 @@ class TogetherEvidence:
         return float(CORRELATIONS[int(np.argmax(self.gains))])
 
 
+def foreseen(one: Vector, other: Vector, pairs: int) -> float:
+    """What so many pairs add to `TogetherEvidence.telling`, in expectation; rates (k,) of keys."""
+    whole, rest = divmod(pairs, _PAIRS)
+    freedom = whole * (_PAIRS - 1) + max(0, rest - 1)
+    return float(4.0 * freedom * (one * (1.0 - one) * other * (1.0 - other)).sum())
+
+
 @cache
 def _log_means(pairs: int) -> NDArray[np.float64]:
     """Log-means (8, pairs + 1, pairs + 1) of theta^both, by how often each was released."""

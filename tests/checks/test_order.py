@@ -1,0 +1,137 @@
+"""`order`: fair under the claim, and it sees noise that depends on what was asked before."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from plans import GNMAX, SCREENED, plan
+from small import small_claim
+
+from dpassay.reference import BudgetExhausted
+from dpassay.verifiers.checks import Order
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.planning.traffic import Traffic
+from dpassay.verifiers.targets import InProcessTarget, Refused
+
+MECHANISMS = {
+    "argmax": {"name": "gnmax", "noise": "gaussian:2", "classes": 3, "teachers": 6},
+    "threshold": {"name": "confident-gnmax", "noise": "gaussian:2", "classes": 2, "teachers": 6}
+    | {"threshold": 4.0, "threshold_noise": "gaussian:2"},
+}
+
+
+class Few(Traffic):
+    """Five calls: a query twice, near-duplicates, fewer votes, and a sure one."""
+
+    @property
+    def histograms(self):
+        full = np.array([(3, 3, 0), (3, 3, 0), (4, 2, 0), (2, 1, 0), (6, 0, 0)])
+        return full[:, : self.claim.classes]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_its_expectation_is_one_under_the_claim(name) -> None:
+    """Enumerated over all labels of five calls: every wager, weight and law of the check.
+
+    Catches weights that do not sum to 1, a law of one call used for another, and a label that is
+    wagered on after it is known.
+    """
+    made = plan(MECHANISMS[name], effect=0.5)
+    mechanism = made.claim.mechanism
+    made = replace(made, traffic=Few(mechanism, 0, 5))
+    votes = made.traffic.histograms.astype(float)
+    law = np.exp(mechanism.mechanism().log_probabilities(votes))
+    outcomes, total = law.shape[1], 0.0
+    for path in product(range(outcomes), repeat=5):
+        labels = np.array([-1 if y == mechanism.classes else y for y in path])
+        check = Order(made)
+        check.observe_in_order(np.arange(2), labels[:2])
+        check.observe_in_order(np.arange(2, 5), labels[2:])
+        total += math.prod(law[i, y] for i, y in enumerate(path)) * math.exp(check.average)
+    assert total == pytest.approx(1.0, abs=1e-9)
+
+
+class Bare:
+    """Claimed noise, but none in the second call of a histogram."""
+
+    def __init__(self, mended: bool) -> None:
+        self.rng, self.met, self.mended = np.random.default_rng(0), {}, mended
+
+    def sample(self, histogram, size):
+        key = histogram.tobytes()
+        self.met[key] = self.met.get(key, 0) + 1
+        bare = self.met[key] == 2 and not self.mended
+        return (histogram + self.rng.normal(0, 0 if bare else 40, (size, 10))).argmax(1)
+
+
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_second_answer_without_noise_is_told_as_that(mended) -> None:
+    claim = parse_claim({"mechanism": GNMAX})
+    target = InProcessTarget(Bare(mended))
+    report = verify(target, claim, seed=0, selection=select(check=["order"]))
+    found = next(check for check in report.checks if check.id == "order")
+    assert found.verdict.value == ("pass" if mended else "fail")
+    assert ("in call 2 of a histogram" in (found.diagnosis or "")) is not mended
+    assert ("of 103 ways" in found.message) is False or mended
+
+
+class Answers:
+    """Labels of the claimed law; refuses totals other than 250, and ends after some calls."""
+
+    no_restart = "no"
+
+    def __init__(self, most=10**9) -> None:
+        self.rng, self.most, self.asked = np.random.default_rng(0), most, []
+
+    def ask(self, histogram, size):
+        if histogram.sum() != 250:
+            raise Refused("other totals are not served")
+        self.most -= size
+        if self.most < 0:
+            raise BudgetExhausted
+        self.asked.append(tuple(histogram.tolist()))
+        return (histogram + self.rng.normal(0, 40, (size, 10))).argmax(1)
+
+
+def judged(target, **gate):
+    claim = parse_claim({"mechanism": GNMAX, "gate": gate})
+    report = verify(target, claim, seed=0, selection=select(check=["order"]))
+    return report, next(check for check in report.checks if check.id == "order")
+
+
+def test_a_target_of_one_total_is_asked_that_total_alone() -> None:
+    report, found = judged(Answers())
+    assert found.verdict.value == "pass"
+    assert found.queries == 4000
+    assert not any("in turn" in warning for warning in report.warnings)
+
+
+def test_a_run_that_is_cut_short_is_inconclusive() -> None:
+    """By the claim's queries, and by the target's own budget: neither is a pass."""
+    assert judged(Answers(), max_queries=1000)[1].verdict.value == "inconclusive"
+    assert judged(Answers(1000))[1].verdict.value == "inconclusive"
+
+
+def test_a_check_that_is_left_out_asks_nothing() -> None:
+    target = Answers()
+    claim = small_claim()
+    assert claim.mechanism.classes  # the claim of the small runs serves as well
+    report = verify(
+        target,
+        parse_claim({"mechanism": GNMAX}),
+        seed=0,
+        selection=select(check=["input-contract"]),
+    )
+    assert report.queries < 200
+
+
+def test_kept_answers_are_asked_once_each() -> None:
+    """Of a caching claim no query comes twice, so that every label is a new draw."""
+    made = plan(GNMAX | {"caching": True})
+    votes = made.traffic.histograms
+    assert len(np.unique(votes, axis=0)) == len(votes) > 1000
+    assert len(plan(GNMAX | SCREENED).traffic.histograms) == 4000

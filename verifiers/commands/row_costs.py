@@ -1,0 +1,121 @@
+"""What the rows of a file cost: each kind of row is worked out once, many kinds at a time."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import ConfidentGNMax, NoisyArgmax
+from ...reference.accounting.analyses import Analysis, query_costs
+from ...reference.accounting.confident import Charging
+from ...reference.arrays import Matrix
+from ..inputs.asked_rows import AskedRows
+
+_TOGETHER = 512
+"""Histograms that are a part of the work, whoever does it."""
+
+_TOGETHER_EXACT = 4  # each of which has many neighbours
+
+
+How = tuple[NoisyArgmax | ConfidentGNMax, Analysis, Charging]
+"""By what rows are charged."""
+
+
+class RowCosts:
+    """Costs of the rows of a file; those that must cost the same are of one kind.
+
+    kinds: which kind (m,) each row is. executor: over whose workers the kinds are shared.
+    """
+
+    def __init__(
+        self,
+        rows: AskedRows,
+        mechanism: NoisyArgmax | ConfidentGNMax,
+        analysis: Analysis,
+        charging: Charging,
+        executor: Executor | None,
+    ) -> None:
+        self._how: How = (mechanism, analysis, charging)
+        self._executor = executor
+        refused = rows.refused & (charging == "realised")
+        first, self.kinds, self._times = _alike(
+            np.column_stack([_decisive(rows, self._how), refused])
+        )
+        self._histograms, self._refused = rows.histograms[first], refused[first]
+
+    def total(self, orders: Matrix) -> Matrix:
+        """Cost (n,) of asking every row once."""
+        found, start = np.zeros(orders.size), 0
+        for some in self._parts(orders):
+            found += self._times[start : start + len(some)] @ some
+            start += len(some)
+        return found
+
+    def of_kinds(self, orders: Matrix) -> Matrix:
+        """Costs (k, n) of asking each kind once."""
+        return np.concatenate(list(self._parts(orders)))
+
+    def _parts(self, orders: Matrix) -> Iterator[Matrix]:
+        """Costs of some kinds after others."""
+        size = _TOGETHER_EXACT if self._how[1] == "exact" else _TOGETHER
+        parts = (
+            (
+                self._histograms[start : start + size],
+                self._refused[start : start + size],
+                orders,
+                self._how,
+            )
+            for start in range(0, len(self._histograms), size)
+        )
+        if self._executor is None:
+            yield from (_costs(*part) for part in parts)
+            return
+        from ...reference.parallel.workers import (
+            carried_out,  # loads what one process does not need
+        )
+
+        found = sorted(carried_out(_costs, parts, self._executor), key=lambda part: part[0])
+        yield from (some for _, some in found)
+
+
+def _costs(
+    histograms: NDArray[np.int64], refused: NDArray[np.bool_], orders: Matrix, how: How
+) -> Matrix:
+    """Costs (k, n) of some kinds."""
+    mechanism, analysis, charging = how
+    return query_costs(histograms, mechanism, orders, analysis, charging=charging, refused=refused)
+
+
+def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
+    """What of each histogram (m, j) decides its cost, whatever the mechanism.
+
+    Mechanisms treat their classes alike, so that the order of the votes never does.
+    """
+    votes, (mechanism, analysis, charging) = rows.histograms, how
+    if analysis == "worst-pair":
+        return np.asarray(votes.sum(1, keepdims=True))
+    if analysis == "data-independent":
+        screened = isinstance(mechanism, ConfidentGNMax) and charging == "expected"
+        return np.asarray(votes.max(1, keepdims=True)) if screened else votes[:, :0]
+    return np.sort(votes, axis=1)
+
+
+def _alike(
+    rows: NDArray[np.int64],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Of rows (m, j): the first of each kind (k,), which kind each is (m,), and how often (k,).
+
+    Sorted by a hash of 64 bits, which is far quicker than by whole rows; where two kinds have the
+    same hash, which hardly ever happens, by whole rows.
+    """
+    factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) | 1
+    hashed = rows.astype(np.uint64) @ factors
+    _, first, kinds, times = np.unique(
+        hashed, return_index=True, return_inverse=True, return_counts=True
+    )
+    if not np.array_equal(rows[first][kinds], rows):
+        _, first, kinds, times = np.unique(
+            rows, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+    return first, kinds.ravel(), times

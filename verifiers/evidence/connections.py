@@ -1,0 +1,48 @@
+"""Evidence that answers over one connection have a law of their own: noise that lives with it."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from ...reference.arrays import Vector
+from .mixture import log_mixture_of
+from .outcomes import Outcomes
+
+_PULLS = (0.1, 1.0, 8.0, 64.0)  # labels of the claimed law that a connection begins with
+_COPIED = (0.9, 0.3)  # probabilities with which a label is that of the call before
+
+_WAGERS = len(_PULLS) + len(_COPIED)
+
+
+class OfConnections:
+    """Ratio of "labels over one connection have a law of their own" against draws of log_q (o,).
+
+    A wager predicts a label from those before it over its connection: by their shares, which begin
+    as `pull` labels of the claimed law (a Pólya urn: one draw that is kept, or a part of the noise,
+    or a scale), or as a copy of the last one (a draw that is kept for some calls). Each is a ratio
+    of predictive laws, hence a martingale; the first label of a connection is wagered on by none.
+    """
+
+    def __init__(self, log_q: Vector) -> None:
+        self._q = np.maximum(np.exp(log_q), 1e-300)
+        self._counts: dict[Hashable, Vector] = {}
+        self._last: dict[Hashable, int] = {}
+        self._log = np.zeros(_WAGERS)
+
+    def observe(self, outcomes: Outcomes, connections: Sequence[Hashable]) -> None:
+        """Adds labels in order, as outcomes (n,), with the connection that each came over."""
+        pulls, copied = np.array(_PULLS), np.array(_COPIED)
+        for outcome, connection in zip(outcomes.tolist(), connections, strict=True):
+            counts = self._counts.setdefault(connection, np.zeros(self._q.size))
+            before, q = float(counts.sum()), self._q[outcome]
+            if before:
+                urns = (counts[outcome] / q + pulls) / (before + pulls)
+                copies = 1.0 - copied + copied * (self._last[connection] == outcome) / q
+                self._log += np.log(np.concatenate([urns, copies]))
+            counts[outcome] += 1.0
+            self._last[connection] = outcome
+
+    @property
+    def log_e_value(self) -> float:
+        """Log of the mixture over wagers."""
+        return log_mixture_of(self._log, np.full(_WAGERS, -np.log(_WAGERS)))

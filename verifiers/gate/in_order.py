@@ -1,0 +1,91 @@
+"""Calls for one label each, one after another, on related histograms: as production asks."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import Histogram
+from ..checks import Order
+from ..planning.plan import Plan
+from ..targets import Refused, TargetError
+from .asking import Asking
+from .standing import Standing
+
+AFTER = 16_384
+"""Queries after which the calls in turn are made: a gross fault has shown by then."""
+
+Places = NDArray[np.intp]
+
+_TOLD, _TOLD_LATER = 32, 128  # calls after which the evidence is looked at
+_LATER = 512  # calls
+
+
+class InOrder:
+    """Asks the traffic of a plan, once, and shows the labels to the check of order.
+
+    seen: called whenever the check has seen labels. A histogram that the target refuses is left
+    out from then on.
+    """
+
+    def __init__(
+        self, standing: Standing, plan: Plan, asking: Asking, check: Order, seen: Callable[[], None]
+    ) -> None:
+        self.standing, self.plan, self.asking = standing, plan, asking
+        self.check, self.seen = check, seen
+        self.done = False
+
+    def ask(self, planned: int) -> bool:
+        """Makes all calls; False when the run should end. planned: queries of the whole run."""
+        self.done = True
+        votes = self.plan.traffic.histograms
+        start = 0
+        while start < len(votes):
+            self.standing.tell("asking in turn", planned)
+            end = start + (_TOLD if start < _LATER else _TOLD_LATER)
+            places = np.arange(start, min(end, len(votes)))
+            start = end
+            if not self._ask(places) or self.check.refuted:
+                return False
+        return True
+
+    def _ask(self, places: Places) -> bool:
+        """Makes some calls, as far as the budget goes; whether it went to the end."""
+        answered, labels = [], []
+        fits = places[: max(self.standing.left, 0)]
+        for place in fits:
+            label = self._one(int(place))
+            if label is not None:
+                answered.append(place)
+                labels.append(label)
+        if answered:
+            self.check.observe_in_order(np.array(answered), np.array(labels, dtype=np.int64))
+            self.seen()
+        if fits.size < places.size:
+            self.standing.use_up()
+        return fits.size == places.size
+
+    def _one(self, place: int) -> int | None:
+        """The label of one call, or None where nothing is drawn: refused, or kept from before."""
+        votes = self.plan.traffic.histograms[place]
+        if not self.check.awaits(place):
+            return None
+        try:
+            label = self.asking.one(votes)
+        except Refused as refusal:
+            self._refused(votes, place, str(refusal))
+            return None
+        if label is None:
+            self.check.pass_over(np.array([place]))
+        else:
+            self.standing.spend(1)
+        return label
+
+    def _refused(self, votes: Histogram, place: int, why: str) -> None:
+        """Goes on without a histogram. Raises TargetError where it was answered before."""
+        same = np.flatnonzero((self.plan.traffic.histograms == votes).all(-1))
+        if not self.plan.claim.mechanism.caching and (same < place).any():
+            named = self.plan.claim.named(votes)
+            raise TargetError(f"{named} is refused, but was answered: {why}") from None
+        self.check.pass_over(same)
+        self.standing.ending.warn(f"histogram refused (in turn): {why}")

@@ -1,0 +1,115 @@
+"""A file of what a deployment was asked: a CSV of histograms, or a log that `verify` reads."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+import numpy as np
+
+from .asked_rows import AskedRows
+from .files import ReadingError, read_bytes
+from .histogram_file import (
+    ENCODING,
+    Asked,
+    histograms_of,
+    is_header,
+    is_numbering,
+    label_column,
+)
+from .log_file import read_log, shown_path
+from .release_log import ABOUT, Row, RowReader
+
+MOST_BYTES = 512_000_000
+"""No file of them is longer: its rows are held together, to be asked again and again."""
+
+_PLAIN = b"0123456789,-\n"
+_MOST_VOTES = 2**53
+
+
+def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
+    """The rows of the file at `path`, `-` for standard input.
+
+    CSV whose columns are classes, a header optional, `label` perhaps one of it; or a log: JSON
+    Lines, Parquet, or CSV that says more of each row than its label. reader: of a claim's logs,
+    whose ids it knows; without one a log must hold its histograms. Raises ValueError that names the
+    file, the line and what is allowed.
+    """
+    reader, place = reader or RowReader(None, may_refuse=True), shown_path(path)
+    if path.endswith(".parquet"):
+        return _of_log(read_log(path, reader), place)
+    try:
+        content = read_bytes(None if path == "-" else path, MOST_BYTES)
+    except ReadingError as error:
+        raise ValueError(f"{place}: {error}") from None
+    names = _names(content)
+    if names is None or ("label" in names and any(name in ABOUT for name in names)):
+        return _of_log(_rows(content, place, reader), place)
+    about = next((name for name in names if name in ABOUT), None)
+    if about is not None:
+        raise ValueError(
+            f"{place}, line 1: a column named {about}, as logs have, but none named label: "
+            "expected classes, and perhaps label"
+        )
+    plain = _plain(content)
+    return AskedRows.of(histograms_of(content, place)) if plain is None else plain
+
+
+def _names(content: bytes) -> list[str] | None:
+    """The cells of a header of CSV, none where there is no header; None for JSON."""
+    first = content.lstrip()[:1_000_000].split(b"\n", 1)[0].decode(ENCODING, "replace")
+    if first.startswith("{"):
+        return None
+    try:
+        cells = next(csv.reader([first]), [])
+    except csv.Error:
+        return []
+    return [cell.strip().lower() for cell in cells] if is_header(cells) else []
+
+
+def _rows(content: bytes, place: str, reader: RowReader) -> Iterable[Row]:
+    """The rows of a log. Raises LogError."""
+    try:
+        text = content.decode(ENCODING)
+    except UnicodeDecodeError:
+        raise ValueError(f"{place}: not UTF-8 text") from None
+    for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
+        row = reader.row(line, f"{place}, line {number}")
+        if row is not None:
+            yield row
+
+
+def _of_log(rows: Iterable[Row], place: str) -> AskedRows:
+    asked = [Asked(row.histogram, row.label) for row in rows]
+    if not asked:
+        raise ValueError(f"{place}: no rows: expected one per label")
+    return AskedRows.of(asked)
+
+
+def _plain(content: bytes) -> AskedRows | None:
+    """The rows of a CSV of digits alone, all at once; None for any that need a closer look.
+
+    Whatever is wrong is left to be found, and told, by the reader of single cells.
+    """
+    text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    head, _, body = text.partition(b"\n")
+    if b'"' in head or b"\r" in head:
+        return None
+    cells, column = head.decode(ENCODING, "replace").split(","), None
+    try:
+        if is_header(cells):
+            column = label_column("", cells)
+        else:
+            body = text
+        if body.translate(None, _PLAIN) or not body.strip() or is_numbering(cells):
+            return None
+        lines = io.StringIO(body.decode())
+        table = np.loadtxt(lines, np.int64, delimiter=",", ndmin=2, comments=None)
+    except ValueError:
+        return None
+    labels = None if column is None else table[:, column]
+    votes = table if column is None else np.delete(table, column, axis=1)
+    classes = votes.shape[1]
+    sound = classes > 1 and votes.min() >= 0 and votes.max() <= _MOST_VOTES
+    if labels is not None:
+        sound = sound and labels.min() >= -1 and labels.max() < classes
+    return AskedRows(votes, labels) if sound and table.shape[1] == len(cells) else None

@@ -1,0 +1,61 @@
+"""The earlier calls whose label a call might repeat."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .features import votes_moved
+
+_BANDS = (
+    (0, 0, "that asked the same"),
+    (1, 2, "1 or 2 votes away"),
+    (1, 4, "1 to 4 votes away"),
+    (1, 8, "1 to 8 votes away"),
+    (0, np.inf, "whatever it asked"),
+)
+_BACK = (2, 3, 4)
+_NEAR = 8  # votes
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """One way to point at an earlier call: in words, and its place for each call (n,), or -1."""
+
+    words: str
+    places: NDArray[np.intp]
+
+
+def earlier_calls(histograms: NDArray[np.int64]) -> list[Earlier]:
+    """All ways, for calls on histograms (n, c) in order."""
+    places = np.arange(len(histograms))
+    moved = votes_moved(histograms)
+    found = [
+        Earlier(f"of the call before, {words}", _where((moved >= least) & (moved <= most), 1))
+        for least, most, words in _BANDS
+    ]
+    for back in _BACK:
+        near = votes_moved(histograms, back) <= _NEAR
+        words = f"of {back} calls before, at most {_NEAR} votes away"
+        found.append(Earlier(words, _where(near, back)))
+    first, last = _same_histogram(histograms)
+    found.append(Earlier("of the first call of its histogram", np.where(first < places, first, -1)))
+    found.append(Earlier("of the latest call of its histogram", last))
+    return found
+
+
+def _where(holds: NDArray[np.bool_], back: int) -> NDArray[np.intp]:
+    """The place so many calls back, where something holds and there is one."""
+    places = np.arange(holds.size) - back
+    return np.where(holds & (places >= 0), places, -1)
+
+
+def _same_histogram(histograms: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of each call, the first call of its histogram, and the latest before it or -1."""
+    _, first, which = np.unique(histograms, axis=0, return_index=True, return_inverse=True)
+    which = np.asarray(which).ravel()
+    last = np.full(which.size, -1)
+    order = np.argsort(which, kind="stable")
+    same = which[order][1:] == which[order][:-1]
+    last[order[1:][same]] = order[:-1][same]
+    return first[which], last

@@ -1,0 +1,181 @@
+"""What is known of a call before it is made: where noise might depend on what was asked before."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Holds = NDArray[np.bool_]
+
+RATES = (0.1, 0.01, 0.002)
+"""Weights that a running consensus gives to the latest call."""
+
+_CONSENSUS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+_COUNTS = (0.4, 0.5, 0.6, 0.7, 0.8)  # of the teachers
+_SHARES = (0.6, 0.7, 0.8, 0.9)  # of the votes
+_SHARES_BEFORE = (0.5, 0.9)  # of the votes
+_TOTALS = (0.8, 0.9, 1.0)  # of the teachers
+_STREAKS = (1, 2, 3, 5)
+_ASKED = (1, 2, 3)
+_DISTANCES = (1, 2, 4, 8)
+_POSITIONS = (32, 128, 512, 1024, 2048)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A property of calls: its family, words that follow "labels fit ...", and where it holds."""
+
+    family: str
+    words: str
+    holds: Holds
+
+
+def votes_moved(histograms: NDArray[np.int64], back: int = 1) -> NDArray[np.float64]:
+    """Votes by which each histogram differs from that so many calls before (n,); inf at first."""
+    apart = np.abs(histograms[back:] - histograms[:-back]).sum(-1) / 2.0
+    return np.concatenate([np.full(min(back, len(histograms)), np.inf), apart])
+
+
+def _counted(which: NDArray[np.intp]) -> NDArray[np.int64]:
+    """How often each value (n,) has come so far, from 1 on."""
+    order = np.argsort(which, kind="stable")
+    ranked = which[order]
+    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+    sizes = np.diff(np.append(starts, ranked.size))
+    place = np.arange(ranked.size) - np.repeat(starts, sizes)
+    found = np.empty(which.size, dtype=np.int64)
+    found[order] = place + 1
+    return found
+
+
+def _since(holds: Holds) -> NDArray[np.int64]:
+    """For how many calls in a row, this one included, something has held (n,)."""
+    places = np.arange(holds.size)
+    last = np.maximum.accumulate(np.where(holds, -1, places))
+    return np.asarray(places - last, dtype=np.int64)
+
+
+def _asked(histograms: NDArray[np.int64], _teachers: int) -> Iterator[tuple[str, Holds]]:
+    _, which = np.unique(histograms, axis=0, return_inverse=True)
+    times = _counted(np.asarray(which).ravel())
+    for n in _ASKED:
+        yield (f"in call {n} of a histogram", times == n)
+        if n > 1:
+            yield (
+                f"in call {n} of a histogram and later ones",
+                times >= n,
+            )
+
+
+def _streaks(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+    leaders = histograms.argmax(-1)
+    same = np.concatenate([[False], leaders[1:] == leaders[:-1]])
+    before = _since(same)
+    yield ("where the call before had another leader", before == 0)
+    for n in _STREAKS:
+        calls = "the call before" if n == 1 else f"the {n} calls before"
+        yield (f"where {calls} had the same leader", before >= n)
+
+
+def _supports(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+    support = (histograms > 0).sum(-1)
+    for k in np.unique(support):
+        yield (f"where {k} classes have votes", support == k)
+        yield (f"where {k} classes or fewer have votes", support <= k)
+        yield (f"where {k} classes or more have votes", support >= k)
+
+
+def _confident(histograms: NDArray[np.int64], teachers: int) -> Iterator[tuple[str, Holds]]:
+    most = histograms.max(-1)
+    share = most / histograms.sum(-1)
+    sure = {f"{least:g} of the teachers": most > least * teachers for least in _COUNTS}
+    sure |= {f"{least:g} of the votes": share > least for least in _SHARES}
+    for words, holds in sure.items():
+        in_a_row = _since(holds)
+        where = f"where the leader has more than {words}"
+        yield (where, in_a_row >= 1)
+        yield (f"{where}, as in the call before", in_a_row >= 2)
+        yield (f"{where}, as in the two calls before", in_a_row >= 3)
+
+
+def _consensus(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+    share = histograms.max(-1) / histograms.sum(-1)
+    for rate in RATES:
+        running = _running(share, rate)
+        for least in _CONSENSUS:
+            words = f"where the running consensus (weight {rate:g}) is above {least:g}"
+            yield (words, running > least)
+
+
+def _running(values: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
+    """The running mean (n,) that gives each value this weight as it comes."""
+    found, mean = np.empty(values.size), values[0]
+    for i, value in enumerate(values):
+        mean += rate * (value - mean)
+        found[i] = mean
+    return found
+
+
+def _distances(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+    moved = votes_moved(histograms)
+    yield ("where the call before asked the same", moved == 0)
+    for most in _DISTANCES:
+        away = f"1 to {most} votes away" if most > 1 else "one vote away"
+        yield (f"where the call before lies {away}", (moved > 0) & (moved <= most))
+    far = f"where the call before lies more than {_DISTANCES[-1]} votes away"
+    yield (far, moved > _DISTANCES[-1])
+    share = histograms.max(-1) / histograms.sum(-1)
+    for least in _SHARES_BEFORE:
+        before = np.concatenate([[False], share[:-1] > least])
+        words = f"where the leader of the call before has more than {least:g} of the votes"
+        yield (words, before)
+
+
+def _totals(histograms: NDArray[np.int64], teachers: int) -> Iterator[tuple[str, Holds]]:
+    totals = histograms.sum(-1)
+    for share in _TOTALS:
+        words = f"where fewer than {share:g} of the teachers vote"
+        yield (words, totals < share * teachers)
+    yield ("where more vote than there are teachers", totals > teachers)
+
+
+def _positions(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+    calls = len(histograms)
+    for n in _POSITIONS:
+        yield (f"from call {n} in turn on", np.arange(calls) >= n)
+
+
+class _Kind(NamedTuple):
+    """A family of features: the prior weight of wagers on it, and where each holds, by name."""
+
+    weight: float
+    of: Callable[[NDArray[np.int64], int], Iterator[tuple[str, Holds]]]
+
+
+_KINDS = {
+    "which call of a histogram it is": _Kind(1 / 8, _asked),
+    "a streak of one leader": _Kind(1 / 8, _streaks),
+    "how many classes have votes": _Kind(1 / 8, _supports),
+    "confident calls": _Kind(1 / 8, _confident),
+    "a running consensus": _Kind(1 / 16, _consensus),
+    "the call before": _Kind(1 / 16, _distances),
+    "the total of votes": _Kind(1 / 16, _totals),
+    "the place in the run": _Kind(1 / 16, _positions),
+}
+
+FAMILIES = {name: kind.weight for name, kind in _KINDS.items()}
+"""Kinds of features, in words that follow "depends on", with the prior weight of wagers on them."""
+
+
+def features(histograms: NDArray[np.int64], teachers: int) -> list[Feature]:
+    """Of calls on histograms (n, c), in order; none that holds of all calls, or of none."""
+    if not len(histograms):
+        return []
+    found = [
+        Feature(family, words, holds)
+        for family, kind in _KINDS.items()
+        for words, holds in kind.of(histograms, teachers)
+    ]
+    return [one for one in found if one.holds.any() and not one.holds.all()]

@@ -1,0 +1,306 @@
+"""Histograms in runs that are related as the queries of production are: where runs come from.
+
+Noise that depends on what was asked before shows only where related queries follow each other and
+their labels are hard to predict. So leads are chosen on which less noise shows soonest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reference import Histogram
+from ..claim import MechanismClaim
+from .faults import divergences
+
+LESS = (0.5, 0.25, 0.7)
+"""Factors of the claimed scale that related queries should show."""
+
+MOVED = (1, 2, 4, 8)
+"""Votes by which near-duplicates differ from each other."""
+
+_SUPPORTS = 12  # sizes of support at most, thinned out above ten
+_LEADS_TRIED = 40
+_CAMPS = (0.55, 0.61, 0.65, 0.7)  # of the votes, what the leader of two camps has
+_HIGH_COUNT = 0.85  # of the teachers
+_FEW = (0.25, 0.4)  # of the teachers, in small totals of a high share
+_MISSING = (0.7, 0.98)  # of the teachers, between which totals with missing ones lie
+_SURE_SHARE = 0.9  # of the votes, from which an input counts as one of high consensus
+_NEAR = 16  # votes by which given inputs may differ and still count as near-duplicates
+
+Runs = list[Histogram]
+
+
+class Related(Protocol):
+    """Runs of histograms (c,); each method gives as many as asked for, or nearly so."""
+
+    def any(self, size: int) -> Runs:
+        """Unrelated ones."""
+
+    def one_leader(self, size: int) -> Runs:
+        """Different ones, all led by one class."""
+
+    def near(self, size: int) -> Runs:
+        """Each some votes from the one before."""
+
+    def missing(self, size: int) -> Runs:
+        """With fewer votes than there are teachers, where the target serves these."""
+
+    def two_camps(self, size: int) -> Runs:
+        """Led by more than half of the votes, the rest for one other class."""
+
+    def few_votes(self, size: int) -> Runs:
+        """With few votes, nearly all for one class."""
+
+    def high_count(self, size: int) -> Runs:
+        """Led by nearly as many votes as there are teachers, out of many more."""
+
+    def sure(self, size: int) -> Runs:
+        """Unanimous, or nearly."""
+
+    def telling_among_sure(self) -> Histogram:
+        """One whose label is hard to predict, of a high share of the votes where there is one."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """Runs of any histograms that a claim allows; other_totals: whether others are served."""
+
+    claim: MechanismClaim
+    rng: np.random.Generator
+    other_totals: bool
+
+    @cached_property
+    def _supports(self) -> NDArray[np.int64]:
+        most = min(self.claim.classes, self.claim.teachers)
+        if most < 3:
+            return np.array([most], dtype=np.int64)
+        if most <= _SUPPORTS:
+            return np.arange(2, most + 1)
+        return np.unique(np.geomspace(2, most, _SUPPORTS).round().astype(np.int64))
+
+    @cached_property
+    def _leads(self) -> dict[int, list[int]]:
+        """For each size of support, the leads on which each of `LESS` shows soonest."""
+        return {int(k): self._telling_leads(int(k)) for k in self._supports}
+
+    def _telling_leads(self, support: int) -> list[int]:
+        total, tried = self.claim.teachers, np.zeros(1, dtype=np.int64)
+        if support > 1:
+            tried = np.unique(np.linspace(0, total - support, _LEADS_TRIED).astype(np.int64))
+        votes = np.array([self._even(total, support, int(lead)) for lead in tried], dtype=float)
+        claimed = self.claim.mechanism()
+        log_q = np.asarray(claimed.log_probabilities(votes))
+        best = []
+        for factor in LESS:
+            less = self.claim.mechanism(self.claim.noise.times(factor))
+            law = np.asarray(less.log_probabilities(votes))
+            best.append(int(tried[int(np.argmax(divergences(law, log_q)))]))
+        return best
+
+    def _even(self, total: int, support: int, lead: int) -> Histogram:
+        """A leader so far ahead, the others even to a vote; class 0 leads."""
+        votes = np.zeros(self.claim.classes, dtype=np.int64)
+        each = (total - lead) // support
+        votes[:support] = each
+        votes[0] = total - each * (support - 1)
+        return votes
+
+    def _one(self, total: int, support: int, lead: int, leader: int | None = None) -> Histogram:
+        """A leader so far ahead of one runner-up, the others at or below that; classes shuffled."""
+        support = max(1, min(support, total))
+        lead = max(0, min(lead, total - support))
+        votes = self._even(total, support, lead)
+        if support > 2:
+            spread = float(self.rng.choice((0.0, 0.25, 0.5)))
+            less = (votes[2:support] * spread * self.rng.random(support - 2)).astype(np.int64)
+            votes[2:support] -= less
+            votes[1] += less.sum() // 2
+            votes[0] += less.sum() - less.sum() // 2
+        order = self.rng.permutation(self.claim.classes)
+        if leader is not None:
+            at = int(np.flatnonzero(order == 0)[0])
+            order[at], order[leader] = order[leader], 0
+        return votes[order]
+
+    def _telling(self, total: int | None = None, leader: int | None = None) -> Histogram:
+        """One on which less noise shows soon."""
+        support = int(self.rng.choice(self._supports))
+        lead = int(self.rng.choice(self._leads[support]))
+        total = self.claim.teachers if total is None else total
+        return self._one(total, support, lead, leader)
+
+    def any(self, size: int) -> Runs:
+        """See `Related.any`."""
+        return [self._telling() for _ in range(size)]
+
+    def one_leader(self, size: int) -> Runs:
+        """See `Related.one_leader`."""
+        leader = int(self.rng.integers(self.claim.classes))
+        return [self._telling(leader=leader) for _ in range(size)]
+
+    def near(self, size: int) -> Runs:
+        """See `Related.near`; half of them from a near tie, where copies show soonest."""
+        support = int(self.rng.choice(self._supports))
+        lead = int(self.rng.choice((0, *self._leads[support][:1])))
+        found = [self._one(self.claim.teachers, support, lead)]
+        while len(found) < size:
+            found.append(self._moved(found[-1], int(self.rng.choice(MOVED))))
+        return found
+
+    def _moved(self, histogram: Histogram, votes: int) -> Histogram:
+        """The same with some votes of one class moved to another, both with votes if they can."""
+        held = np.flatnonzero(histogram)
+        giver = int(self.rng.choice(held))
+        takers = held[held != giver] if held.size > 1 else np.arange(histogram.size)
+        taker = int(self.rng.choice(takers))
+        moved = histogram.copy()
+        votes = min(votes, int(moved[giver]) - (1 if moved[giver] > 1 else 0))
+        moved[giver] -= votes
+        moved[taker] += votes
+        return moved
+
+    def missing(self, size: int) -> Runs:
+        """See `Related.missing`."""
+        if not self.other_totals:
+            return self.any(size)
+        shares = self.rng.uniform(*_MISSING, size)
+        return [self._telling(max(1, round(share * self.claim.teachers))) for share in shares]
+
+    def two_camps(self, size: int) -> Runs:
+        """See `Related.two_camps`."""
+        teachers = self.claim.teachers
+        leader = round(float(self.rng.choice(_CAMPS)) * teachers)
+        votes = np.zeros(self.claim.classes, dtype=np.int64)
+        votes[:2] = leader, teachers - leader
+        return [votes[self.rng.permutation(votes.size)] for _ in range(size)]
+
+    def few_votes(self, size: int) -> Runs:
+        """See `Related.few_votes`."""
+        return (
+            [self._few_votes() for _ in range(size)] if self.other_totals else self.two_camps(size)
+        )
+
+    def high_count(self, size: int) -> Runs:
+        """See `Related.high_count`."""
+        return (
+            [self._high_count() for _ in range(size)] if self.other_totals else self.two_camps(size)
+        )
+
+    def _high_count(self) -> Histogram:
+        """A count of nearly all teachers, of a total so large that the label is in doubt."""
+        support = int(self.rng.choice(self._supports))
+        lead = int(self.rng.choice(self._leads[support][:2]))
+        leader = round(_HIGH_COUNT * self.claim.teachers)
+        return self._one(leader + (support - 1) * max(0, leader - lead), support, lead)
+
+    def _few_votes(self) -> Histogram:
+        """A small total that nearly all is for one class, by a lead that is not clear."""
+        support = int(self._supports[-1])
+        lead = int(self.rng.choice(self._leads[support][:2]))
+        least = max(1, round(float(self.rng.choice(_FEW)) * self.claim.teachers))
+        return self._one(max(least, lead + support // 2), support, max(lead, round(0.8 * least)))
+
+    def sure(self, size: int) -> Runs:
+        """See `Related.sure`."""
+        return [self._one(self.claim.teachers, 1, 0) for _ in range(size)]
+
+    def telling_among_sure(self) -> Histogram:
+        """See `Related.telling_among_sure`."""
+        return (
+            self._few_votes() if self.other_totals and self.rng.random() < 0.8 else self._telling()
+        )
+
+
+@dataclass(frozen=True)
+class Given:
+    """Runs of given histograms (n, c) alone, in the order of a file, n > 0."""
+
+    histograms: NDArray[np.int64]
+    tells: NDArray[np.float64]
+    rng: np.random.Generator
+
+    @classmethod
+    def of(
+        cls, claim: MechanismClaim, histograms: Sequence[Sequence[int]], rng: np.random.Generator
+    ) -> "Given":
+        """The different ones; tells: how soon half the noise shows on each (n,), in nats."""
+        votes = np.array(list(dict.fromkeys(map(tuple, histograms))), dtype=np.int64)
+        log_q = np.asarray(claim.mechanism().log_probabilities(votes.astype(float)))
+        half = claim.mechanism(claim.noise.times(LESS[0]))
+        law = np.asarray(half.log_probabilities(votes.astype(float)))
+        return cls(votes, divergences(law, log_q), rng)
+
+    @cached_property
+    def _leaders(self) -> NDArray[np.int64]:
+        return np.asarray(self.histograms.argmax(-1))
+
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        return np.asarray(self.histograms.max(-1) / self.histograms.sum(-1))
+
+    def _some(self, size: int, where: NDArray[np.bool_]) -> Runs:
+        """So many of those, the telling ones rather than others; of all where there are none."""
+        weights = np.where(where, self.tells + self.tells.mean() / 4.0 + 1e-12, 0.0)
+        if not where.any():
+            weights = np.ones(where.size)
+        chosen = self.rng.choice(where.size, size, p=weights / weights.sum())
+        return [self.histograms[i] for i in chosen]
+
+    @property
+    def _all(self) -> NDArray[np.bool_]:
+        return np.ones(len(self.histograms), dtype=bool)
+
+    def any(self, size: int) -> Runs:
+        """See `Related.any`."""
+        return self._some(size, self._all)
+
+    def one_leader(self, size: int) -> Runs:
+        """See `Related.one_leader`."""
+        leader = int(self.any(1)[0].argmax())
+        return self._some(size, self._leaders == leader)
+
+    def near(self, size: int) -> Runs:
+        """See `Related.near`; the nearest inputs, whatever their distance, where none are near."""
+        first = self.any(1)[0]
+        distance = np.abs(self.histograms - first).sum(-1) // 2
+        nearest = np.argsort(distance, kind="stable")
+        close = nearest[distance[nearest] <= _NEAR]
+        chosen = (close if close.size > 1 else nearest[:2])[: 2 * size]
+        return [first, *(self.histograms[i] for i in self.rng.choice(chosen, size - 1))]
+
+    def missing(self, size: int) -> Runs:
+        """See `Related.missing`: inputs have the votes of all teachers."""
+        return self.any(size)
+
+    def two_camps(self, size: int) -> Runs:
+        """See `Related.two_camps`: those of a large share, whatever the rest."""
+        least = float(self.rng.choice(_CAMPS))
+        return self._some(size, self._shares >= least)
+
+    few_votes = high_count = two_camps
+
+    def sure(self, size: int) -> Runs:
+        """See `Related.sure`; the surest tenth, where none is nearly unanimous."""
+        least = min(_SURE_SHARE, float(np.quantile(self._shares, 0.9)))
+        chosen = self.rng.choice(np.flatnonzero(self._shares >= least), size)
+        return [self.histograms[i] for i in chosen]
+
+    def telling_among_sure(self) -> Histogram:
+        """See `Related.telling_among_sure`."""
+        return self.any(1)[0]
+
+
+RUNS: tuple[tuple[Callable[[Related, int], Runs], int], ...] = (
+    (lambda related, size: related.any(size), 8),
+    (lambda related, size: related.one_leader(size), 9),
+    (lambda related, size: related.near(size), 8),
+    (lambda related, size: related.missing(size), 8),
+    (lambda related, size: related.two_camps(size), 2),
+    (lambda related, size: related.few_votes(size), 3),
+    (lambda related, size: related.high_count(size), 5),
+)
+"""Ways to make a run, and how many of 50 runs are made so; the others repeat earlier queries."""
