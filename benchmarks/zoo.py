@@ -47,6 +47,8 @@ THEIR_RELATIVES = (
     "seeded-by-the-system",
     "state-saved-every-call",
     "cache-on-disk",
+    "cache-emptied",
+    "noise-of-a-keyed-hash",
 )
 
 GATE = {"max_queries": 200_000, "false_alarm": 1e-6, "tolerance": 0.05}

@@ -24,7 +24,7 @@ from pydantic import (
 from ..reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
 from ..reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from .claim_mistakes import are_missing, mistakes
-from .inputs.files import ReadingError, read_bytes
+from .inputs.files import ReadingError, found_from, read_bytes
 from .inputs.histogram_file import read_histograms
 from .inputs.input_file import Input, read_inputs
 from .targets.http_options import HttpOptions
@@ -171,14 +171,15 @@ class Gate(Table):
     largest_call: int | None = Field(default=None, ge=1)
     concurrency: int = Field(default=1, ge=1, le=MOST_AT_ONCE)
     restart: str | None = None
+    fresh_state: str | None = None
     budget_target: SpecText | None = None
 
-    @field_validator("restart")
+    @field_validator("restart", "fresh_state")
     @classmethod
-    def _command(cls, restart: str | None) -> str | None:
-        if restart is not None:
-            command_words(restart)
-        return restart
+    def _command(cls, command: str | None) -> str | None:
+        if command is not None:
+            command_words(command)
+        return command
 
 
 class HttpClaim(Table):
@@ -223,11 +224,11 @@ class InputsClaim(Table):
         """The inputs of the file; none where there is no file."""
         return self._rows
 
-    def read(self, mechanism: MechanismClaim) -> None:
-        """Reads the file, from the working directory. Raises ValueError."""
+    def read(self, mechanism: MechanismClaim, folder: Path | None = None) -> None:
+        """Reads the file, from the working directory or else from `folder`. Raises ValueError."""
         if self.file is not None:
             self._rows = read_inputs(
-                self.file,
+                found_from(self.file, folder),
                 mechanism.classes,
                 mechanism.teachers,
                 need_queries=self.form == "query",
@@ -288,6 +289,15 @@ class Claim(Table):
             raise ValueError(
                 "inputs: caching = true leaves one answer per input: ask them yourself, and judge "
                 "the log of it, dpassay verify --log FILE"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _kept_answers_to_empty(self) -> Self:
+        if self.gate.fresh_state is not None and not self.mechanism.caching:
+            raise ValueError(
+                "gate.fresh_state: it empties a store of kept answers, which only a claim with "
+                "caching = true has"
             )
         return self
 
@@ -355,8 +365,11 @@ def _check_name(table: dict[str, Any], source: str) -> None:
     )
 
 
-def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
-    """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError."""
+def parse_claim(table: dict[str, Any], source: str = "claim", folder: Path | None = None) -> Claim:
+    """The claim in `table` (parsed TOML), its scope looked at. Raises ClaimError.
+
+    folder: of the claim's file, where the inputs that it names may lie beside it.
+    """
     _check_name(table, source)
     try:
         claim = Claim.model_validate(table)
@@ -373,7 +386,7 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
             raise ClaimError(f"{source}: privacy.scope: {error}") from None
     if claim.inputs is not None:
         try:
-            claim.inputs.read(claim.mechanism)
+            claim.inputs.read(claim.mechanism, folder)
         except ValueError as error:
             raise ClaimError(f"{source}: inputs.file: {error}") from None
     return claim
@@ -381,7 +394,7 @@ def parse_claim(table: dict[str, Any], source: str = "claim") -> Claim:
 
 def read_claim(path: str | Path) -> Claim:
     """The claim in the TOML file at `path`. Raises ClaimError."""
-    return parse_claim(read_table(path), str(path))
+    return parse_claim(read_table(path), str(path), Path(path).parent)
 
 
 def read_table(path: str | Path) -> dict[str, Any]:
@@ -391,7 +404,7 @@ def read_table(path: str | Path) -> dict[str, Any]:
     except ReadingError as error:
         raise ClaimError(f"{path}: {error}") from None
     try:
-        return tomllib.loads(text.decode())
+        return tomllib.loads(text.decode("utf-8-sig"))  # editors on Windows begin with a BOM
     except RecursionError:
         raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
     except ValueError as error:  # numbers of thousands of digits among them

@@ -62,8 +62,14 @@ class Ledger:
     @property
     def spent(self) -> float:
         """Epsilon spent so far at the ledger's delta."""
+        return self.spent_at(self.delta)
+
+    def spent_at(self, delta: float) -> float:
+        """Epsilon spent so far at a delta. Raises ValueError for one outside (0, 1)."""
+        if not 0 < delta < 1:
+            raise ValueError(f"delta {delta:g}: expected a number between 0 and 1")
         with self._locked() as (answered, refused, _):
-            return self._epsilon(answered, refused)
+            return self._cost.epsilon(answered, refused, delta)
 
     def charge(self, answered: int = 1, refused: int = 0) -> None:
         """Charges queries about to be released; returns once the charge is on disk.

@@ -1,5 +1,6 @@
 """`budget-enforcement`: deployments that go on, forget, or account downwards are found."""
 
+import math
 import textwrap
 from functools import partial
 
@@ -36,7 +37,7 @@ class Deployment:
         return GNMAX.sample(histogram, size, self.rng)
 
     def spent(self, delta):
-        return self.ledger.spent
+        return self.ledger.spent_at(delta)
 
 
 class Expected(Deployment):
@@ -56,6 +57,8 @@ class Forgetful(Deployment):
     """Accounts for the last call alone."""
 
     def spent(self, delta):
+        if delta != 1e-5:
+            raise ValueError("expected delta = 1e-5")
         self.calls = getattr(self, "calls", 0) + 1
         return 0.5 if self.calls == 2 else 0.1
 
@@ -133,7 +136,7 @@ class Renewing(Deployment):
             raise
 
     def spent(self, delta):
-        return 0.9
+        return 0.9 if delta >= 1e-5 else math.inf
 
 
 def test_a_budget_that_renews_is_found(enforced, tmp_path) -> None:
@@ -165,7 +168,7 @@ class Spending:
         return np.take(self.labels, np.arange(first, self.asked), mode="wrap")
 
     def spent(self, delta):
-        return 0.165
+        return 0.165 if delta >= 1e-5 else math.inf
 
 
 def test_refused_queries_are_not_counted_as_answers() -> None:
@@ -206,7 +209,7 @@ def module(tmp_path):
                 return gnmax.sample(histogram, size)
 
             def spent(self, delta):
-                return ledger.spent
+                return ledger.spent_at(delta)
 
         class InMemory:
             asked = 0

@@ -1,9 +1,11 @@
 """`budget-enforcement`: an account is held to what answers certainly cost."""
 
+import math
+
 import numpy as np
 import pytest
 
-from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
+from dpassay.reference import BudgetExhausted, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 from dpassay.reference.accounting.pairs import worst_neighbours
@@ -14,7 +16,7 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.targets import InProcessTarget
 from zoo.accounting import shelf as broken_shelf
-from zoo.claims import METERED
+from zoo.claims import LNMAX, METERED
 from zoo.deployments import Metered, metered
 from zoo.relatives import shelf as correct_shelf
 
@@ -71,7 +73,7 @@ def test_an_account_that_stands_still_is_told_of() -> None:
     table = METERED | {"gate": {"smallest_effect": 0.2, "tolerance": 0.4}}
     report = verify(InProcessTarget(of_zoo("prepaid")), parse_claim(table), seed=0)
     assert report.verdict is Verdict.PASS
-    told = [line for line in report.warnings if "spent said epsilon 2.65 throughout 287" in line]
+    told = [line for line in report.warnings if "throughout 287 of 287 answers" in line]
     assert len(told) == 1
 
 
@@ -99,7 +101,7 @@ class Closely(Metered):
     def spent(self, delta):
         if not self.metered:
             self.metered, self.costs = True, {}
-        return self.share * self.most
+        return self.share * self.most if delta >= 1e-5 else math.inf
 
 
 GNMAX40 = NoisyArgmax(Gaussian(40.0))
@@ -151,13 +153,88 @@ def test_free_single_queries_are_found_without_an_account(enforced) -> None:
     assert "it answered 530 queries of [129, 121," in check.violation
 
 
-def test_the_message_says_how_far_it_went_beyond_what_is_sound(enforced) -> None:
-    """Not a violation by itself: the costliest pair keeps within the claim to 529."""
-    check = enforced(metered(0, charged=0.7), FULL)
-    assert check.verdict is Verdict.PASS
-    assert "it stopped after 410 answers" in check.finding().message
-    assert "allows 287, so that it gave 1.43 times as many" in check.finding().message
-    assert "exceeds the claim from 530 on" in check.finding().message
+@pytest.mark.parametrize(
+    ("queries", "charged", "verdict", "words"),
+    [
+        (287, 1.0, Verdict.PASS, None),
+        (200, 1.0, Verdict.PASS, "alone, more than the claim's queries = 200"),
+        (287, 0.7, Verdict.FAIL, "more than the claim's queries = 287, and more than the 287"),
+        (410, 0.7, Verdict.PASS, "more than the 287 that the data-independent analysis allows"),
+    ],
+    ids=["as claimed", "more than claimed", "too many", "claimed, and too many"],
+)
+def test_the_number_of_answers_is_held_to_the_claim(
+    enforced, queries, charged, verdict, words
+) -> None:
+    """A proof begins at 530 answers: what charges 0.7 of an answer stopped before, unaccused.
+
+    More answers than claimed are none of the account's faults where an analysis covers them.
+    """
+    privacy = METERED["privacy"] | {"queries": queries}
+    check = enforced(metered(0, charged=charged), parse_claim(METERED | {"privacy": privacy}))
+    found = check.finding()
+    assert check.verdict is verdict
+    said = found.message if verdict is Verdict.FAIL else found.warning
+    assert said is None if words is None else words in said
+    if verdict is Verdict.PASS and charged < 1.0:
+        assert "it stopped after 410 answers" in found.message
+        assert "allows 287, so that it gave 1.43 times as many" in found.message
+        assert "exceeds the claim from 530 on" in found.message
+
+
+class Answering(Metered):
+    """Says what it has spent at a delta of its own choice."""
+
+    def __init__(self, seed, at, **more):
+        super().__init__(seed, **more)
+        self.at = at
+
+    def spent(self, delta):
+        self.metered = True
+        return self.epsilon(self.asked, self.at(delta))
+
+
+@pytest.mark.parametrize(
+    ("at", "words", "diagnosis"),
+    [
+        (lambda delta: delta, None, None),
+        (lambda _: 1e-5, "spent(1e-10) said epsilon 2.54842", "ignores delta"),
+        (lambda delta: 1e-10 / delta, "spent rises with delta", "takes delta for something else"),
+    ],
+    ids=["as asked", "one for all", "rising"],
+)
+def test_the_account_is_asked_for_other_deltas(enforced, at, words, diagnosis) -> None:
+    """All three are right at the claimed delta, of which alone they were asked before."""
+    check = enforced(metered(0, Answering, at=at), FULL)
+    assert (check.violation is None) is (words is None)
+    if words is not None:
+        assert words in check.violation
+        assert diagnosis in check.finding().diagnosis
+
+
+def test_an_account_of_pure_privacy_says_the_same_at_every_delta(enforced) -> None:
+    """Laplace noise of scale 20 costs 0.1 an answer at any delta; nothing is remarked."""
+    table = LNMAX | {"privacy": {"epsilon": 2.0, "delta": 1e-5, "queries": 20}}
+
+    class Pure(Metered):
+        def epsilon(self, queries, delta=1e-5):
+            return 0.1 * queries
+
+    made = Pure(0, budget=2.0)
+    made.mechanism = NoisyArgmax(Laplace(20.0))
+    check = enforced(made, parse_claim(table))
+    assert check.verdict is Verdict.PASS, check.violation
+    assert check.finding().warning is None
+
+
+def test_an_account_that_answers_for_one_delta_alone_is_not_accused(enforced) -> None:
+    class Strict(Metered):
+        def spent(self, delta):
+            if delta != 1e-5:
+                raise ValueError("expected delta = 1e-5")
+            return super().spent(delta)
+
+    assert enforced(metered(0, Strict), FULL).verdict is Verdict.PASS
 
 
 @pytest.fixture
@@ -186,7 +263,7 @@ class Counting(Metered):
 
     def spent(self, delta):
         self.metered = True
-        return self.budget
+        return self.budget if delta >= 1e-5 else math.inf
 
 
 @pytest.mark.slow("asks budgets to their end; others are")

@@ -2,9 +2,11 @@
 
 import pytest
 from hypothesis import given
+from runs import TOML
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
 from dpassay.verifiers.claim import ClaimError, parse_claim, read_claim
+from dpassay.verifiers.numbers.either import read_any_claim
 from dpassay.verifiers.strategies import claims
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
@@ -23,6 +25,7 @@ def test_defaults_are_those_of_the_contract() -> None:
         "largest_call": None,
         "concurrency": 1,
         "restart": None,
+        "fresh_state": None,
         "budget_target": None,
     }
 
@@ -121,6 +124,31 @@ def test_every_mistake_is_told_in_a_line_of_its_own() -> None:
         "claim.toml: mechanism.teachers is missing",
         "claim.toml: gate.timeout = 'long': expected a finite number above 0 to 86400",
     ]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_claim(tmp_path) -> None:
+    """Editors on Windows write one: it was taken for a key without a name."""
+    path = tmp_path / "claim.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + TOML.encode())
+    assert read_claim(path) == read_any_claim(path) == parse_claim({"mechanism": MECHANISM})
+
+
+def test_inputs_are_found_beside_the_claim(tmp_path, monkeypatch) -> None:
+    """From any working directory; a file of that name there comes first, as it always did."""
+    folder, elsewhere = tmp_path / "claims", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    claim, row = folder / "claim.toml", '{"histogram": [250, 0, 0, 0, 0, 0, 0, 0, 0, 0]}'
+    claim.write_text(TOML + '[inputs]\nfile = "queries.jsonl"\n')
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(ClaimError, match=r"inputs\.file: queries\.jsonl: No such file"):
+        read_claim(claim)
+    (folder / "queries.jsonl").write_text(row)
+    assert [sum(one.histogram) for one in read_claim(claim).given] == [250]
+    assert read_any_claim(claim) == read_claim(claim)
+    assert len(read_claim("../claims/claim.toml").given) == 1
+    (elsewhere / "queries.jsonl").write_text(f"{row}\n{row}")
+    assert len(read_claim(claim).given) == 2
 
 
 def test_files_that_are_no_claims_are_named(tmp_path) -> None:

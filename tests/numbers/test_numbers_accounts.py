@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +157,20 @@ def test_accounts_are_reached_over_every_transport(spec: str) -> None:
 
 
 class Budgeted:
-    """Stops before `most` is spent by its own account, which says `times` the exact epsilon."""
+    """Stops before `most` is spent by its own account, which says `times` the exact epsilon.
 
-    def __init__(self, most: float = 3.0, times: float = 1.0, free: str = "") -> None:
-        self.most, self.times, self.free, self.answers = most, times, free, 0
+    at: the delta that it takes for the one it is asked for.
+    """
+
+    def __init__(
+        self,
+        most: float = 3.0,
+        times: float = 1.0,
+        free: str = "",
+        at: Callable[[float], float] = float,
+    ) -> None:
+        self.most, self.times, self.free, self.at = most, times, free, at
+        self.answers = 0
 
     def _epsilon(self, answers: int, delta: float) -> float:
         return move_epsilon(Gaussian(3.0), math.sqrt(answers), delta) if answers else 0.0
@@ -175,7 +185,7 @@ class Budgeted:
         return np.zeros((size, counts.size))
 
     def spent(self, delta: float) -> float:
-        return self.times * self._epsilon(self.answers, delta)
+        return self.times * self._epsilon(self.answers, self.at(delta))
 
 
 class Unaccounted(Budgeted):
@@ -192,8 +202,13 @@ class Unaccounted(Budgeted):
         (Budgeted(free="empty inputs"), Verdict.FAIL, "spent said epsilon 0 after 1 answer"),
         (Budgeted(most=0.1), Verdict.INCONCLUSIVE, "its budget was spent before it answered"),
         (Unaccounted(), Verdict.NOT_APPLICABLE, "the target has no spent(delta), and"),
+        (Budgeted(at=lambda _: 1e-6), Verdict.FAIL, "spent(1e-12) said epsilon 1.44799 after 1"),
+        (Budgeted(at=lambda delta: 1e-12 / delta), Verdict.FAIL, "spent rises with delta: it says"),
     ],
-    ids=["exact", "double", "half", "late", "free", "spent", "unaccounted"],
+    ids=[
+        *("exact", "double", "half", "late", "free", "spent", "unaccounted"),
+        *("ignores delta", "rises with delta"),
+    ],
 )
 def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
@@ -254,7 +269,10 @@ class Deployment:
 {more}
 target = Deployment()
 """
-SAID = "    def spent(self, delta):\n        return [0, 1.449, 2.0885, 2.6412][self.n]"
+SAID = """
+    def spent(self, delta):
+        return [0, 1.449, 2.0885, 2.6412][self.n] if delta >= 1e-6 else float("inf")
+"""
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,10 @@ def test_colours_are_for_terminals_that_want_them(reports, monkeypatch) -> None:
     assert codes <= {"", "0", "1", "2"}
 
 
-def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch) -> None:
+@pytest.mark.parametrize("field", ["unseen", "unemptied"])
+def test_what_a_run_could_not_see_stands_before_the_checks(reports, monkeypatch, field) -> None:
     """Once, and above; other warnings stay below."""
-    report = replace(reports["pass"], unseen="not seen", warnings=("not seen", "another"))
+    report = replace(reports["pass"], **{field: "not seen"}, warnings=("not seen", "another"))
     lines = shown(report, monkeypatch, io.StringIO()).splitlines()
     empty = lines.index("")
     assert lines[:empty].count("warning: not seen") == lines.count("warning: not seen") == 1

@@ -11,7 +11,15 @@ from dpassay.reference import BudgetExhausted, ConfidentGNMax, Gaussian, Laplace
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
 from dpassay.reference.accounting.lnmax import log_q_lemma_4, pure_data_dependent
 
-from .claims import ACCOUNTED, BUDGETED, LITTLE_LAPLACE, LNMAX, METERED, SHARP_THRESHOLD
+from .claims import (
+    ACCOUNTED,
+    BUDGETED,
+    LITTLE_LAPLACE,
+    LNMAX,
+    METERED,
+    SHARP_THRESHOLD,
+    SPLIT_VOTES,
+)
 from .deployments import Accounted, Charge, Metered, metered
 from .entry import Shelf
 
@@ -261,6 +269,53 @@ class ClearLeadsFree(Metered):
 )
 def half_the_charge(seed: int) -> Any:
     return metered(seed, charged=0.5)
+
+
+@shelf.makes(
+    "seven-tenths-of-the-charge",
+    "Each answer is charged 0.7 of its cost, which is above what any pair certainly costs.",
+    **METERING,
+)
+def seven_tenths_of_the_charge(seed: int) -> Any:
+    return metered(seed, charged=0.7)
+
+
+@shelf.makes(
+    "half-the-charge-of-split-votes",
+    "Half of the charge, where three classes share the votes: 574 answers cost within the claim.",
+    claim=METERED | SPLIT_VOTES,
+    checks=("budget-enforcement",),
+)
+def half_the_charge_of_split_votes(seed: int) -> Any:
+    return metered(seed, charged=0.5)
+
+
+@shelf.makes(
+    "spent-ignores-delta",
+    "The account is kept at the claimed delta, and says the same at every other.",
+    **METERING,
+)
+def spent_ignores_delta(seed: int) -> Any:
+    return metered(seed, SpentIgnoresDelta)
+
+
+class SpentIgnoresDelta(Metered):
+    def spent(self, delta: float) -> float:
+        return super().spent(1e-5)
+
+
+@shelf.makes(
+    "spent-rises-with-delta",
+    "The logarithm of delta has the wrong sign, and a constant that makes the claimed one right.",
+    **METERING,
+)
+def spent_rises_with_delta(seed: int) -> Any:
+    return metered(seed, SpentRisesWithDelta)
+
+
+class SpentRisesWithDelta(Metered):
+    def spent(self, delta: float) -> float:
+        return super().spent(1e-10 / delta)
 
 
 @shelf.makes(

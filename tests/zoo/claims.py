@@ -1,6 +1,11 @@
 """What the aggregators of the zoo claim: few claims, since a run's plan is kept for each."""
 
+import shlex
+import sys
+from pathlib import Path
 from typing import Any
+
+LIVES = Path(__file__).parent / "lives.py"
 
 SIGMA = 40.0
 """Noise of GNMAX and its variants, in votes."""
@@ -30,6 +35,9 @@ GUMBEL = mechanism("gumbel:20", "report-noisy-max")
 EXPONENTIAL = mechanism("exponential:20", "report-noisy-max")
 CACHING = mechanism("gaussian:40", caching=True)
 
+EMPTIED = CACHING | {"gate": {"fresh_state": shlex.join([sys.executable, str(LIVES), "empty"])}}
+"""The same, with the command that empties the store of the process which runs it."""
+
 THRESHOLD, THRESHOLD_SIGMA = 200.0, 150.0
 CONFIDENT = mechanism(
     "gaussian:40", "confident-gnmax", threshold=THRESHOLD, threshold_noise="gaussian:150"
@@ -40,4 +48,7 @@ SHARP_THRESHOLD = mechanism(
 
 ACCOUNTED = mechanism("gaussian:10", classes=3, teachers=200)
 BUDGETED = ACCOUNTED | {"privacy": {"epsilon": 1.0, "delta": 1e-5, "queries": 3}}
-METERED = GNMAX | {"privacy": {"epsilon": 2.65, "delta": 1e-5, "queries": 286}}
+SPLIT_VOTES = {"inputs": {"file": str(Path(__file__).parent / "split_votes.csv")}}
+"""Forty inputs on which three classes or more share the votes, so that answers cost little."""
+
+METERED = GNMAX | {"privacy": {"epsilon": 2.65, "delta": 1e-5, "queries": 287}}

@@ -1,10 +1,12 @@
 """Deployments that run in processes of their own, and what is left of them after a restart.
 
 Without imports of the zoo, as it is run by path: `python lives.py NAME [FOLDER]` speaks JSON Lines;
-`start FOLDER SEED`, `restart FOLDER` and `stop FOLDER` are for a server in the background.
+`start FOLDER SEED`, `restart FOLDER` and `stop FOLDER` are for a server in the background, `empty`
+for the store of answers that belongs to the process which runs it.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import pickle
@@ -13,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -51,6 +54,29 @@ class Saving(Gnmax):
         return labels
 
 
+class Hashed(Gnmax):
+    """Seeds the noise of an answer by a hash of the votes, and of a key that nobody else knows.
+
+    key: b"" for none, which makes labels a public function of the votes.
+    """
+
+    def __init__(self, key: bytes = b"") -> None:
+        self.key = key
+
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
+        votes = np.asarray(histogram, dtype=np.int64).tobytes()
+        self.rng = np.random.default_rng(list(hashlib.sha256(self.key + votes).digest()))
+        return np.repeat(super().sample(histogram, 1), size)
+
+
+def keyed(folder: str) -> Hashed:
+    """With a key that is drawn once, and kept in the folder."""
+    file = Path(folder) / "key"
+    if not file.exists():
+        file.write_bytes(os.urandom(32))
+    return Hashed(file.read_bytes())
+
+
 class Caching(Gnmax):
     """Keeps the first answer of every histogram, in a file where there is a folder for it."""
 
@@ -65,10 +91,25 @@ class Caching(Gnmax):
     def sample(self, histogram: np.ndarray, size: int) -> Any:
         key = ",".join(map(str, histogram))
         if key not in self.kept:
-            self.kept[key] = int(super().sample(histogram, 1)[0])
+            self.kept[key] = self.draw(histogram)
             if self.file is not None:
                 print(json.dumps([key, self.kept[key]]), file=self.file, flush=True)
         return np.full(size, self.kept[key])
+
+    def draw(self, histogram: np.ndarray) -> int:
+        return int(super().sample(histogram, 1)[0])
+
+
+class HashedCaching(Caching):
+    """The same of answers whose noise is seeded by a hash of the votes."""
+
+    def draw(self, histogram: np.ndarray) -> int:
+        return int(Hashed().sample(histogram, 1)[0])
+
+
+def store_of(process: int) -> Path:
+    """The folder in which the deployments that a process runs keep their answers."""
+    return Path(tempfile.gettempdir()) / f"dpassay-zoo-{process}"
 
 
 def started(folder: str) -> int:
@@ -98,6 +139,9 @@ SPEAKING: dict[str, Callable[..., Gnmax]] = {
     ),
     "cached-in-memory": Caching,
     "cached-on-disk": Caching,
+    "hashed": lambda folder: Hashed(),
+    "hashed-and-cached": HashedCaching,
+    "keyed": keyed,
 }
 
 
@@ -178,6 +222,9 @@ def main(name: str, *rest: str) -> None:
         start(rest[0], *stop(rest[0]))
     elif name == "stop":
         stop(rest[0])
+    elif name == "empty":
+        for file in store_of(os.getppid()).iterdir():
+            file.unlink()
     elif name == "serve":
         serve(rest[0], int(rest[1]))
     else:

@@ -118,6 +118,8 @@ _REUSE = {
     "seed-of-the-process-id": "the process id",
     "seed-of-the-process-id-by-command": "the process id",
     "state-saved-every-50-calls": "its state is saved now and then",
+    "noise-of-a-hash": "noise seeded by a hash",
+    "noise-of-a-hash-kept": "noise seeded by a hash",
 }
 
 _LATE = {

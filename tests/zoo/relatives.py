@@ -18,6 +18,7 @@ from .claims import (
     METERED,
     SCALE,
     SIGMA,
+    SPLIT_VOTES,
     THRESHOLD,
     THRESHOLD_SIGMA,
 )
@@ -133,7 +134,51 @@ def prepaid(seed: int) -> Any:
 class Prepaid(Metered):
     def spent(self, delta: float) -> float:
         self.metered = True
-        return self.budget
+        return self.epsilon(287, delta)
+
+
+@shelf.makes(
+    "budgeted-split-votes",
+    "Charges in full, where three classes share the votes and answers cost less.",
+    claim=METERED | SPLIT_VOTES,
+)
+def budgeted_split_votes(seed: int) -> Any:
+    return metered(seed)
+
+
+PURE = LNMAX | {"privacy": {"epsilon": 30.0, "delta": 1e-5, "queries": 300}}
+
+
+@shelf.makes(
+    "pure-account", "Charges 0.1 an answer, which Laplace noise costs at any delta.", claim=PURE
+)
+def pure_account(seed: int) -> Any:
+    return PureAccount(seed, budget=30.0)
+
+
+class PureAccount(Metered):
+    def __init__(self, seed: int, **more: Any) -> None:
+        super().__init__(seed, **more)
+        self.mechanism = NoisyArgmax(Laplace(SCALE))
+
+    def epsilon(self, queries: Any, delta: float = 1e-5) -> float:
+        return float(queries * 2 / SCALE)
+
+
+@shelf.makes(
+    "accounts-at-one-delta",
+    "Says what is spent at the claimed delta, and at no other.",
+    claim=METERED,
+)
+def accounts_at_one_delta(seed: int) -> Any:
+    return metered(seed, AccountsAtOneDelta)
+
+
+class AccountsAtOneDelta(Metered):
+    def spent(self, delta: float) -> float:
+        if delta != 1e-5:
+            raise ValueError(f"delta {delta}: the account is kept at 1e-5")
+        return super().spent(delta)
 
 
 @shelf.makes("charges-twice", "Charges twice what the analysis asks for.", claim=METERED)

@@ -1,29 +1,30 @@
 """Right in one life, and not over a restart: each deployment runs in a process of its own."""
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from urllib.request import urlopen
 
-from .claims import CACHING, GNMAX
+from .claims import CACHING, EMPTIED, GNMAX, LIVES
 from .entry import FRESH, Deployed, Make, Shelf
+from .lives import store_of
 
 shelf = Shelf("restarts", FRESH, GNMAX)
 correct = Shelf("none", (), GNMAX)
 
-FILE = Path(__file__).parent / "lives.py"
-
 
 def command(*words: str) -> str:
-    return shlex.join([sys.executable, str(FILE), *words])
+    return shlex.join([sys.executable, str(LIVES), *words])
 
 
 def python(name: str) -> Make:
     """A Python target, whose worker keeps its process id when it is restarted."""
-    return lambda seed: Deployed(f"{FILE}:{name}")
+    return lambda seed: Deployed(f"{LIVES}:{name}")
 
 
 def speaking(name: str) -> Make:
@@ -38,20 +39,32 @@ def speaking_from_a_folder(name: str) -> Make:
     return make
 
 
+def speaking_from_a_store(name: str) -> Make:
+    """With a folder that the claim's command empties."""
+
+    def make(seed: int) -> Deployed:
+        store = store_of(os.getpid())
+        shutil.rmtree(store, ignore_errors=True)
+        store.mkdir()
+        return Deployed(f"exec:{command(name, str(store))}", end=lambda: shutil.rmtree(store))
+
+    return make
+
+
 def served(seeded: bool) -> Make:
     """A server in the background, and the command that restarts it."""
 
     def make(seed: int) -> Deployed:
         folder = tempfile.TemporaryDirectory()
         begun = ("start", folder.name, str(seed) if seeded else "none")
-        subprocess.run([sys.executable, FILE, *begun], check=True)
+        subprocess.run([sys.executable, LIVES, *begun], check=True)
         port = json.loads((Path(folder.name) / "server.json").read_text())[2]
         asked = json.dumps({"histogram": [150, 100], "size": 100}).encode()
         with urlopen(f"http://127.0.0.1:{port}/aggregate", asked, 30):  # by somebody else
             pass
 
         def end() -> None:
-            subprocess.run([sys.executable, FILE, "stop", folder.name], check=True)
+            subprocess.run([sys.executable, LIVES, "stop", folder.name], check=True)
             folder.cleanup()
 
         return Deployed(f"http://127.0.0.1:{port}", command("restart", folder.name), end)
@@ -84,6 +97,16 @@ shelf.makes(
     "Answers are kept as claimed, but in memory: every restart draws each of them anew.",
     claim=CACHING,
 )(speaking("cached-in-memory"))
+shelf.makes(
+    "noise-of-a-hash",
+    "The noise is seeded by a hash of the votes: answers repeat, and anybody can compute them.",
+    claim=EMPTIED,
+)(speaking_from_a_store("hashed"))
+shelf.makes(
+    "noise-of-a-hash-kept",
+    "The same behind a store of answers, where each of them is drawn once.",
+    claim=EMPTIED,
+)(speaking_from_a_store("hashed-and-cached"))
 
 correct.makes("served-and-restarted", "A server seeded by the system, restarted by a command.")(
     served(seeded=False)
@@ -103,3 +126,11 @@ correct.makes(
 correct.makes("cache-on-disk", "Answers are kept over restarts, as claimed.", claim=CACHING)(
     speaking_from_a_folder("cached-on-disk")
 )
+correct.makes(
+    "cache-emptied", "Answers are kept on disk, and drawn anew once they are gone.", claim=EMPTIED
+)(speaking_from_a_store("cached-on-disk"))
+correct.makes(
+    "noise-of-a-keyed-hash",
+    "The noise is seeded by a hash of the votes and a secret key, kept where answers would be.",
+    claim=EMPTIED,
+)(speaking_from_a_store("keyed"))

@@ -1,14 +1,17 @@
 """What a deployment says it has spent, look by look, and what its answers certainly cost."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from ...reference import Histogram
-from ..targets import NotOffered, Target, TargetError, checked_spent
+from ...reference import BudgetExhausted, Histogram
+from ..targets import NotOffered, Refused, Target, TargetError, checked_spent
 from .certain_cost import CertainCost, CertifiedCost
 
 _ROUNDING = 1.0 + 1e-9  # of figures that are compared with a claim or with each other
 _LONG = 10  # answers over which an account may stand still unremarked
+_LEAST_DELTA = 1e-14  # below, accounts in floating point have no digits left
+_RISE, _RISEN = 1.01, 0.02  # that accountants of discretised losses may be off by, share and sum
 
 
 @dataclass
@@ -31,6 +34,11 @@ class AskedHistogram:
     def votes(self) -> Histogram:
         """The histogram (c,)."""
         return self.answers.here
+
+    def at(self, delta: float) -> "AskedHistogram":
+        """The same answers, with what they cost at another delta."""
+        queries = None if self.queries is None else self.queries.at(delta)
+        return replace(self, answers=self.answers.at(delta), queries=queries)
 
     def costs_more_than(self, epsilon: float) -> CertifiedCost | None:
         """A proof that the answers given cost more than `epsilon`, if there is one.
@@ -93,6 +101,22 @@ class Account:
         self._still = max(self._still, answered - self._moved)
         return None
 
+    def over_deltas(self, target: Target) -> list[tuple[float, float]]:
+        """What it says at the root of the claimed delta, at that delta and at its square.
+
+        None of a delta at which it says nothing: it was claimed for one. From the largest on, so
+        that what others ask meanwhile does not look like a rise.
+        """
+        if self.now is None or self.delta == 0:
+            return []
+        said = []
+        for delta in (self.delta**0.5, self.delta, max(self.delta**2, _LEAST_DELTA)):
+            try:
+                said.append((delta, checked_spent(target.spent(delta), delta)))
+            except (NotOffered, Refused, TargetError, BudgetExhausted):
+                continue
+        return said
+
     @property
     def exceeds(self) -> bool:
         """Whether it says more than the claim."""
@@ -106,6 +130,17 @@ class Account:
             f"spent said epsilon {self.now:.4g} throughout {self._still:,} of {answered:,} "
             "answers: a budget that is paid in advance, or an account that is not kept"
         )
+
+    @staticmethod
+    def rise(said: list[tuple[float, float]]) -> str | None:
+        """How it rises with delta, in words, if it does; said: from the largest delta on."""
+        for (larger, above), (smaller, below) in pairwise(said):
+            if above > _RISE * below + _RISEN:
+                return (
+                    f"epsilon {above:.6g} at delta {larger:g}, and {below:.6g} at delta "
+                    f"{smaller:g}: an epsilon that holds at a delta holds at every larger one"
+                )
+        return None
 
     def _read(self, target: Target) -> float | None:
         """Those of Rényi divergences have no epsilon at delta 0: some raise, some say infinity."""

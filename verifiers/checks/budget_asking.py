@@ -15,22 +15,42 @@ AGAIN = 3
 SECONDS = 600.0
 """After which no more is asked."""
 
+IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
+"""What is wrong with an account whose one figure is too small at a smaller delta."""
+
 _LARGE = 50  # labels, for blocks by which calls may be charged
 
 
 class Watched:
     """A deployment's own account, over all its lives, until something is wrong with it.
 
-    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is.
+    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is;
+    constant: whether it said the same epsilon at every delta when last asked.
     """
 
     def __init__(self, privacy: PrivacyClaim) -> None:
         self.privacy = privacy
         self.account = Account(privacy.epsilon, privacy.delta)
         self.answered = 0
+        self.constant = False
         self.violation: str | None = None
         self.diagnosis = "the budget is not enforced, or not kept"
         self._until = monotonic() + SECONDS
+
+    def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
+        """Looks at the account at three deltas, with which it may not rise.
+
+        The smallest at which it says anything, and what it says there; None where that is no
+        smaller than the claimed one, or where it rises.
+        """
+        said = self.account.over_deltas(target)
+        rise = self.account.rise(said)
+        if rise is not None:
+            self.violation = f"spent rises with delta: it says {rise}"
+            self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
+            return None
+        self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
+        return said[-1] if said and said[-1][0] < self.privacy.delta else None
 
     @property
     def in_time(self) -> bool:
@@ -75,6 +95,8 @@ class BudgetAsking(Watched):
         while self.violation is None and kind.asked < most and exhausted < AGAIN and self.in_time:
             answered = self._ask(target, kind, min(size, most - kind.asked))
             exhausted = 0 if answered else exhausted + 1
+        if self.violation is None and kind.answered and self.in_time:
+            self._judge_at_other_deltas(target, kind)
         return exhausted == AGAIN
 
     def diagnose(self, target: Target, other: AskedHistogram) -> None:
@@ -130,9 +152,19 @@ class BudgetAsking(Watched):
                 f"{proof.epsilon:.4g} or more: certified, against {self.claim.named(proof.there)}"
             )
         elif self.account.now is not None:
-            self._hold_to_account(kind, self.account.now)
+            self._hold_to_account(kind, self.account.now, claimed.delta)
 
-    def _hold_to_account(self, kind: AskedHistogram, spent: float) -> None:
+    def _judge_at_other_deltas(self, target: Target, kind: AskedHistogram) -> None:
+        """What it says of another delta than the claimed one must hold there."""
+        small = self.looked_over_deltas(target)
+        if small is None:
+            return
+        delta, spent = small
+        self._hold_to_account(kind.at(delta), spent, delta)
+        if self.violation is not None and self.constant:
+            self.diagnosis = IGNORES_DELTA
+
+    def _hold_to_account(self, kind: AskedHistogram, spent: float, delta: float) -> None:
         """What it says must be at least what the answers to this histogram alone cost."""
         proof = kind.costs_more_than(spent)
         if proof is None:
@@ -141,11 +173,13 @@ class BudgetAsking(Watched):
         beside = self.answered - kind.answered
         answers = f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}"
         others = f" and {beside:,} to others" if beside else ""
+        claimed = delta == self.privacy.delta
+        asked = "spent" if claimed else f"spent({delta:g})"
         self.violation = (
-            f"spent said epsilon {spent:.6g} after {answers}{others}, but the former alone cost at "
-            f"least {proof.epsilon:.6g} at delta {self.privacy.delta:g}: certified, against its "
-            f"neighbour {named(proof.there)}, by counting labels {list(proof.labels)} "
+            f"{asked} said epsilon {spent:.6g} after {answers}{others}, but the former alone cost "
+            f"at least {proof.epsilon:.6g} at delta {delta:g}: certified, against its neighbour "
+            f"{named(proof.there)}, by counting labels {list(proof.labels)} "
             f"({proof.least:,} or more of {proof.times:,})"
         )
         self.diagnosis = "the account charges less than the answers certainly cost"
-        self.uncharged = kind if spent == kind.before else None
+        self.uncharged = kind if claimed and spent == kind.before else None

@@ -1,10 +1,9 @@
 """`budget-enforcement`: a deployment stops before its budget is spent, and forgets nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from ...reference import Gaussian
 from ...reference.accounting.analyses import answered_share
-from ...reference.accounting.conversions import ORDERS, most_repeats
-from ...reference.accounting.release_costs import release_costs
 from ...reference.clock import OutOfTime, step
 from ..claim import ANY_QUERIES, Claim
 from ..findings.report import Verdict
@@ -13,6 +12,7 @@ from ..targets import Refused, Target
 from .base import Finding, Outcome, Site, Unseeing
 from .budget_account import AskedHistogram
 from .budget_asking import SECONDS, BudgetAsking
+from .budget_by_query import BudgetByQuery
 from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
 from .spec import NO_PRIVACY, CheckSpec, Phase, Setting, lacks_nothing
@@ -25,7 +25,6 @@ _FAR = 10**5  # answers to other histograms than the costliest, at most
 _SPARE = 1.05  # of the answers that cost too much: proofs may take some more
 _PATIENCE = 3  # times the labels that so many answers should take, where some are refused
 _LIVES = 10  # restarts, as long as each has answers to give
-_COUNTED = 10**12
 
 
 class BudgetEnforcement(Unseeing):
@@ -36,7 +35,9 @@ class BudgetEnforcement(Unseeing):
     Of a claim about a file of histograms, those alone, and as often one as another stands there.
     Too far is where the answers to one histogram have cost more than the claim, too little where
     they have cost more than `spent` says, by bounds in ball arithmetic. Nor may `spent` fall,
-    exceed the claim, or fall when the deployment is restarted.
+    exceed the claim, fall when the deployment is restarted, or rise with delta. Where nothing is
+    refused, the costliest histogram may have no more answers than the claim's queries, or than a
+    published analysis of it allows.
     """
 
     id = "budget-enforcement"
@@ -44,8 +45,9 @@ class BudgetEnforcement(Unseeing):
     def __init__(self, claim: Claim, reopen: Callable[[], Target] | None = None) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy, self.reopen = claim, claim.privacy, reopen
-        self.asking = BudgetAsking(claim)
+        self.asking, self.by_query = BudgetAsking(claim), BudgetByQuery(claim)
         self.limit = 0  # answers to the costliest histogram that certainly cost too much
+        self.worst: AskedHistogram | None = None
         self.unended = False  # whether time ran out first
 
     def conclude(self, site: Site) -> Outcome:
@@ -82,12 +84,12 @@ class BudgetEnforcement(Unseeing):
         found = costliest(self.claim)
         if found is None:
             return f"the claim cannot be proved exceeded by {MOST_ANSWERS:,} answers"
-        worst = self._asked(*found)
+        worst = self.worst = self._asked(*found)
         self.limit, most = found[1], self._patience(worst)
         if most > MOST_ANSWERS:
             return f"{self.limit:,} answers, too many for the claim, take over {most:,} queries"
         kinds = telling(self.claim)
-        if self._sound() < _FEW:  # a budget of a few answers: the clearest lead alone
+        if self.by_query.sound < _FEW:  # a budget of a few answers: the clearest lead alone
             kinds = kinds[:1]
         others = [self._asked(cost, cost.answers_beyond(self.privacy.epsilon)) for cost in kinds]
         self._ask_singly(target, [*others, worst])
@@ -100,7 +102,17 @@ class BudgetEnforcement(Unseeing):
                 size = max(1, kind.limit // _BATCHES)
                 self.asking.until_spent(target, kind, size, self._patience(kind))
         self._restart(lambda again: self._ask_worst(again, worst, most))
+        self._judge_queries(worst)
         return None
+
+    def _judge_queries(self, worst: AskedHistogram) -> None:
+        """By their number, once nothing else is wrong with the answers to one histogram."""
+        if self.violation is None:
+            self.asking.violation = self.by_query.violation(worst)
+            self.asking.diagnosis = (
+                "answers are charged less than they cost by the published analyses (half, as if a "
+                "moved vote changed one count?), or they are not counted"
+            )
 
     def _ask_singly(self, target: Target, kinds: list[AskedHistogram]) -> None:
         """Calls for one label, while the account is fresh: the cheapest histograms first.
@@ -187,11 +199,6 @@ class BudgetEnforcement(Unseeing):
         share = answered_share(kind.votes, self.claim.mechanism.mechanism())
         return int(min(_PATIENCE * limit / max(share, 1e-9), 2.0 * MOST_ANSWERS))
 
-    def _sound(self) -> int:
-        """Answers that the data-independent analysis allows."""
-        test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS)
-        return most_repeats(test + answer, self.privacy.delta, self.privacy.epsilon, _COUNTED)
-
     # -- what was found --------------------------------------------------------------------------
 
     @property
@@ -231,21 +238,23 @@ class BudgetEnforcement(Unseeing):
         queries = f" to {self.asked:,} queries" if self.asked > self.answered else ""
         if self.unended:
             return Finding(f"{answers}{queries} took {SECONDS:g} s, and it had not stopped")
+        factor = self.by_query.factor(self.answered)
         return Finding(
-            f"it stopped after {answers}{queries}{said}; {self._factor()}, and the costliest pair "
-            f"known exceeds the claim from {self.limit:,} on",
-            warning=self.asking.account.still(self.answered),
+            f"it stopped after {answers}{queries}{said}; {factor}, and the costliest pair known "
+            f"exceeds the claim from {self.limit:,} on",
+            warning="; ".join(filter(None, self._warnings())) or None,
         )
 
-    def _factor(self) -> str:
-        """How far the answers went beyond what is sound whatever the votes: no fault by itself."""
-        sound = self._sound()
-        if not sound:
-            return "the data-independent analysis allows none"
-        if self.answered == sound:
-            return "the data-independent analysis allows as many"
-        times = f"{self.answered / sound:.2f} times as many"
-        return f"the data-independent analysis allows {sound:,}, so that it gave {times}"
+    def _warnings(self) -> Iterator[str | None]:
+        """What is no violation by itself, and may be one of another account."""
+        yield self.asking.account.still(self.answered)
+        if self.asking.constant and isinstance(self.claim.mechanism.noise, Gaussian):
+            yield (
+                f"spent said epsilon {self.asking.account.now:.4g} at every delta: an account that "
+                "ignores delta, which it is asked for"
+            )
+        if self.worst is not None:
+            yield self.by_query.warning(self.worst)
 
 
 def _lacks(claim: Claim) -> str | None:

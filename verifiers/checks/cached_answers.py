@@ -10,8 +10,9 @@ from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from ..targets import Refused, Target, TargetError, checked_labels
+from ..targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
 from .base import Finding, Outcome, Site, Unseeing, refuting
+from .emptied_store import ASKED, EmptiedStore
 from .spec import CheckSpec, Phase, lacks_nothing
 
 REPEATED = 100
@@ -25,13 +26,16 @@ class CachedAnswers(Unseeing):
     Each new draw of an answer that should be kept tells an attacker more than the claim admits.
     answered: the first label of each histogram asked, in order, as they grow until then. The
     earliest are asked again; after a restart half of them, and as many of the latest, which may
-    not have been written down yet.
+    not have been written down yet. Then, where the claim names the command for it, the store of
+    kept answers is emptied, and they must be drawn anew.
     """
 
     id = "fresh-noise"
 
-    def __init__(self, answered: Mapping[tuple[int, ...], int], refuses: bool) -> None:
-        self.answered, self.refuses = answered, refuses
+    def __init__(self, answered: Mapping[tuple[int, ...], int], claim: Claim) -> None:
+        self.answered, self.claim = answered, claim
+        self.refuses = claim.mechanism.refuses
+        self.emptied: EmptiedStore | None = None
         self.changed: tuple[tuple[int, ...], int, int] | None = None
         self.repeated = 0
         self.restarted = False
@@ -49,21 +53,31 @@ class CachedAnswers(Unseeing):
 
     def conclude(self, site: Site) -> Outcome | None:
         """See `Life.conclude`."""
-        if site.left < self.queries:
+        empties = self.claim.gate.fresh_state is not None
+        if site.left < self.queries + empties * min(ASKED, len(self.answered)):
             site.use_up()
             return None
         left = site.left
         try:
             self.run(site.target)
-            again = left - self.repeated >= self.queries_after_restart
+            after = left - self.repeated - empties * ASKED
+            again = after >= self.queries_after_restart
             if self.changed is None and site.target.no_restart is None and again:
                 site.tell("restarting the target")
                 site.target.restart()
                 self.run_after_restart(site.target)
                 site.note_restart()
+            if self.changed is None and empties:
+                site.tell("emptying the store of kept answers")
+                self.run_emptied(site.target)
         finally:
             site.spend(self.repeated)
-        return Outcome(refuting(self.changed is not None), self.finding(), self.repeated)
+        return Outcome(refuting(self.refuted), self.finding(), self.repeated)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether an answer was not kept, or too many are no draws."""
+        return self.changed is not None or (self.emptied is not None and self.emptied.refuted)
 
     @property
     def queries(self) -> int:
@@ -84,6 +98,30 @@ class CachedAnswers(Unseeing):
         self.restarted = True
         self._ask(target, self.ends, _AFTER_RESTART)
 
+    def run_emptied(self, target: Target) -> None:
+        """Empties the store, restarts what may hold answers in memory, and asks for new ones.
+
+        Raises TargetError where the command fails, else as the target does.
+        """
+        command, timeout = self.claim.gate.fresh_state, self.claim.gate.timeout
+        assert command is not None
+        FreshStateCommand(command, timeout).run()
+        restarts = target.no_restart is None
+        if restarts:
+            target.restart()
+        emptied = self.emptied = EmptiedStore(self.claim, self.answered, restarts)
+        for votes in emptied.histograms:
+            emptied.observe(self._labels(target, votes, 1))
+
+    def _labels(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
+        asked = np.array(votes, dtype=np.int64)
+        try:
+            reply = target.ask(asked, size)
+        except Refused as refusal:
+            raise TargetError(f"{list(votes)} is refused, but was answered: {refusal}") from None
+        self.repeated += size
+        return checked_labels(reply, asked, size, self.refuses)
+
     def _ask(
         self,
         target: Target,
@@ -91,16 +129,8 @@ class CachedAnswers(Unseeing):
         sizes: tuple[int, ...],
     ) -> None:
         for votes, label in kept.items():
-            asked = np.array(votes, dtype=np.int64)
             for size in sizes:
-                try:
-                    reply = target.ask(asked, size)
-                except Refused as refusal:
-                    raise TargetError(
-                        f"{list(votes)} is refused, but was answered: {refusal}"
-                    ) from None
-                again: Labels = checked_labels(reply, asked, size, self.refuses)
-                self.repeated += size
+                again = self._labels(target, votes, size)
                 other = again[again != label]
                 if other.size:
                     self.changed = (votes, label, int(other[0]))
@@ -109,13 +139,7 @@ class CachedAnswers(Unseeing):
     def finding(self) -> Finding:
         """What was found, once all has gone through."""
         if self.changed is None:
-            again = "asked again gave the label of their first answer"
-            if not self.restarted:
-                seen = "; the target was not restarted, so answers kept in memory would not show"
-                return Finding(f"{len(self.kept)} histograms {again}{seen}")
-            return Finding(
-                f"{len(self.kept)} histograms {again}, and after a restart {len(self.ends)} did"
-            )
+            return self._kept()
         votes, first, other = self.changed
         when = "after a restart" if self.restarted else "when asked again"
         return Finding(
@@ -126,6 +150,21 @@ class CachedAnswers(Unseeing):
             else "answers are drawn anew: claim caching = false, or keep the first answer",
             votes,
         )
+
+    def _kept(self) -> Finding:
+        """The same where every answer was kept, as is claimed."""
+        emptied = self.emptied
+        if emptied is not None and emptied.refuted:
+            return emptied.violation()
+        told = f"{len(self.kept)} histograms asked again gave the label of their first answer"
+        if self.restarted:
+            told += f", and after a restart {len(self.ends)} did"
+        else:
+            told += "; the target was not restarted, so answers kept in memory would not show"
+        if emptied is None:
+            return Finding(told)
+        again = f"{told}; after fresh_state emptied the store, {emptied.counted}"
+        return Finding(again, warning=emptied.unseen)
 
 
 def _lacks(claim: Claim) -> str | None:
@@ -145,6 +184,6 @@ SPECS = (
         lacks_in=lacks_nothing,
         needs=_needs,
         named=0,
-        make=lambda setting: CachedAnswers(setting.kept, setting.claim.mechanism.refuses),
+        make=lambda setting: CachedAnswers(setting.kept, setting.claim),
     ),
 )

@@ -58,10 +58,19 @@ class CertainCost:
         others: Iterable[Histogram] = (),
     ) -> None:
         self.mechanism, self.here, self.delta = mechanism, here, delta
-        events = [e for there in (*others, *_moves(here)) if (e := self._event(there)) is not None]
+        self._others = tuple(others)
+        self._at: dict[float, CertainCost] = {}
+        tried = (*self._others, *_moves(here))
+        events = [e for there in tried if (e := self._event(there)) is not None]
         costs = [[self._cost(event, times)[1] for times in _TIMES] for event in events]
         best = set(np.argmax(costs, axis=0).tolist()) if events else set()
         self._events = [events[i] for i in sorted(best)]
+
+    def at(self, delta: float) -> "CertainCost":
+        """The same answers at another delta, where another neighbour may cost most."""
+        if delta not in self._at:
+            self._at[delta] = CertainCost(self.mechanism, self.here, delta, self._others)
+        return self._at[delta]
 
     def estimate(self, times: int) -> float:
         """Epsilon in floating point: no proof yet."""

@@ -13,6 +13,7 @@ What is wagered on, and in which file:
 - calls in an order as production has it: `in_order`
 - calls, histograms, neighbours, lives or connections that share their noise: `call_copies`,
   `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
+- kept answers that come again although they were forgotten: `kept_again`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` adds wagers up.
 
@@ -30,6 +31,7 @@ from .dispersion import BlockDispersion, Dispersion
 from .frozen import Frozen
 from .in_order import Conditional, Copies, Switching
 from .in_turn import InTurn
+from .kept_again import log_e_value_again
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
 from .outcomes import (
@@ -73,6 +75,7 @@ __all__ = [
     "count_outcomes",
     "dirichlet_log_e_value",
     "log_e_value_above",
+    "log_e_value_again",
     "log_e_value_larger",
     "log_mixture_of",
     "log_supremum_ratio",

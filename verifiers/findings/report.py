@@ -85,11 +85,12 @@ class Claimed(Protocol):
 class Report:
     """One run; figures: what its page draws; interrupted: by the user.
 
-    unseen: the warning, one of `warnings`, of what the run could not look at; left_out: that of
-    checks that were not to run; opening: its first call, if that was answered; target: as the user
-    named it, None for an object handed over in Python; started: in UTC; found_after: queries at
-    which a check was first refuted, None where none was; what follows serves the diagnosis;
-    nothing_applied: none of the checks that were chosen could be run.
+    unseen: the warning, one of `warnings`, of what the run could not look at; unemptied: that of
+    kept answers which it could not have drawn anew; left_out: that of checks that were not to run;
+    opening: its first call, if that was answered; target: as the user named it, None for an object
+    handed over in Python; started: in UTC; found_after: queries at which a check was first refuted,
+    None where none was; what follows serves the diagnosis; nothing_applied: none of the checks that
+    were chosen could be run.
     """
 
     claim: Claimed
@@ -107,6 +108,7 @@ class Report:
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     found_after: int | None = None
     nothing_applied: bool = False
+    unemptied: str | None = None
 
     @property
     def verdict(self) -> Verdict:

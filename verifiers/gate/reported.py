@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ..checks import FreshNoise, InputContract
 from ..checks.applicable import lacking
+from ..checks.emptied_store import not_emptied
 from ..findings.opening import Opening
 from ..findings.report import CheckResult, Report, Verdict
 from ..planning.coverage import coverage
@@ -31,6 +32,7 @@ def reported(
     absent = {**absent, **selection.left_out}
     found = tuple(results(_of_contract(standing, contract, gathering), checks, absent, ending))
     unseen, first = _unseen(standing, selection, gathering, found), contract.first
+    unemptied = not_emptied(standing.claim) if selection.keeps(FreshNoise.id) else None
     nothing = selection.nothing_applies(
         [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
     )
@@ -46,7 +48,7 @@ def reported(
         standing.seconds,
         request.seed,
         found,
-        (*filter(None, (selection.warning, nothing, unseen)), *ending.warnings),
+        (*filter(None, (unemptied, selection.warning, nothing, unseen)), *ending.warnings),
         recorder.figures(checks, found),
         ending.interrupted,
         unseen,
@@ -55,6 +57,7 @@ def reported(
         left_out=selection.warning,
         found_after=ending.found_after,
         nothing_applied=nothing is not None,
+        unemptied=unemptied,
     )
 
 

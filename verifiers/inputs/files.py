@@ -5,12 +5,23 @@ import selectors
 import stat
 import sys
 import time
+from pathlib import Path
 
 MOST_BYTES = 64_000_000
 """No file of histograms or labels is longer."""
 
 _WRITER_SECONDS = 5.0  # that a pipe of a name may take to be opened by who writes to it
 _PART = 1 << 20
+
+
+def found_from(path: str, folder: Path | None) -> str:
+    """A path from the working directory, or from `folder` where it leads nowhere from there."""
+    try:
+        if folder is None or Path(path).exists() or not (folder / path).exists():
+            return path
+    except (OSError, ValueError):  # no name of a file: reading it says why
+        return path
+    return str(folder / path)
 
 
 class ReadingError(ValueError):

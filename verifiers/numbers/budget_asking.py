@@ -6,7 +6,7 @@ from typing import Any
 
 from ...reference import BudgetExhausted
 from ...reference.numbers.certified import CertifiedPair
-from ..checks.budget_asking import AGAIN, Watched
+from ..checks.budget_asking import AGAIN, IGNORES_DELTA, Watched
 from ..targets import Target
 from .claim import NumbersClaim
 
@@ -56,11 +56,17 @@ class NumbersBudgetAsking(Watched):
             asked.answered += wanted
             self.answered += wanted
             self._judge(target, asked)
+        if self.violation is None and asked.answered:
+            self._judge_at_other_deltas(target, asked)
         return exhausted == AGAIN
 
-    def cost(self, releases: int) -> float:
-        """Epsilon that so many releases of one input certainly cost, from below."""
-        return self.pair.epsilon_lower(releases, self.privacy.delta) if releases else 0.0
+    def cost(self, releases: int, delta: float | None = None) -> float:
+        """Epsilon that so many releases of one input certainly cost, from below.
+
+        delta: the claimed one when None.
+        """
+        delta = self.privacy.delta if delta is None else delta
+        return self.pair.epsilon_lower(releases, delta) if releases else 0.0
 
     def _judge(self, target: Target, asked: AskedInput) -> None:
         self.looked(target)
@@ -79,13 +85,29 @@ class NumbersBudgetAsking(Watched):
         elif self.account.now is not None and cost > self.account.now * _ROUNDING:
             self._undercharged(asked, cost, self.account.now)
 
-    def _undercharged(self, asked: AskedInput, cost: float, spent: float) -> None:
+    def _judge_at_other_deltas(self, target: Target, asked: AskedInput) -> None:
+        """What it says of another delta than the claimed one must hold there."""
+        small = self.looked_over_deltas(target)
+        if small is None:
+            return
+        delta, spent = small
+        cost = self.cost(asked.answered, delta)
+        if cost <= spent * _ROUNDING:
+            return
+        self._undercharged(asked, cost, spent, delta)
+        if self.constant:
+            self.diagnosis = IGNORES_DELTA
+
+    def _undercharged(
+        self, asked: AskedInput, cost: float, spent: float, delta: float | None = None
+    ) -> None:
         beside = self.answered - asked.answered
         answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.said}"
         others = f" and {beside:,} to others" if beside else ""
+        at, word = (self.privacy.delta, "spent") if delta is None else (delta, f"spent({delta:g})")
         self.violation = (
-            f"spent said epsilon {spent:.6g} after {answers}{others}, but the former alone cost at "
-            f"least {cost:.6g} at delta {self.privacy.delta:g} (certified in ball arithmetic)"
+            f"{word} said epsilon {spent:.6g} after {answers}{others}, but the former alone cost "
+            f"at least {cost:.6g} at delta {at:g} (certified in ball arithmetic)"
         )
         self.diagnosis = "the account charges less than the answers certainly cost"
         if spent == self.account.start:

@@ -336,6 +336,8 @@ class NumbersClaim(Table):
                 f"gate.concurrency = {self.gate.concurrency}: numbers are asked for one call at a "
                 "time, expected 1"
             )
+        if self.gate.fresh_state is not None:
+            raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
         return self
 
     @property

@@ -15,15 +15,18 @@ from .claim import NumbersClaim, parse_numbers_claim
 AnyClaim = Claim | NumbersClaim
 
 
-def parse_any_claim(table: dict[str, Any], source: str = "claim") -> AnyClaim:
-    """The claim in `table` (parsed TOML). Raises ClaimError."""
-    parse = parse_numbers_claim if is_of_numbers(table) else parse_claim
-    return parse(table, source)
+def parse_any_claim(
+    table: dict[str, Any], source: str = "claim", folder: Path | None = None
+) -> AnyClaim:
+    """The claim in `table` (parsed TOML). Raises ClaimError; folder: see `parse_claim`."""
+    if is_of_numbers(table):
+        return parse_numbers_claim(table, source)
+    return parse_claim(table, source, folder)
 
 
 def read_any_claim(path: str | Path) -> AnyClaim:
     """The claim in the TOML file at `path`. Raises ClaimError."""
-    return parse_any_claim(read_table(path), str(path))
+    return parse_any_claim(read_table(path), str(path), Path(path).parent)
 
 
 def check_ids(claim: AnyClaim) -> Iterable[str]:

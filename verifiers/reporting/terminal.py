@@ -115,7 +115,8 @@ def print_report(report: Report, target: str) -> None:
             "a correct deployment fails this run with probability at most "
             f"{report.claim.gate.false_alarm:g}",
         )
-    first = [warning for warning in (report.left_out, report.unseen) if warning is not None]
+    most_telling = (report.unemptied, report.left_out, report.unseen)
+    first = [warning for warning in most_telling if warning is not None]
     for warning in first:
         _say(console, warning, lead=("warning: ", "yellow"))
     console.print()

@@ -7,11 +7,12 @@ from .labels import checked_charge, checked_labels
 from .paced import PacedTarget
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
-from .restart_command import RestartCommand
+from .restart_command import FreshStateCommand, RestartCommand
 from .several import ask_each, at_once, parts
 from .spec import open_target
 
 __all__ = [
+    "FreshStateCommand",
     "HttpOptions",
     "InProcessTarget",
     "KeptConnections",

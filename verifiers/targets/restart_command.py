@@ -1,4 +1,4 @@
-"""The command that restarts a deployment which dpassay did not start: `restart` in `[gate]`."""
+"""The commands of `[gate]`: `restart`, of what dpassay did not start, and `fresh_state`."""
 
 import contextlib
 import os
@@ -15,18 +15,20 @@ _SECONDS = 120.0
 _WORDS = 4096  # bytes at the end of its output in which the last line is looked for
 
 
-class RestartCommand:
-    """Runs a command, split by shlex and without a shell, that returns once it has restarted all.
+class GateCommand:
+    """Runs a command, split by shlex and without a shell, that returns once all is done.
 
-    What it leaves running is left alone. Raises ValueError for a text that is no command.
+    key: of the claim; done: what it has done by then, in words; seconds: that it may take. What it
+    leaves running is left alone. Raises ValueError for a text that is no command.
     """
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, key: str, done: str, seconds: float) -> None:
         self._words = command_words(command)
-        self.name = f"restart = {one_line(repr(command))} in [gate]"
+        self._done, self._seconds = done, seconds
+        self.name = f"{key} = {one_line(repr(command))} in [gate]"
 
     def run(self) -> None:
-        """Runs it once. Raises TargetError unless it ends with status 0 within two minutes."""
+        """Runs it once. Raises TargetError unless it ends with status 0 in time."""
         with tempfile.TemporaryFile() as output:  # a pipe would wait for whatever it leaves running
             status = self._status(output)
             if status != 0:
@@ -48,7 +50,7 @@ class RestartCommand:
             why = error.strerror if isinstance(error, OSError) else error
             raise TargetError(f"{self.name} cannot be started: {why}") from None
         try:
-            return child.wait(min(_SECONDS, seconds_left()))
+            return child.wait(min(self._seconds, seconds_left()))
         except BaseException as ended:
             with contextlib.suppress(OSError):
                 os.killpg(child.pid, signal.SIGKILL)
@@ -57,9 +59,24 @@ class RestartCommand:
                 raise
             check_clock()
             raise TargetError(
-                f"{self.name} did not end within {_SECONDS:g} s: expected a command that returns "
-                "once the target has been restarted"
+                f"{self.name} did not end within {self._seconds:g} s: expected a command that "
+                f"returns once {self._done}"
             ) from None
+
+
+class RestartCommand(GateCommand):
+    """The command `restart`, which has two minutes."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(command, "restart", "the target has been restarted", _SECONDS)
+
+
+class FreshStateCommand(GateCommand):
+    """The command `fresh_state`, which empties a store of kept answers within the `timeout`."""
+
+    def __init__(self, command: str, timeout: float) -> None:
+        done = "the store of kept answers is empty"
+        super().__init__(command, "fresh_state", done, timeout)
 
 
 def command_words(command: str) -> list[str]:
