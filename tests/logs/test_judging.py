@@ -11,7 +11,7 @@ from small import small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.logs import CHUNK, LogEvidence, chunks, log_results, reader_of
+from dpassay.verifiers.logs import CHUNK, Costs, LogEvidence, chunks, log_results, reader_of
 
 HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
 CLAIM = """
@@ -33,10 +33,11 @@ def drawn(rows, seed, scale=1.0, histograms=HISTOGRAMS):
 
 def judged(rows, claim=None, size=500):
     """Results by check id, and the evidence."""
-    evidence = LogEvidence(claim or small_claim(), 0)
-    for chunk in chunks(rows, size):
+    claim = claim or small_claim()
+    evidence, costs = LogEvidence(claim, 0), Costs(claim)
+    for chunk in chunks(costs.followed(rows), size):
         evidence.observe(chunk)
-    return {result.id: result for result in log_results(evidence)}, evidence
+    return {result.id: result for result in log_results(evidence, costs)}, evidence
 
 
 def test_a_sound_log_passes_and_says_what_it_would_show():

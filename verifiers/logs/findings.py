@@ -12,6 +12,7 @@ from ..error_budget import SHARES
 from ..findings.report import CheckResult
 from ..findings.verdict import Verdict
 from ..planning.faults import short
+from .costs import Costs
 from .judge import POINTED, LogEvidence
 from .laws import EXPONENTS
 
@@ -20,17 +21,15 @@ _ASKS = "a log is judged, and nothing is asked"
 _BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
 
 
-def log_results(evidence: LogEvidence, stopped: str | None = None) -> list[CheckResult]:
+def log_results(
+    evidence: LogEvidence, costs: Costs, stopped: str | None = None
+) -> list[CheckResult]:
     """One result for each check id, in the order of the report.
 
-    stopped: why rows were left unread, if any were: what was read may refute, and no more.
+    costs: counted of the same rows; stopped: why rows were left unread, if any were: what was read may refute, and no more.
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
-    found = {result.id: result for result in here}
-    limit = evidence.claim.privacy
-    if limit is not None and evidence.asked > limit.queries:
-        said = f"{evidence.asked:,} queries were answered, and the claim is for {limit.queries:,}"
-        found["privacy-claim"] = CheckResult("privacy-claim", Verdict.FAIL, said, evidence.asked)
+    found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
     return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
 
 

@@ -49,10 +49,10 @@ class LogEvidence:
     The null: the i-th label is a draw from the claimed Q(H_i) given all before it, and H_i was
     fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
     rows in all; rows: those that were drawn, not looked up; other_totals: rows whose votes are not
-    as many as the claim has teachers.
+    as many as the claim has teachers; named: rows that name their input.
     """
 
-    SAVED = ("asked", "rows", "other_totals", "missed")
+    SAVED = ("asked", "rows", "other_totals", "named", "missed")
     """What it knows beside its parts, for those who keep it."""
 
     def __init__(self, claim: Claim, seed: int) -> None:
@@ -63,11 +63,13 @@ class LogEvidence:
         self.table = LawTable(self.alternatives)
         # a stream of our own, whatever generator with a like seed the labels may come from
         self.rng = np.random.default_rng([seed, int.from_bytes(b"dpassay log")])
-        self.asked = self.rows = self.other_totals = 0
+        self.asked = self.rows = self.other_totals = self.named = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
         """Of each histogram the outcome that came last; of a caching deployment its label."""
+        self.of_input: dict[str, tuple[tuple[int, ...], int | None]] = {}
+        """Of a caching deployment, the votes and the label of each input that has a name."""
         self.copies = Copies(None if mechanism.caching else self.last)
         self.scale = ScaleEvidence(self.alternatives.factors)
         self.lately = ScaleEvidence(self.alternatives.factors)
@@ -97,19 +99,34 @@ class LogEvidence:
         numbers = np.arange(self.asked + 1, self.asked + len(rows) + 1)
         self.asked += len(rows)
         teachers = self.claim.mechanism.teachers
+        self.named += sum(row.key is not None for row in rows)
         self.other_totals += sum(sum(row.histogram) != teachers for row in rows)
         contradicted = None
         if self.claim.mechanism.caching:
             drawn = []
             for row, number in zip(rows, numbers.tolist(), strict=True):
-                drawn.append(row.histogram not in self.last)
-                kept = self.last.setdefault(row.histogram, row.label)
-                if kept != row.label and contradicted is None:
+                fresh, kept = self._looked_up(row)
+                drawn.append(fresh)
+                if kept not in (None, row.label) and contradicted is None:
                     contradicted = number, _contradiction(row, number, kept)
             rows = [row for row, fresh in zip(rows, drawn, strict=True) if fresh]
             numbers = numbers[drawn]
         wanted = self.table.plan([row.histogram for row in rows])
         return Prepared(rows, numbers, wanted, contradicted)
+
+    def _looked_up(self, row: Row) -> tuple[bool, int | None]:
+        """Whether a row of a caching deployment was certainly drawn, and the label it must have.
+
+        Answers may be kept by histogram or by input: two inputs with equal votes may have one
+        answer or two, so that only the first is evidence, and the second contradicts nothing.
+        """
+        fresh = row.histogram not in self.last
+        first = self.last.setdefault(row.histogram, row.label)
+        if row.key is None:
+            return fresh, None if self.named else first
+        again = row.key in self.of_input
+        votes, kept = self.of_input.setdefault(row.key, (row.histogram, row.label))
+        return fresh and not again, kept if votes == row.histogram else None
 
     def finish(self, prepared: Prepared, found: Iterable[list[Matrix]]) -> None:
         """Adds rows that were prepared; found: what is `worked_out` of each new block."""
@@ -166,10 +183,11 @@ class LogEvidence:
         return check in self.found_after
 
 
-def _contradiction(row: Row, number: int, kept: int) -> str:
+def _contradiction(row: Row, number: int, kept: int | None) -> str:
     """What is wrong with a label that was looked up."""
+    named = "" if row.key is None else f"id {row.key[:60]!r}, "
     return (
-        f"row {number:,}: {list(row.histogram)} was answered {row.label}, and {kept} before, "
+        f"row {number:,}: {named}{list(row.histogram)} was answered {row.label}, and {kept} before, "
         "although answers are kept"
     )
 

@@ -110,6 +110,26 @@ class Store:
                     found[votes] = int(row[0])
         return found
 
+    def of_inputs(self, names: Iterable[str]) -> dict[str, tuple[Votes, int | None]]:
+        """Votes and label of inputs that have a name; no label where there were several."""
+        found: dict[str, tuple[Votes, int | None]] = {}
+        with self._usable():
+            for name in set(names):
+                row = self._base.execute(
+                    "SELECT votes, counts FROM inputs WHERE name = ?", (name,)
+                ).fetchone()
+                if row is not None:
+                    came = np.flatnonzero(np.frombuffer(row[1], dtype=np.int64)).tolist()
+                    found[name] = _votes(row[0]), came[0] if len(came) == 1 else None
+        return found
+
+    def asked(self, most: int) -> dict[Votes, Vector]:
+        """The histograms asked most often, `most` of them, and the counts of their outcomes."""
+        query = "SELECT votes, counts FROM histograms ORDER BY times DESC LIMIT ?"
+        with self._usable():
+            rows = self._base.execute(query, (most,)).fetchall()
+        return {_votes(votes): np.frombuffer(counts, dtype=np.int64) for votes, counts in rows}
+
     def alarms(self) -> list[dict[str, Any]]:
         """All alarms so far, by row."""
         with self._usable():
