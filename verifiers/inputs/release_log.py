@@ -8,9 +8,10 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
+from .class_columns import class_order
 from .whole_numbers import is_whole
 
-# what a row may say beside votes and label; of calls and clients nothing is made
+# what a row may say beside votes and label
 _ABOUT = ("id", "time", "worker", "call", "client", "charged")
 _KNOWN = ("histogram", "label", *_ABOUT)
 
@@ -23,8 +24,8 @@ class Row(NamedTuple):
     """One release: the histogram it was drawn for, the label, -1 for a refusal.
 
     key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps; worker: as the log names it; charged: the epsilon that the
-    deployment has charged for this release.
+    of whatever clock the log keeps; charged: the epsilon that the deployment has charged for this
+    release; worker, client, call: as the log names them.
     """
 
     histogram: tuple[int, ...]
@@ -33,6 +34,8 @@ class Row(NamedTuple):
     time: float | None = None
     worker: str | None = None
     charged: float | None = None
+    client: str | None = None
+    call: str | None = None
 
 
 Parse = Callable[[str, str], Row | None]
@@ -115,6 +118,10 @@ class RowReader:
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
                 "the claim"
             )
+        try:
+            votes = [votes[i] for i in class_order([columns[i] for i in votes])]
+        except ValueError as error:
+            raise LogError(f"{place}: {error}") from None
         first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
@@ -242,6 +249,8 @@ def _row(
         _seconds(named.get("time"), place),
         named.get("worker"),
         _epsilon(named.get("charged"), place),
+        named.get("client"),
+        named.get("call"),
     )
 
 
