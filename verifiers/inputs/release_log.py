@@ -12,8 +12,8 @@ from .class_columns import class_order
 from .whole_numbers import is_whole
 
 # what a row may say beside votes and label
-_ABOUT = ("id", "time", "worker", "call", "client", "charged")
-_KNOWN = ("histogram", "label", *_ABOUT)
+ABOUT = ("id", "time", "worker", "call", "client", "charged")
+_KNOWN = ("histogram", "label", *ABOUT)
 
 
 class LogError(ValueError):
@@ -110,8 +110,8 @@ class RowReader:
         return True
 
     def _csv_parser(self, columns: Sequence[str], place: str) -> Parse:
-        votes = [i for i, name in enumerate(columns) if name not in (*_ABOUT, "label")]
-        about = {name: columns.index(name) for name in _ABOUT if name in columns}
+        votes = [i for i, name in enumerate(columns) if name not in (*ABOUT, "label")]
+        about = {name: columns.index(name) for name in ABOUT if name in columns}
         label = columns.index("label")
         if len(votes) != self.classes and (votes or not self._given):
             raise LogError(
@@ -158,7 +158,7 @@ class RowReader:
         label = table.get("label")
         if isinstance(label, bool) or not isinstance(label, int):
             raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
-        named = {k: None if table.get(k) is None else _text(table[k], place) for k in _ABOUT}
+        named = {k: None if table.get(k) is None else _text(table[k], place) for k in ABOUT}
         votes = table.get("histogram")
         histogram = (
             self._histogram_of_id(named["id"], place)
