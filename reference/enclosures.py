@@ -21,8 +21,9 @@ def enclose_probabilities(
     """Balls that hold Q(H), each with about `digits` correct digits or more, tails included.
 
     histogram: votes of each class, shape (c,), c >= 2, taken as exact numbers; noise: scale taken
-    as the exact value of its float; classes: those that are wanted, all when None. Raises ValueError for fewer than two classes, `digits` below
-    1, or when no precision up to 30 times the asked one reaches it.
+    as the exact value of its float; classes: those that are wanted, all when None. Raises
+    ValueError for fewer than two classes, `digits` below 1, or when no precision up to 30 times the
+    asked one reaches it.
     Source: Wang et al. 2022 (arXiv 2209.10732), Theorem 1.
     """
     votes = list(histogram)

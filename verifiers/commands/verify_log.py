@@ -10,7 +10,15 @@ from ..claim import Claim
 from ..findings.report import Report
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
-from ..logs import CHUNK, Costs, LogEvidence, log_results, reader_of
+from ..logs import (
+    CHUNK,
+    Costs,
+    LogEvidence,
+    Missing,
+    leaves_out_refusals,
+    log_results,
+    reader_of,
+)
 
 ORDER = (
     "the verdict holds if rows stand in the order of their draws, and each histogram was fixed "
@@ -37,7 +45,8 @@ def verify_log(
     began, started = datetime.now(UTC), time.monotonic()
     reader = reader_of(claim)
     evidence, costs, interrupted = LogEvidence(claim, seed), Costs(claim), False
-    rows = costs.followed(read_log(path, reader))
+    missing = Missing()
+    rows = costs.followed(missing.followed(read_log(path, reader)))
     try:
         if executor is None:
             _observe(evidence, rows, tell)
@@ -50,7 +59,9 @@ def verify_log(
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
-    results = log_results(evidence, costs, stopped if interrupted else None)
+    unread = stopped if interrupted else None
+    selected = None if leaves_out_refusals(claim) else missing.said
+    results = log_results(evidence, costs, unread or selected)
     found = evidence.found_after.values()
     warnings = [ORDER, *([stopped] if interrupted else []), *_unseen(evidence)]
     return Report(
@@ -64,6 +75,7 @@ def verify_log(
         target=shown_path(path),
         started=began,
         found_after=min(found, default=None),
+        asked=False,
     )
 
 

@@ -89,7 +89,8 @@ class Report:
     checks that were not to run; opening: its first call, if that was answered; target: as the user
     named it, None for an object handed over in Python; started: in UTC; found_after: queries at
     which a check was first refuted, None where none was; what follows serves the diagnosis;
-    nothing_applied: none of the checks that were chosen could be run.
+    nothing_applied: none of the checks that were chosen could be run; asked: whether a target was
+    asked, not a log of it read.
     """
 
     claim: Claimed
@@ -107,6 +108,7 @@ class Report:
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     found_after: int | None = None
     nothing_applied: bool = False
+    asked: bool = True
 
     @property
     def verdict(self) -> Verdict:

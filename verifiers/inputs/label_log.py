@@ -66,8 +66,8 @@ def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labell
     votes = {row.votes for row in rows}
     if not keys and len(votes) > 1 and _are_histograms(votes):
         raise ValueError(
-            f"{source}: labels of {len(votes):,} histograms: expected those of one (rows with an id "
-            "are chosen with --id)"
+            f"{source}: labels of {len(votes):,} histograms: expected those of one (--id chooses "
+            "rows that have an id)"
         )
     return rows
 

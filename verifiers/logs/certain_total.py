@@ -1,8 +1,9 @@
-"""What all the queries of a log certainly cost together: a bound below any sound account of them."""
+"""What the queries of a log certainly cost together: a bound below any sound account of them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -20,7 +21,7 @@ Searched = NoisyArgmax | ConfidentGNMax
 MOST_KINDS = 1_000
 """Histograms that are followed, those that cost most: what is left out can only add to the cost."""
 
-MOST_PROVED = 100
+MOST_PROVED = 400
 """And those of a proof, which take a quarter of a second each."""
 
 _LOOKED_THROUGH = 20_000  # histograms among which these are chosen
@@ -119,7 +120,9 @@ class _Kinds:
             np.concatenate([block[i] for block, _ in blocks])[np.argsort(-costs, kind="stable")]
             for i in range(6)
         ]
-        return cls(*columns, reverse=reverse).first(min(MOST_KINDS, int((costs > 0.0).sum())))
+        here, there, times, told_apart, log_p, log_q = columns
+        kinds = cls(here, there, times, told_apart, log_p, log_q, reverse)
+        return kinds.first(min(MOST_KINDS, int((costs > 0.0).sum())))
 
     @staticmethod
     def _block(
@@ -129,13 +132,13 @@ class _Kinds:
         screened: bool,
         *,
         reverse: bool,
-    ) -> tuple[list[NDArray[np.generic]], Vector]:
+    ) -> tuple[list[NDArray[Any]], Vector]:
         """The columns of some histograms (k, c) with the costliest of a few neighbours; costs (k,).
 
         screened: of them it is known alone whether they were refused.
         """
         laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
-        best: list[NDArray[np.generic]] = []
+        best: list[NDArray[Any]] = []
         costs = np.full(len(votes), -1.0)
         for source, to in _moves(votes.shape[1]):
             there = votes.copy()
@@ -161,8 +164,15 @@ class _Kinds:
 
     def first(self, number: int) -> "_Kinds":
         """The first of them."""
-        columns = (self.here, self.there, self.times, self.told_apart, self.log_p, self.log_q)
-        return _Kinds(*(column[:number] for column in columns), reverse=self.reverse)
+        return _Kinds(
+            self.here[:number],
+            self.there[:number],
+            self.times[:number],
+            self.told_apart[:number],
+            self.log_p[:number],
+            self.log_q[:number],
+            self.reverse,
+        )
 
     def test(self, delta: float) -> SumTest | None:
         """The best threshold of the sum of their scores."""

@@ -97,9 +97,7 @@ def queries_cost(claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int]
     return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
 
 
-def charges_cost(
-    claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: float
-) -> CertainTotal:
+def charges_cost(claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: float) -> CertainTotal:
     """What queries cost that were charged, proved where it is more than `charged`.
 
     Of a refused one, the screen alone, as an account of what was realised charges it; and from the

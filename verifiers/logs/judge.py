@@ -19,6 +19,8 @@ from ..inputs.release_log import Row, RowReader
 from .alternatives import Alternatives
 from .copies import Copies
 from .laws import EXPONENTS, Laws, LawTable, Wanted, worked_out
+from .parties import Parties
+from .same_noise import Lagged, NoiseTable, SideBySide
 
 CHUNK = 2048
 """Rows that are looked at together; evidence is followed from row to row within them."""
@@ -26,8 +28,13 @@ CHUNK = 2048
 LATELY = 65_536
 """Rows of the windows in which the noise scale is followed anew."""
 
-POINTED, BY_RANK, BY_NUMBER = 0.7, 0.2, 0.1
-"""Weights of the known faults, and of any deviation in cells of the two probability transforms."""
+POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT = 0.65, 0.15, 0.1, 0.05, 0.05
+"""Weights of the known faults, of any deviation in cells of the two probability transforms, and of
+a fault that one worker, or one client, has."""
+
+COPIED, LAGGED, SIDE_BY_SIDE = 0.5, 0.2, 0.1
+"""Weights of labels that come again, and of noise that does: some rows later, and of each kind of
+party side by side."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,11 @@ class LogEvidence:
         self.of_input: dict[str, tuple[tuple[int, ...], int | None]] = {}
         """Of a caching deployment, the votes and the label of each input that has a name."""
         self.copies = Copies(None if mechanism.caching else self.last)
+        self.noise = NoiseTable(mechanism)
+        self.lagged = Lagged()
+        self.sides = [SideBySide("worker"), SideBySide("client"), SideBySide("call", paired=False)]
+        self.parties = [Parties(self.alternatives) for _ in range(2)]
+        """Workers, and clients."""
         self.scale = ScaleEvidence(self.alternatives.factors)
         self.lately = ScaleEvidence(self.alternatives.factors)
         """Of the rows since the last window ended."""
@@ -145,13 +157,33 @@ class LogEvidence:
             cells.observe(transformed(laws.below[:, i], np.exp(laws.log_q), uniform[:, i]))
             for i, cells in enumerate(self.cells)
         ]
-        parts = [self.pointed.observe(laws.ratios), *general]
-        weights = np.log([POINTED, BY_RANK, BY_NUMBER])[:, None]
+        names = [[r.worker for r in rows], [r.client for r in rows], [r.call for r in rows]]
+        ones = [each.observe(n, laws.ratios) for each, n in zip(self.parties, names, strict=False)]
+        parts = [self.pointed.observe(laws.ratios), *general, *ones]
+        weights = np.log([POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT])[:, None]
         self._note("class-probabilities", log_sums(np.array(parts) + weights, 0), numbers)
-        self._note("fresh-noise", self.copies.observe(rows, laws.of_law, outcomes), numbers)
+        self._note("fresh-noise", self._again(rows, laws, outcomes, names), numbers)
         self._follow_scale(laws, int(numbers[-1]))
         self.missed += laws.missed.sum(0)
         self.rows += labels.size
+
+    def _again(
+        self,
+        rows: Sequence[Row],
+        laws: Laws,
+        outcomes: NDArray[np.int64],
+        names: Sequence[Sequence[str | None]],
+    ) -> Vector:
+        """The evidence (n,) that labels, or their noise, come again."""
+        found = zip(rows, outcomes.tolist(), strict=True)
+        bits = np.array([self.noise.bits(row.histogram, outcome) for row, outcome in found])
+        parts = [
+            self.copies.observe(rows, laws.of_law, outcomes),
+            self.lagged.observe(bits, laws.log_q),
+            *(s.observe(n, bits, laws.log_q) for s, n in zip(self.sides, names, strict=True)),
+        ]
+        weights = [COPIED, LAGGED, *[SIDE_BY_SIDE] * len(self.sides)]
+        return log_sums(np.array(parts) + np.log(weights)[:, None], 0)
 
     def _note(self, check: str, values: Vector, numbers: NDArray[np.int64]) -> None:
         """Keeps the highest evidence so far, which Ville's inequality bounds, and when it came."""
@@ -178,6 +210,12 @@ class LogEvidence:
         """The place of the alternative that fits best from its onset on."""
         return int(np.argmax(self.pointed.recent))
 
+    @property
+    def likeliest_copies(self) -> str:
+        """What comes again, as the wager that has won most says."""
+        found = [self.copies.likeliest, self.lagged.likeliest]
+        return max([*found, *(side.likeliest for side in self.sides)])[1]
+
     def refuted(self, check: str) -> bool:
         """Whether the evidence against a check has reached its threshold."""
         return check in self.found_after
@@ -187,8 +225,8 @@ def _contradiction(row: Row, number: int, kept: int | None) -> str:
     """What is wrong with a label that was looked up."""
     named = "" if row.key is None else f"id {row.key[:60]!r}, "
     return (
-        f"row {number:,}: {named}{list(row.histogram)} was answered {row.label}, and {kept} before, "
-        "although answers are kept"
+        f"row {number:,}: {named}{list(row.histogram)} was answered {row.label}, and "
+        f"{kept} before, although answers are kept"
     )
 
 
