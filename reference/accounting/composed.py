@@ -23,6 +23,7 @@ _FINE = 100.0  # steps of the grid of scores in a standard deviation of the sum,
 _STEPS = 3.0  # and in the largest log-ratio
 _REACH = 24.0  # standard deviations that a transform holds
 _ROUNDING = 1e-12  # of a transform: rarer sums are not looked at
+_ZERO = 1e-300  # a kind may have no part of some frequency
 _DROPPED = 1e-45  # mass at either end of a law that is not followed
 
 
@@ -177,7 +178,7 @@ def _law(
     log = -turn * (centre - size // 2)
     for law, row, number in zip(p, scores, times, strict=True):
         one = sum(share * np.exp(turn * int(score)) for share, score in zip(law, row, strict=True))
-        log = log + number * np.log(one)
+        log = log + number * np.log(np.where(np.abs(one) > _ZERO, one, _ZERO))
     found = np.fft.ifft(np.exp(log)).real
     return np.where(found > 1e-3 * _ROUNDING, found, 0.0)
 

@@ -152,6 +152,95 @@ def test_a_caching_log_keeps_its_answers():
     assert "row 4: [10, 10, 10, 10] was answered 0, and 2 before" in found["fresh-noise"].message
 
 
+def test_two_inputs_with_equal_votes_may_have_two_kept_answers():
+    """Kept by input or by histogram: either is correct. Catches the first accused of the second."""
+    claim = small_claim()
+    caching = claim.model_copy(
+        update={"mechanism": claim.mechanism.model_copy(update={"caching": True})}
+    )
+    rows = [Row((20, 15, 5, 0), 1, "x"), Row((20, 15, 5, 0), 0, "y"), Row((20, 15, 5, 0), 1, "x")]
+    found, evidence = judged(rows, caching)
+    assert found["fresh-noise"].verdict == "pass"
+    assert evidence.rows == 1  # another's answer may be a lookup, and is no evidence
+    found, _ = judged([*rows, Row((20, 15, 5, 0), 2, "y")], caching)
+    assert (
+        "row 4: id 'y', [20, 15, 5, 0] was answered 2, and 0 before" in found["fresh-noise"].message
+    )
+
+
+def noise_of(rows, how, seed):
+    """Rows whose noise comes as `how(row, rng, earlier noises)` says, with worker, client, call."""
+    rng = np.random.default_rng(seed)
+    found, noises = [], []
+    for i in range(rows):
+        votes = HISTOGRAMS[rng.integers(0, len(HISTOGRAMS))]
+        worker, client, call = str(rng.integers(0, 4)), f"c{rng.integers(0, 20)}", str(i // 5)
+        row = Row(votes, 0, worker=worker, client=client, call=call)
+        noises.append(how(i, row, rng, noises))
+        found.append(row._replace(label=int((np.array(votes) + noises[-1]).argmax())))
+    return found
+
+
+def from_seed(part):
+    """Each worker, client or call draws from a generator of one seed."""
+    generators: dict[str, np.random.Generator] = {}
+
+    def how(i, row, rng, noises):
+        own = generators.setdefault(getattr(row, part), np.random.default_rng(7))
+        return own.normal(0.0, 10.0, 4)
+
+    return how
+
+
+def two_workers():
+    both = from_seed("worker")
+    fresh = lambda rng: rng.normal(0.0, 10.0, 4)  # noqa: E731
+    return lambda i, row, rng, n: both(i, row, rng, n) if row.worker in "13" else fresh(rng)
+
+
+def lagging(lag):
+    def how(i, row, rng, noises):
+        return noises[i - lag] if i >= lag and rng.random() < 0.7 else rng.normal(0.0, 10.0, 4)
+
+    return how
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (from_seed("worker"), "worker"),
+        (two_workers(), "workers '1' and '3' have the same noise"),
+        (from_seed("client"), "client"),
+        (lagging(2), "the row 2 before"),
+        (lagging(16), "the row 16 before"),
+    ],
+)
+def test_noise_that_serves_several_rows_is_found(how, words):
+    found, evidence = judged(noise_of(3000, how, 21))
+    assert found["fresh-noise"].verdict == "fail"
+    assert words in evidence.likeliest_copies
+
+
+def test_one_client_without_noise_is_named():
+    """One of twenty: all rows together would take many thousands."""
+    bare = lambda i, row, rng, n: rng.normal(0.0, 10.0, 4) * (row.client != "c17")  # noqa: E731
+    found, _ = judged(noise_of(4000, bare, 22))
+    assert found["class-probabilities"].verdict == "fail"
+    assert found["class-probabilities"].diagnosis == (
+        "labels of client 'c17' fit the plurality without any noise"
+    )
+
+
+def test_refusals_that_were_left_out_unsaid_are_named():
+    rng = np.random.default_rng(13)
+    claim = small_claim("confident-gnmax")
+    votes = np.array(HISTOGRAMS)[rng.integers(0, len(HISTOGRAMS), 3000)]
+    labels = claim.mechanism.mechanism()
+    rows = [Row(tuple(h.tolist()), int(labels.sample(h, 1, rng)[0])) for h in votes]
+    found, _ = judged([row for row in rows if row.label >= 0], claim)
+    assert "no row is a refusal" in found["class-probabilities"].message
+
+
 @pytest.mark.slow("statistics of many logs; others show that sound logs pass")
 def test_sound_logs_seldom_fail():
     """At 0.05 on each of 400 logs: 45 failures have probability below 1e-6 if 20 are expected."""

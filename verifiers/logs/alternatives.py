@@ -50,22 +50,17 @@ class Alternatives:
         return int(np.argmin(np.abs(self.factors - 1.0)))
 
     @property
-    def _refuses(self) -> bool:
-        """Whether the log holds refusals."""
-        return self.claim.refuses and not self.answered
-
-    @property
     def wordings(self) -> list[str]:
         """Each alternative of the wager in words that follow "labels fit": scales, then faults."""
         noise = self.claim.noise
         scales = [f"{short(noise.times(f))}, {f:.3g} times the claimed scale" for f in self.factors]
         del scales[self.claimed]
-        return [*scales, *(fault.wording for fault in self.faults), *selections(self._refuses)]
+        return [*scales, *(fault.wording for fault in self.faults), *selections()]
 
     @property
     def weights(self) -> Vector:
         """Of the wager on each (a,), as `wordings` lists them; they sum to 1."""
-        selected = [1.0] * len(selections(self._refuses))
+        selected = [1.0] * len(selections())
         others = np.array([fault.weight for fault in self.faults] + selected)
         scales = np.full(self.factors.size - 1, SCALES / (self.factors.size - 1))
         return np.concatenate([scales, (1.0 - SCALES) * others / others.sum()])
@@ -86,12 +81,12 @@ class Alternatives:
             1,
         )
         faults = fault_laws(self.faults, scales[:, self.claimed], near[self.claimed])
-        if self.claim.refuses and not self._refuses:
+        if self.answered and self.claim.refuses:
             scales, faults = _answered(scales), _answered(faults)
         claimed = scales[:, self.claimed]
         others = np.delete(scales, self.claimed, 1)
         leaked = np.logaddexp(np.log1p(-LEAK) + others, np.log(LEAK) + claimed[:, None])
-        selected = selected_laws(claimed, histograms, self._refuses)
+        selected = selected_laws(claimed, histograms)
         with np.errstate(invalid="ignore"):
             ratios = np.concatenate([leaked, faults, selected], 1) - claimed[:, None]
         return claimed, scales, np.where(np.isnan(ratios), 0.0, ratios)

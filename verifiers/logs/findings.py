@@ -13,7 +13,7 @@ from ..findings.report import CheckResult
 from ..findings.verdict import Verdict
 from ..planning.faults import short
 from .costs import Costs
-from .judge import COPIED, POINTED, LogEvidence
+from .judge import COPIED, POINTED, LogEvidence, leaves_out_refusals
 from .laws import EXPONENTS
 
 _MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
@@ -54,6 +54,10 @@ def _labels(evidence: LogEvidence) -> CheckResult:
         if one is not None and one[0] > evidence.pointed.recent[at]:
             fits, sure = one[1], one[0] > SURE
         message = f"labels are not draws from the claimed law, by row {row:,}"
+        if evidence.claim.mechanism.refuses and not (
+            leaves_out_refusals(evidence.claim) or evidence.refused
+        ):
+            message += '; no row is a refusal: a log without them says [log] refusals = "left-out"'
         return _judged(evidence, name, Verdict.FAIL, message, fits if sure else None)
     unseen = {word: more for word, more in _basic(evidence).items() if more}
     if unseen:

@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reference import REFUSAL
 from ...reference.arrays import Matrix, Vector
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
@@ -56,10 +57,11 @@ class LogEvidence:
     The null: the i-th label is a draw from the claimed Q(H_i) given all before it, and H_i was
     fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
     rows in all; rows: those that were drawn, not looked up; other_totals: rows whose votes are not
-    as many as the claim has teachers; named: rows that name their input.
+    as many as the claim has teachers; named: rows that name their input; refused: those
+    that are refusals.
     """
 
-    SAVED = ("asked", "rows", "other_totals", "named", "missed")
+    SAVED = ("asked", "rows", "other_totals", "named", "refused", "missed")
     """What it knows beside its parts, for those who keep it."""
 
     def __init__(self, claim: Claim, seed: int) -> None:
@@ -70,7 +72,8 @@ class LogEvidence:
         self.table = LawTable(self.alternatives)
         # a stream of our own, whatever generator with a like seed the labels may come from
         self.rng = np.random.default_rng([seed, int.from_bytes(b"dpassay log")])
-        self.asked = self.rows = self.other_totals = self.named = 0
+        self.asked = self.rows = self.other_totals = 0
+        self.named = self.refused = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
@@ -111,6 +114,7 @@ class LogEvidence:
         numbers = np.arange(self.asked + 1, self.asked + len(rows) + 1)
         self.asked += len(rows)
         teachers = self.claim.mechanism.teachers
+        self.refused += sum(row.label == REFUSAL for row in rows)
         self.named += sum(row.key is not None for row in rows)
         self.other_totals += sum(sum(row.histogram) != teachers for row in rows)
         contradicted = None

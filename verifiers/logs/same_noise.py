@@ -211,7 +211,8 @@ class SideBySide:
             return float(self.evidence.recent[at]), f"{_often(share)} have the noise {whose}"
         high = next(h for h in range(PAIRED) if h * (h + 1) // 2 >= pair)
         low = pair - 1 - high * (high - 1) // 2
-        both = f"{self.kind}s {self.names[low][:60]!r} and {self.names[high][:60]!r}"
+        first, second = sorted((self.names[low][:60], self.names[high][:60]))
+        both = f"{self.kind}s {first!r} and {second!r}"
         said = f"{_often(share)} of {both} have the same noise, the n-th of one and of the other"
         return float(self.evidence.recent[at]), said
 
