@@ -52,5 +52,5 @@ def test_a_log_and_its_inputs_are_read_by_class(tmp_path) -> None:
     (tmp_path / "a.csv").write_text("c1,c0,label\n3,5,0\n")
     assert read_histograms(str(tmp_path / "a.csv"))[0].histogram == (5, 3)
     (tmp_path / "b.csv").write_text("c1,id,c0\n3,x,5\n")
-    (row,) = read_inputs(str(tmp_path / "b.csv"), 2, 8, need_queries=False)
-    assert row.histogram == (5, 3)
+    (asked,) = read_inputs(str(tmp_path / "b.csv"), 2, 8, need_queries=False)
+    assert asked.histogram == (5, 3)

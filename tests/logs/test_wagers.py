@@ -84,15 +84,19 @@ def test_rows_that_were_selected_are_laws(kind) -> None:
     assert np.exp(log_q[:, None] + ratios).sum(-1) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_chunks_change_nothing_to_wagers() -> None:
+@pytest.mark.parametrize(
+    "observing",
+    [
+        lambda: (lambda it: lambda _, bits, q: it.observe(bits, q))(Lagged()),
+        lambda: SideBySide("worker").observe,
+    ],
+)
+def test_chunks_change_nothing_to_wagers(observing) -> None:
     """A log that is followed row by row gives what the same log gives at once."""
     bits, log_q = drawn(np.array([0, 1, 2, 1]))
-    for make in (Lagged, lambda: SideBySide("worker")):
-        whole, parts = make(), make()
-        names = [] if isinstance(whole, Lagged) else [NAMES]
-        at_once = whole.observe(*names, bits, log_q)
-        one_by_one = [
-            float(parts.observe(*(n[i : i + 1] for n in (*names, bits, log_q)))[0])
-            for i in range(len(log_q))
-        ]
-        assert one_by_one == pytest.approx(at_once.tolist(), abs=1e-9)
+    at_once, parts = observing()(NAMES, bits, log_q), observing()
+    one_by_one = [
+        float(parts(NAMES[i : i + 1], bits[i : i + 1], log_q[i : i + 1])[0])
+        for i in range(len(log_q))
+    ]
+    assert one_by_one == pytest.approx(at_once.tolist(), abs=1e-9)
