@@ -12,6 +12,7 @@ from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import LogError, Row
 from dpassay.verifiers.logs import CHUNK, Costs, LogEvidence, chunks, log_results, reader_of
+from dpassay.verifiers.logs.saved import restore, saved
 
 HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
 CLAIM = """
@@ -219,6 +220,19 @@ def test_noise_that_serves_several_rows_is_found(how, words):
     found, evidence = judged(noise_of(3000, how, 21))
     assert found["fresh-noise"].verdict == "fail"
     assert words in evidence.likeliest_copies
+
+
+def test_what_was_saved_goes_on_to_the_last_bit():
+    """With workers, clients and calls. Catches state that is left out, or shared with the new."""
+    rows = noise_of(1200, from_seed("worker"), 23)
+    whole, early, late = (LogEvidence(small_claim(), 0) for _ in range(3))
+    for evidence, part in ((whole, rows[:700]), (whole, rows[700:]), (early, rows[:700])):
+        evidence.observe(part)
+    restore(late, saved(early))
+    late.last.update(early.last)
+    late.observe(rows[700:])
+    assert late.highest == whole.highest
+    assert saved(late) == saved(whole)
 
 
 def test_one_client_without_noise_is_named():

@@ -84,10 +84,15 @@ def test_rows_that_were_selected_are_laws(kind) -> None:
     assert np.exp(log_q[:, None] + ratios).sum(-1) == pytest.approx(1.0, abs=1e-6)
 
 
+def lagged(it):
+    """As the others are called, with names."""
+    return lambda _, bits, log_q: it.observe(bits, log_q)
+
+
 @pytest.mark.parametrize(
     "observing",
     [
-        lambda: (lambda it: lambda _, bits, q: it.observe(bits, q))(Lagged()),
+        lambda: lagged(Lagged()),
         lambda: SideBySide("worker").observe,
     ],
 )
