@@ -12,12 +12,18 @@ from flint import acb, arb, ctx
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise
 
 
-def enclose_probabilities(histogram: Iterable[float], noise: Noise, digits: int = 20) -> list[arb]:
+def enclose_probabilities(
+    histogram: Iterable[float],
+    noise: Noise,
+    digits: int = 20,
+    classes: Sequence[int] | None = None,
+) -> list[arb]:
     """Balls that hold Q(H), each with about `digits` correct digits or more, tails included.
 
     histogram: votes of each class, shape (c,), c >= 2, taken as exact numbers; noise: scale taken
-    as the exact value of its float. Raises ValueError for fewer than two classes, `digits` below
-    1, or when no precision up to 30 times the asked one reaches it.
+    as the exact value of its float; classes: those that are wanted, all when None. Raises
+    ValueError for fewer than two classes, `digits` below 1, or when no precision up to 30 times the
+    asked one reaches it.
     Source: Wang et al. 2022 (arXiv 2209.10732), Theorem 1.
     """
     votes = list(histogram)
@@ -26,13 +32,14 @@ def enclose_probabilities(histogram: Iterable[float], noise: Noise, digits: int 
     if digits < 1:
         raise ValueError(f"digits {digits}: expected at least 1")
     lead = max(votes)
+    wanted = range(len(votes)) if classes is None else classes
     rule = _RULES[type(noise)]
     before = ctx.prec
     try:
         for factor in (2, 6, 30):
             ctx.prec = int(digits * 3.33 * factor) + 64
             z = [(arb(v) - arb(lead)) / arb(noise.scale) for v in votes]
-            balls = [rule(z, own, digits) for own in range(len(z))]
+            balls = [rule(z, own, digits) for own in wanted]
             if all(ball > 0 and ball.rel_accuracy_bits() > 3.33 * digits for ball in balls):
                 return balls
     finally:

@@ -21,6 +21,7 @@ from ..mechanisms import (
 from ..noise import Gaussian
 
 DIGITS = 25
+_FEW_DIGITS = 12
 
 
 Enclosed = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
@@ -64,6 +65,26 @@ def enclosed_event(votes: Sequence[int], mechanism: Enclosed, labels: Sequence[i
     law = enclosed_law(votes, mechanism)
     with ctx.workdps(4 * DIGITS):
         return sum((law[k] for k in labels), arb(0))
+
+
+def enclosed_parts(
+    votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax, labels: Sequence[int]
+) -> list[arb]:
+    """Balls around the probabilities of some labels of a histogram (c,), and of all others (l + 1).
+
+    labels: a refusal, `REFUSAL`, may be one of them. Costs as many integrals as there are classes
+    among them, each to `_FEW_DIGITS`.
+    """
+    classes = [k for k in labels if k != REFUSAL]
+    found = enclose_probabilities(votes, mechanism.noise, _FEW_DIGITS, classes)
+    with ctx.workdps(4 * DIGITS):
+        law = dict(zip(classes, found, strict=True))
+        if isinstance(mechanism, ConfidentGNMax):
+            short = arb(mechanism.threshold) - arb(max(votes))
+            reached, missed = (_normal_tail(x, mechanism.threshold_noise) for x in (short, -short))
+            law = {k: reached * ball for k, ball in law.items()} | {REFUSAL: missed}
+        parts = [law[k] for k in labels]
+        return [*parts, 1 - sum(parts, arb(0))]
 
 
 def _normal_tail(x: arb, noise: Gaussian) -> arb:

@@ -185,3 +185,29 @@ def test_labels_that_no_votes_explain_are_pointed_out() -> None:
     wrong = run("--counts", counts, "--noise", "gaussian:100", "--teachers", "250")
     assert wrong.returncode == 0
     assert "no votes of 250 teachers fit these labels well under gaussian:100" in wrong.stderr
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_labels_of_several_inputs_are_not_mixed(tmp_path, form) -> None:
+    """Catches the average of two histograms read as one, and an id that is ignored."""
+    labels = {"a": [0] * 30 + [1] * 10, "b": [2] * 40}
+    pairs = [(key, label) for key, found in labels.items() for label in found]
+    log = tmp_path / f"log.{form}"
+    if form == "csv":
+        log.write_text("id,label\n" + "".join(f"{key},{label}\n" for key, label in pairs))
+    else:
+        log.write_text("".join(json.dumps({"id": k, "label": y}) + "\n" for k, y in pairs))
+    text = log.read_text().splitlines()
+    assert read_labels(text, "log", "a") == labels["a"]
+    with pytest.raises(ValueError, match="labels of 2 ids, 'a', 'b': expected those of one"):
+        read_labels(text, "log")
+    with pytest.raises(ValueError, match="--id 'c' is in no row: its ids are 'a', 'b'"):
+        read_labels(text, "log", "c")
+
+
+def test_labels_of_several_histograms_are_not_mixed() -> None:
+    """Other columns of numbers, which are no votes, are left alone."""
+    with pytest.raises(ValueError, match="labels of 2 histograms: expected those of one"):
+        read_labels(["x,y,label", "3,5,0", "5,3,1"], "log")
+    assert read_labels(["x,y,label", "3,5,0", "5,4,1"], "log") == [0, 1]
+    assert read_labels(["n,label", "1,0", "2,1"], "log") == [0, 1]

@@ -10,7 +10,7 @@ from typed import typed
 
 from dpassay.reference.parallel.executors import Here
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.logs import LogEvidence, chunks, in_parts, laws, log_results
+from dpassay.verifiers.logs import Costs, LogEvidence, chunks, in_parts, laws, log_results
 from dpassay.verifiers.logs.in_parts import observe_in_parts
 
 CLAIM = """
@@ -47,7 +47,9 @@ def alone(rows, claim) -> LogEvidence:
 
 def told(evidence: LogEvidence):
     """All that a report says of it, and the evidence to the last bit."""
-    results = [json.dumps(result.as_json()) for result in log_results(evidence)]
+    results = [
+        json.dumps(result.as_json()) for result in log_results(evidence, Costs(evidence.claim))
+    ]
     numbers = [evidence.highest, evidence.found_after, evidence.scale.log_e_value, evidence.asked]
     return results, numbers, evidence.missed.tolist(), evidence.pointed.recent.tolist()
 

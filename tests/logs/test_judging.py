@@ -11,7 +11,8 @@ from small import small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.logs import CHUNK, LogEvidence, chunks, log_results, reader_of
+from dpassay.verifiers.logs import CHUNK, Costs, LogEvidence, chunks, log_results, reader_of
+from dpassay.verifiers.logs.saved import restore, saved
 
 HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
 CLAIM = """
@@ -33,10 +34,11 @@ def drawn(rows, seed, scale=1.0, histograms=HISTOGRAMS):
 
 def judged(rows, claim=None, size=500):
     """Results by check id, and the evidence."""
-    evidence = LogEvidence(claim or small_claim(), 0)
-    for chunk in chunks(rows, size):
+    claim = claim or small_claim()
+    evidence, costs = LogEvidence(claim, 0), Costs(claim)
+    for chunk in chunks(costs.followed(rows), size):
         evidence.observe(chunk)
-    return {result.id: result for result in log_results(evidence)}, evidence
+    return {result.id: result for result in log_results(evidence, costs)}, evidence
 
 
 def test_a_sound_log_passes_and_says_what_it_would_show():
@@ -149,6 +151,108 @@ def test_a_caching_log_keeps_its_answers():
     found, _ = judged(rows, caching)
     assert found["fresh-noise"].verdict == "fail"
     assert "row 4: [10, 10, 10, 10] was answered 0, and 2 before" in found["fresh-noise"].message
+
+
+def test_two_inputs_with_equal_votes_may_have_two_kept_answers():
+    """Kept by input or by histogram: either is correct. Catches the first accused of the second."""
+    claim = small_claim()
+    caching = claim.model_copy(
+        update={"mechanism": claim.mechanism.model_copy(update={"caching": True})}
+    )
+    rows = [Row((20, 15, 5, 0), 1, "x"), Row((20, 15, 5, 0), 0, "y"), Row((20, 15, 5, 0), 1, "x")]
+    found, evidence = judged(rows, caching)
+    assert found["fresh-noise"].verdict == "pass"
+    assert evidence.rows == 1  # another's answer may be a lookup, and is no evidence
+    found, _ = judged([*rows, Row((20, 15, 5, 0), 2, "y")], caching)
+    assert (
+        "row 4: id 'y', [20, 15, 5, 0] was answered 2, and 0 before" in found["fresh-noise"].message
+    )
+
+
+def noise_of(rows, how, seed):
+    """Rows whose noise comes as `how(row, rng, earlier noises)` says, with worker, client, call."""
+    rng = np.random.default_rng(seed)
+    found, noises = [], []
+    for i in range(rows):
+        votes = HISTOGRAMS[rng.integers(0, len(HISTOGRAMS))]
+        worker, client, call = str(rng.integers(0, 4)), f"c{rng.integers(0, 20)}", str(i // 5)
+        row = Row(votes, 0, worker=worker, client=client, call=call)
+        noises.append(how(i, row, rng, noises))
+        found.append(row._replace(label=int((np.array(votes) + noises[-1]).argmax())))
+    return found
+
+
+def from_seed(part):
+    """Each worker, client or call draws from a generator of one seed."""
+    generators: dict[str, np.random.Generator] = {}
+
+    def how(i, row, rng, noises):
+        own = generators.setdefault(getattr(row, part), np.random.default_rng(7))
+        return own.normal(0.0, 10.0, 4)
+
+    return how
+
+
+def two_workers():
+    both = from_seed("worker")
+    fresh = lambda rng: rng.normal(0.0, 10.0, 4)  # noqa: E731
+    return lambda i, row, rng, n: both(i, row, rng, n) if row.worker in "13" else fresh(rng)
+
+
+def lagging(lag):
+    def how(i, row, rng, noises):
+        return noises[i - lag] if i >= lag and rng.random() < 0.7 else rng.normal(0.0, 10.0, 4)
+
+    return how
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (from_seed("worker"), "worker"),
+        (two_workers(), "workers '1' and '3' have the same noise"),
+        (from_seed("client"), "client"),
+        (lagging(2), "the row 2 before"),
+        (lagging(16), "the row 16 before"),
+    ],
+)
+def test_noise_that_serves_several_rows_is_found(how, words):
+    found, evidence = judged(noise_of(3000, how, 21))
+    assert found["fresh-noise"].verdict == "fail"
+    assert words in evidence.likeliest_copies
+
+
+def test_what_was_saved_goes_on_to_the_last_bit():
+    """With workers, clients and calls. Catches state that is left out, or shared with the new."""
+    rows = noise_of(1200, from_seed("worker"), 23)
+    whole, early, late = (LogEvidence(small_claim(), 0) for _ in range(3))
+    for evidence, part in ((whole, rows[:700]), (whole, rows[700:]), (early, rows[:700])):
+        evidence.observe(part)
+    restore(late, saved(early))
+    late.last.update(early.last)
+    late.observe(rows[700:])
+    assert late.highest == whole.highest
+    assert saved(late) == saved(whole)
+
+
+def test_one_client_without_noise_is_named():
+    """One of twenty: all rows together would take many thousands."""
+    bare = lambda i, row, rng, n: rng.normal(0.0, 10.0, 4) * (row.client != "c17")  # noqa: E731
+    found, _ = judged(noise_of(4000, bare, 22))
+    assert found["class-probabilities"].verdict == "fail"
+    assert found["class-probabilities"].diagnosis == (
+        "labels of client 'c17' fit the plurality without any noise"
+    )
+
+
+def test_refusals_that_were_left_out_unsaid_are_named():
+    rng = np.random.default_rng(13)
+    claim = small_claim("confident-gnmax")
+    votes = np.array(HISTOGRAMS)[rng.integers(0, len(HISTOGRAMS), 3000)]
+    labels = claim.mechanism.mechanism()
+    rows = [Row(tuple(h.tolist()), int(labels.sample(h, 1, rng)[0])) for h in votes]
+    found, _ = judged([row for row in rows if row.label >= 0], claim)
+    assert "no row is a refusal" in found["class-probabilities"].message
 
 
 @pytest.mark.slow("statistics of many logs; others show that sound logs pass")

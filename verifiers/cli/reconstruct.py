@@ -17,6 +17,7 @@ from .workers import over_workers, working
 @click.option(
     "--counts", metavar="N0,N1,...", help="How often each label came, in place of LABELS."
 )
+@click.option("--id", "key", metavar="ID", help="The input of LABELS that is read.")
 @click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
 @click.option("--teachers", required=True, type=Whole(1, 10**9), help="Votes in all.")
 @click.option("--classes", type=Whole(2, 1000), help="More than the labels seen.")
@@ -34,6 +35,7 @@ def reconstruct(
     *,
     labels: tuple[str, ...],
     counts: str | None,
+    key: str | None,
     noise: str,
     teachers: int,
     classes: int | None,
@@ -46,12 +48,15 @@ def reconstruct(
 ) -> None:
     """Read the vote histogram behind the LABELS released for one query.
 
-    LABELS is a file with one label per line, or a CSV with a column 'label'; without it, stdin.
+    LABELS is a file with one label per line, a CSV with a column 'label', or a recorded log in JSON
+    Lines; without it, stdin. Of a log that names inputs, --id chooses one.
     Several are of a query each, and are shared by --workers. A refusal is -1; with --threshold,
     refusals are read too, and --counts has them last.
     """
     if counts is not None and (labels or classes is not None):
         fail("--counts stands for LABELS and --classes: give one or the other")
+    if counts is not None and key is not None:
+        fail("--id chooses rows of LABELS: --counts has none")
     if counts is None and not labels and (sys.stdin is None or sys.stdin.isatty()):
         fail("nothing to read: give LABELS, --counts, or labels on stdin")
     if labels.count("-") > 1:
@@ -61,6 +66,7 @@ def reconstruct(
         "mechanism": (noise, threshold, threshold_noise),
         "teachers": teachers,
         "method": method,
+        "key": key,
     }
     if method == "gradient-descent":
         need("--method gradient-descent", "jax")

@@ -67,13 +67,15 @@ def reconstruct_votes(
     mechanism: tuple[str, float | None, str | None],
     teachers: int,
     method: Method,
+    key: str | None = None,
 ) -> Reading:
     """Reads the votes from a log of labels (a path, stdin when None) or from counts.
 
-    mechanism: noise, threshold and threshold's noise, as the command's options give them.
+    mechanism: noise, threshold and threshold's noise, as the command's options give them; key: the
+    input whose labels are read, where a log names several.
     Raises ValueError of one line for the user.
     """
-    answers, warnings = asked_answers(labels, counts, classes=classes, mechanism=mechanism)
+    answers, warnings = asked_answers(labels, counts, classes=classes, mechanism=mechanism, key=key)
     return read_votes(answers, teachers, method, warnings)
 
 
@@ -83,12 +85,13 @@ def asked_answers(
     *,
     classes: int | None,
     mechanism: tuple[str, float | None, str | None],
+    key: str | None = None,
 ) -> tuple[Answers, list[str]]:
     """The answers that `reconstruct_votes` is given, and what to warn of; raises as it does."""
     attacked = mechanism_of_options(*mechanism)
     if counts is not None:
         return answers_from_counts(counts, attacked), []
-    answers, left_out = answers_from_log(labels or "-", classes, attacked)
+    answers, left_out = answers_from_log(labels or "-", classes, attacked, key)
     if not left_out:
         return answers, []
     return answers, [f"refusals left out: {left_out:,}; --threshold would read them too"]
@@ -161,7 +164,10 @@ def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> A
 
 
 def answers_from_log(
-    path: str, classes: int | None, mechanism: NoisyArgmax | ConfidentGNMax
+    path: str,
+    classes: int | None,
+    mechanism: NoisyArgmax | ConfidentGNMax,
+    key: str | None = None,
 ) -> tuple[Answers, int]:
     """Answers from a log of labels (`-` is stdin), and how many refusals were left out.
 
@@ -175,7 +181,7 @@ def answers_from_log(
         raise ValueError(f"{source}: {error}") from None
     except UnicodeDecodeError:
         raise ValueError(f"{source}: not a text file") from None
-    labels = read_labels(text.splitlines(), source)
+    labels = read_labels(text.splitlines(), source, key)
     found = max(labels) + 1
     classes = max(found, 2) if classes is None else classes
     if found > classes:

@@ -30,6 +30,7 @@ def reconstruct_logs(
     mechanism: tuple[str, float | None, str | None],
     teachers: int,
     method: Method,
+    key: str | None = None,
 ) -> list[ReadLog]:
     """Reads the votes behind each log, in their order, over an executor or in this process.
 
@@ -38,7 +39,7 @@ def reconstruct_logs(
     """
     parts: list[tuple[str, Answers, list[str], int, Method]] = []
     for log in logs:
-        answers, warnings = asked_answers(log, None, classes=classes, mechanism=mechanism)
+        answers, warnings = asked_answers(log, None, classes=classes, mechanism=mechanism, key=key)
         parts.append((log, answers, warnings, teachers, method))
     found = shown(carried_out(_read, parts, executor or Here()), len(parts), "logs")
     return [read for _, read in sorted(found, key=lambda one: one[0])]

@@ -10,7 +10,15 @@ from ..claim import Claim
 from ..findings.report import Report
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
-from ..logs import CHUNK, LogEvidence, log_results, reader_of
+from ..logs import (
+    CHUNK,
+    Costs,
+    LogEvidence,
+    Missing,
+    leaves_out_refusals,
+    log_results,
+    reader_of,
+)
 
 ORDER = (
     "the verdict holds if rows stand in the order of their draws, and each histogram was fixed "
@@ -36,19 +44,24 @@ def verify_log(
     seed = secrets.randbits(32) if seed is None else seed
     began, started = datetime.now(UTC), time.monotonic()
     reader = reader_of(claim)
-    evidence, interrupted = LogEvidence(claim, seed), False
+    evidence, costs, interrupted = LogEvidence(claim, seed), Costs(claim), False
+    missing = Missing()
+    rows = costs.followed(missing.followed(read_log(path, reader)))
     try:
         if executor is None:
-            _observe(evidence, read_log(path, reader), tell)
+            _observe(evidence, rows, tell)
         else:
             from ..logs.in_parts import observe_in_parts  # loads what one process does not need
 
-            observe_in_parts(evidence, read_log(path, reader), executor, tell)
+            observe_in_parts(evidence, rows, executor, tell)
     except KeyboardInterrupt:  # what was read is evidence, whatever stopped it
         interrupted = True
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
     stopped = f"interrupted after {evidence.asked:,} rows: the others were not looked at"
+    unread = stopped if interrupted else None
+    selected = None if leaves_out_refusals(claim) else missing.said
+    results = log_results(evidence, costs, unread or selected)
     found = evidence.found_after.values()
     warnings = [ORDER, *([stopped] if interrupted else []), *_unseen(evidence)]
     return Report(
@@ -56,12 +69,13 @@ def verify_log(
         evidence.asked,
         time.monotonic() - started,
         seed,
-        tuple(log_results(evidence, stopped if interrupted else None)),
+        tuple(results),
         tuple(warnings),
         interrupted=interrupted,
         target=shown_path(path),
         started=began,
         found_after=min(found, default=None),
+        asked=False,
     )
 
 

@@ -90,7 +90,7 @@ class Report:
     opening: its first call, if that was answered; target: as the user named it, None for an object
     handed over in Python; started: in UTC; found_after: queries at which a check was first refuted,
     None where none was; what follows serves the diagnosis; nothing_applied: none of the checks that
-    were chosen could be run.
+    were chosen could be run; asked: whether a target was asked, not a log of it read.
     """
 
     claim: Claimed
@@ -109,6 +109,7 @@ class Report:
     found_after: int | None = None
     nothing_applied: bool = False
     unemptied: str | None = None
+    asked: bool = True
 
     @property
     def verdict(self) -> Verdict:

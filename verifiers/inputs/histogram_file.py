@@ -5,6 +5,7 @@ import io
 from dataclasses import dataclass
 
 from ...reference import REFUSAL, as_histogram
+from .class_columns import class_order
 from .files import ReadingError, read_bytes
 from .whole_numbers import is_whole
 
@@ -42,18 +43,22 @@ def histograms_of(content: bytes, path: str) -> list[Asked]:
         table = [(i, row) for i, row in enumerate(csv.reader(text), 1) if any(row)]
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path}: not a CSV file") from None
-    column = None
+    column, order = None, None
     columns = len(table[0][1]) if table else 0
     if table and is_header(table[0][1]):
         line, names = table.pop(0)
         column = label_column(f"{path}, line {line}", names)
+        order = _order(f"{path}, line {line}", names, column)
     elif len(table) > 1 and is_numbering(table[0][1]) and not is_numbering(table[1][1]):
         raise ValueError(
             f"{path}, line {table[0][0]}: column numbers, not votes: expected names, or no header"
         )
     if not table:
         raise ValueError(f"{path}: no histograms: expected one per row")
-    return [_asked(f"{path}, line {line}", row, column, columns) for line, row in table]
+    found = [_asked(f"{path}, line {line}", row, column, columns) for line, row in table]
+    if order is None:
+        return found
+    return [Asked(tuple(row.histogram[i] for i in order), row.label) for row in found]
 
 
 def _asked(place: str, row: list[str], label_column: int | None, columns: int) -> Asked:
@@ -90,6 +95,16 @@ def is_header(cells: list[str]) -> bool:
     if "label" in names:
         return True
     return not any(name.lstrip("+-.")[:1].isdecimal() or name in _NO_NAMES for name in names)
+
+
+def _order(place: str, cells: list[str], label_column: int | None) -> list[int] | None:
+    """The place of each class among the columns of votes, None where they stand in order."""
+    names = [cell.strip().lower() for i, cell in enumerate(cells) if i != label_column]
+    try:
+        order = class_order(names)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    return None if order == list(range(len(names))) else order
 
 
 def is_numbering(cells: list[str]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...reference import as_histogram
+from .class_columns import class_order
 from .files import ReadingError, read_bytes
 from .whole_numbers import is_whole
 
@@ -123,12 +124,17 @@ def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]
             f"{path}, line 1: expected JSON objects, or a header with a column for each class, and "
             "perhaps columns named id and input"
         )
+    places = [i for i, name in enumerate(names) if name not in _NAMED]
+    try:
+        places = [places[i] for i in class_order([names[i] for i in places])]
+    except ValueError as error:
+        raise ValueError(f"{path}, line 1: {error}") from None
     for number, row in rows[1:]:
         if len(row) != len(names):
             raise ValueError(
                 f"{path}, line {number}: {len(row)} columns, but {len(names)} in the header"
             )
-        votes = [cell for name, cell in zip(names, row, strict=True) if name not in _NAMED]
+        votes = [row[i] for i in places]
         bad = next((cell for cell in votes if not is_whole(cell)), None)
         if bad is not None:
             raise ValueError(f"{path}, line {number}: {bad[:60]!r} is not a whole number of votes")

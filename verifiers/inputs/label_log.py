@@ -1,47 +1,128 @@
-"""A log of released labels as text: one label per line, or a column of a CSV file."""
+"""A log of released labels as text: one label per line, a column of a CSV file, or JSON Lines.
+
+Labels of several inputs are not mixed: a log that names its inputs is read for one of them.
+"""
 
 import csv
+import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
 
 from ...reference import REFUSAL
+from .release_log import ABOUT
 from .whole_numbers import is_whole
 
+_SHOWN = 3  # ids in a message
 
-def read_labels(lines: Iterable[str], source: str) -> list[int]:
-    """The labels in `lines`; refusals are -1.
+
+class _Labelled(NamedTuple):
+    """A row: its label as text; its id, and its votes, where it has them."""
+
+    number: int
+    label: str
+    key: str | None = None
+    votes: tuple[str, ...] = ()
+
+
+def read_labels(lines: Iterable[str], source: str, key: str | None = None) -> list[int]:
+    """The labels in `lines`, those of the input that the log calls `key`; refusals are -1.
 
     A first row may be a header: `label` where there is one column; of several, the one so named
-    counts.
-    Blank lines are skipped. Raises ValueError that names `source`, the line and what is allowed.
+    counts, and one named `id` names inputs. Objects have the keys of a recorded log. Blank lines
+    are skipped. Raises ValueError that names `source`, the line and what is allowed, and where
+    there are labels of several inputs.
     """
-    labels: list[int] = []
-    column = None
-    for number, row in enumerate(_rows(lines, source), 1):
-        cells = [cell.strip() for cell in row]
+    rows = list(_rows(lines, source))
+    if not rows:
+        raise ValueError(f"{source}: no labels: expected one per line, or a CSV column 'label'")
+    labels = []
+    for row in _of_one(rows, source, key):
+        if not is_whole(row.label) or int(row.label) < REFUSAL:
+            raise ValueError(
+                f"{source}, line {row.number}: {row.label[:60]!r} is no label: expected a whole "
+                "number from 0, or -1 for a refusal (or a header that says label)"
+            )
+        labels.append(int(row.label))
+    return labels
+
+
+def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labelled]:
+    """The rows of one input. Raises ValueError where it takes more, or less, to say which."""
+    keys = list(dict.fromkeys(row.key for row in rows if row.key is not None))
+    shown = ", ".join(repr(name[:60]) for name in keys[:_SHOWN])
+    shown += ", ..." if len(keys) > _SHOWN else ""
+    if key is not None:
+        found = [row for row in rows if row.key == key]
+        if not found:
+            said = f"its ids are {shown}" if keys else "its rows have no id"
+            raise ValueError(f"{source}: --id {key[:60]!r} is in no row: {said}")
+        return found
+    if len(keys) > 1 or (keys and any(row.key is None for row in rows)):
+        raise ValueError(
+            f"{source}: labels of {len(keys):,} ids, {shown}: expected those of one: say which "
+            "with --id"
+        )
+    votes = {row.votes for row in rows}
+    if not keys and len(votes) > 1 and _are_histograms(votes):
+        raise ValueError(
+            f"{source}: labels of {len(votes):,} histograms: expected those of one (--id chooses "
+            "rows that have an id)"
+        )
+    return rows
+
+
+def _are_histograms(found: set[tuple[str, ...]]) -> bool:
+    """Whether columns of a log are votes: whole numbers, as many votes in each row."""
+    whole = all(len(row) > 1 and all(is_whole(cell) for cell in row) for row in found)
+    return whole and len({sum(int(cell) for cell in row) for row in found}) == 1
+
+
+def _rows(lines: Iterable[str], source: str) -> Iterator[_Labelled]:
+    numbered = ((i, line) for i, line in enumerate(lines, 1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        return
+    every = chain([first], numbered)
+    if first[1].lstrip().startswith("{"):
+        yield from (_of_json(line, number, source) for number, line in every)
+    else:
+        yield from _of_csv(every, source)
+
+
+def _of_json(line: str, number: int, source: str) -> _Labelled:
+    try:
+        table = json.loads(line)
+    except (ValueError, RecursionError):
+        table = None
+    if not isinstance(table, dict):
+        raise ValueError(f"{source}, line {number}: {line.strip()[:60]!r} is no JSON object")
+    label, key, votes = (table.get(name) for name in ("label", "id", "histogram"))
+    text = str(label) if isinstance(label, int) and not isinstance(label, bool) else repr(label)
+    cells = tuple(map(str, votes)) if isinstance(votes, list) else ()
+    return _Labelled(number, text, None if key is None else str(key).strip() or None, cells)
+
+
+def _of_csv(lines: Iterator[tuple[int, str]], source: str) -> Iterator[_Labelled]:
+    """The rows of a CSV file. Raises ValueError where it is none."""
+    column, at_id, votes = None, None, []
+    for number, line in lines:
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([line]))]
+        except (csv.Error, StopIteration):
+            raise ValueError(f"{source}: neither one label per line nor a CSV file") from None
         if not any(cells):
             continue
         if column is None:
             column = _label_column(cells, f"{source}, line {number}")
             if cells[column].lower() == "label":
+                names = [cell.lower() for cell in cells]
+                at_id = names.index("id") if "id" in names else None
+                votes = [i for i, name in enumerate(names) if name not in (*ABOUT, "label")]
                 continue
+        named = None if at_id is None or at_id >= len(cells) else cells[at_id] or None
         text = cells[column] if column < len(cells) else ""
-        if not is_whole(text) or int(text) < REFUSAL:
-            raise ValueError(
-                f"{source}, line {number}: {text[:60]!r} is no label: expected a whole number "
-                "from 0, or -1 for a refusal (or a header that says label)"
-            )
-        labels.append(int(text))
-    if not labels:
-        raise ValueError(f"{source}: no labels: expected one per line, or a CSV column 'label'")
-    return labels
-
-
-def _rows(lines: Iterable[str], source: str) -> Iterator[list[str]]:
-    """The rows of a CSV file. Raises ValueError where it is none."""
-    try:
-        yield from csv.reader(lines)
-    except csv.Error:
-        raise ValueError(f"{source}: neither one label per line nor a CSV file") from None
+        yield _Labelled(number, text, named, tuple(cells[i] for i in votes if i < len(cells)))
 
 
 def _label_column(cells: list[str], place: str) -> int:

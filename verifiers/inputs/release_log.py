@@ -8,10 +8,11 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
+from .class_columns import class_order
 from .whole_numbers import is_whole
 
 ABOUT = ("id", "time", "worker", "call", "client", "charged")
-"""What a row may say beside votes and label; of calls and clients nothing is made."""
+"""What a row may say beside votes and label."""
 
 _KNOWN = ("histogram", "label", *ABOUT)
 
@@ -24,8 +25,8 @@ class Row(NamedTuple):
     """One release: the histogram it was drawn for, the label, -1 for a refusal.
 
     key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps, time_text: as it stands there; worker: as the log names it;
-    charged: the epsilon that the deployment has charged for this release.
+    of whatever clock the log keeps, time_text: as it stands there; charged: the epsilon that the
+    deployment has charged for this release; worker, client, call: as the log names them.
     """
 
     histogram: tuple[int, ...]
@@ -34,6 +35,8 @@ class Row(NamedTuple):
     time: float | None = None
     worker: str | None = None
     charged: float | None = None
+    client: str | None = None
+    call: str | None = None
     time_text: str | None = None
 
 
@@ -120,6 +123,10 @@ class RowReader:
                 f"{place}: {len(votes)} columns of votes: expected {self.classes}, the classes of "
                 "the claim"
             )
+        try:
+            votes = [votes[i] for i in class_order([columns[i] for i in votes])]
+        except ValueError as error:
+            raise LogError(f"{place}: {error}") from None
         first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
@@ -250,6 +257,8 @@ def _row(
         _seconds(named.get("time"), place),
         named.get("worker"),
         _epsilon(named.get("charged"), place),
+        named.get("client"),
+        named.get("call"),
         named.get("time"),
     )
 

@@ -14,6 +14,7 @@ from ...reference.shared_nodes import REACHES
 from ..claim import MechanismClaim
 from ..evidence.pointed import LEAK
 from ..planning.faults import Fault, cheap_faults, fault_laws, short
+from .selected import selected_laws, selections
 
 _NEAR = (0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.3)
 _WIDE = (1.5, 2.0, 4.0, 20.0)
@@ -26,8 +27,9 @@ SCALES = 0.5
 class Alternatives:
     """Laws other than the claimed one.
 
-    factors: of the noise's scale (f,), 1 among them; faults: the others, in words; answered: laws
-    are those of a label given that there is one, for logs that leave refusals out.
+    factors: of the noise's scale (f,), 1 among them; faults: the others, in words, which are
+    followed by rows that were selected; answered: laws are those of a label given that there is
+    one, for logs that leave refusals out.
     """
 
     claim: MechanismClaim
@@ -53,12 +55,13 @@ class Alternatives:
         noise = self.claim.noise
         scales = [f"{short(noise.times(f))}, {f:.3g} times the claimed scale" for f in self.factors]
         del scales[self.claimed]
-        return [*scales, *(fault.wording for fault in self.faults)]
+        return [*scales, *(fault.wording for fault in self.faults), *selections()]
 
     @property
     def weights(self) -> Vector:
         """Of the wager on each (a,), as `wordings` lists them; they sum to 1."""
-        others = np.array([fault.weight for fault in self.faults])
+        selected = [1.0] * len(selections())
+        others = np.array([fault.weight for fault in self.faults] + selected)
         scales = np.full(self.factors.size - 1, SCALES / (self.factors.size - 1))
         return np.concatenate([scales, (1.0 - SCALES) * others / others.sum()])
 
@@ -83,8 +86,9 @@ class Alternatives:
         claimed = scales[:, self.claimed]
         others = np.delete(scales, self.claimed, 1)
         leaked = np.logaddexp(np.log1p(-LEAK) + others, np.log(LEAK) + claimed[:, None])
+        selected = selected_laws(claimed, histograms)
         with np.errstate(invalid="ignore"):
-            ratios = np.concatenate([leaked, faults], 1) - claimed[:, None]
+            ratios = np.concatenate([leaked, faults, selected], 1) - claimed[:, None]
         return claimed, scales, np.where(np.isnan(ratios), 0.0, ratios)
 
 

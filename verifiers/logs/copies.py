@@ -92,10 +92,12 @@ class Copies:
         return np.asarray(found.reshape(earlier.shape[0], -1))
 
     @property
-    def likeliest(self) -> str:
-        """What the labels are copies of, and how often, as the wager that has won most says."""
-        kind, rate = divmod(int(np.argmax(self.evidence.recent)), len(_RATES))
-        return f"about {_RATES[rate]:.0%} of the labels are copies of {_OF[kind]}"
+    def likeliest(self) -> tuple[float, str]:
+        """The wager that has won most: its log-ratio since it set in, and its words."""
+        at = int(np.argmax(self.evidence.recent))
+        kind, rate = divmod(at, len(_RATES))
+        words = f"about {_RATES[rate]:.0%} of the labels are copies of {_OF[kind]}"
+        return float(self.evidence.recent[at]), words
 
     @property
     def log_kept_weight(self) -> float:

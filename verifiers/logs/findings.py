@@ -12,7 +12,8 @@ from ..error_budget import SHARES
 from ..findings.report import CheckResult
 from ..findings.verdict import Verdict
 from ..planning.faults import short
-from .judge import POINTED, LogEvidence
+from .costs import Costs
+from .judge import COPIED, POINTED, LogEvidence, leaves_out_refusals
 from .laws import EXPONENTS
 
 _MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
@@ -20,17 +21,16 @@ _ASKS = "a log is judged, and nothing is asked"
 _BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
 
 
-def log_results(evidence: LogEvidence, stopped: str | None = None) -> list[CheckResult]:
+def log_results(
+    evidence: LogEvidence, costs: Costs, stopped: str | None = None
+) -> list[CheckResult]:
     """One result for each check id, in the order of the report.
 
-    stopped: why rows were left unread, if any were: what was read may refute, and no more.
+    costs: counted of the same rows; stopped: why there are not all rows, if any are missing: what
+    was read may refute, and no more.
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
-    found = {result.id: result for result in here}
-    limit = evidence.claim.privacy
-    if limit is not None and evidence.asked > limit.queries:
-        said = f"{evidence.asked:,} queries were answered, and the claim is for {limit.queries:,}"
-        found["privacy-claim"] = CheckResult("privacy-claim", Verdict.FAIL, said, evidence.asked)
+    found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
     return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
 
 
@@ -50,7 +50,14 @@ def _labels(evidence: LogEvidence) -> CheckResult:
         where = f" from row {since + 1:,} on" if dated else ""
         fits = f"labels fit {evidence.alternatives.wordings[at]}{where}"
         sure = evidence.pointed.recent[at] > SURE
+        one = _of_one(evidence)
+        if one is not None and one[0] > evidence.pointed.recent[at]:
+            fits, sure = one[1], one[0] > SURE
         message = f"labels are not draws from the claimed law, by row {row:,}"
+        if evidence.claim.mechanism.refuses and not (
+            leaves_out_refusals(evidence.claim) or evidence.refused
+        ):
+            message += '; no row is a refusal: a log without them says [log] refusals = "left-out"'
         return _judged(evidence, name, Verdict.FAIL, message, fits if sure else None)
     unseen = {word: more for word, more in _basic(evidence).items() if more}
     if unseen:
@@ -59,6 +66,16 @@ def _labels(evidence: LogEvidence) -> CheckResult:
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
     message = f"no deviation; with probability 0.99 these rows would show {_seen(evidence)}"
     return _judged(evidence, name, Verdict.PASS, message)
+
+
+def _of_one(evidence: LogEvidence) -> tuple[float, str] | None:
+    """The worker or client whose labels fit another law best: the log-ratio, and words."""
+    found = [(*each.likeliest, kind) for each, kind in zip(evidence.parties, _PARTIES, strict=True)]
+    value, name, law, kind = max(found)
+    return (value, f"labels of {kind} {name[:60]!r} fit {law}") if value else None
+
+
+_PARTIES = ("worker", "client")
 
 
 def _basic(evidence: LogEvidence) -> dict[str, float]:
@@ -134,7 +151,7 @@ def _come_again(evidence: LogEvidence) -> CheckResult | None:
         message = "labels come again more often than the claim allows (see class-probabilities)"
         return _judged(evidence, name, Verdict.FAIL, message)
     message = f"labels come again, by row {evidence.found_after[name]:,}"
-    return _judged(evidence, name, Verdict.FAIL, message, evidence.copies.likeliest)
+    return _judged(evidence, name, Verdict.FAIL, message, evidence.likeliest_copies)
 
 
 def _fresh(evidence: LogEvidence) -> CheckResult:
@@ -147,14 +164,16 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         return CheckResult(name, Verdict.PASS, message, evidence.asked)
     if copies.repeated == 0:
         return CheckResult(name, Verdict.NOT_APPLICABLE, "no histogram comes twice in the log")
-    wanted = np.array(evidence.thresholds[name] - np.log(0.5) - copies.log_kept_weight)
+    weight = np.log(COPIED) + np.log(0.5) + copies.log_kept_weight
+    wanted = np.array(evidence.thresholds[name] - weight)
     lacking = float(_lacking(copies.missed, wanted, evidence.rows))
     if lacking:
         message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
     message = (
         "no copies of the label before of the same histogram, of the row before or of the same "
-        "worker; with probability 0.99 answers that are kept would show"
+        "worker, and no noise of up to 16 rows before or of another worker, client or call; with "
+        "probability 0.99 answers that are kept would show"
     )
     return _judged(evidence, name, Verdict.PASS, message)
 

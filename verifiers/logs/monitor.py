@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...reference import REFUSAL
 from ...reference.accounting.analyses import Analysis
 from ..claim import Claim
 from ..inputs.release_log import Row
 from .alarms import Alarm
+from .costs import CHARGES, PRIVACY
 from .follow import Source, log_name, may_go_on, source_of
 from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
@@ -19,6 +21,7 @@ from .reading import LEAST, MOST, Reading, readings
 from .saved import restore, saved
 from .spent import ANALYSES, Spent
 from .store import Group, Kept, Store, Votes
+from .watch import Watch
 
 _VOTES_AT_ONCE = 163_840  # numbers of votes in the rows between two writings, at most about
 _DELTA = 1e-5  # where the claim names none
@@ -55,7 +58,9 @@ class Monitor:
         self.claim, self.folder = claim, folder
         self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
         self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)
+        self.watch = Watch(claim)
         self.alarms: list[Alarm] = []
+        self._last_time: str | None = None  # of the latest row read, as the log writes it
         text = json.dumps(claim.model_dump(mode="json", exclude_none=True), sort_keys=True)
         self.store = Store(folder, text, self.evidence.outcomes)
         try:
@@ -88,16 +93,29 @@ class Monitor:
         classes = self.claim.mechanism.classes
         rows = self.source.rows(max(64, _VOTES_AT_ONCE // classes))
         if not rows:
+            self._look_at_costs(idle=True)
             return 0
         last = self.evidence.last
         last.clear()  # those of other histograms are on disk
         last.update(self.store.last(row.histogram for row in rows))
         known, before = set(last), self.evidence.asked
+        if self.claim.mechanism.caching:
+            inputs = self.store.of_inputs(row.key for row in rows if row.key is not None)
+            self.evidence.of_input = {
+                name: (votes, REFUSAL if label == classes else label)
+                for name, (votes, label) in inputs.items()
+            }
         for chunk in chunks(rows):
             self.evidence.observe(chunk)
         self.spent.add(self._drawn(rows, known), known)
         self.spent.add_charges(row.charged for row in rows if row.charged is not None)
-        new = self._new_alarms(rows, before)
+        self._last_time = rows[-1].time_text
+        self._write(self._new_alarms(rows, before), self._answered(rows))
+        self._look_at_costs(idle=False)
+        return len(rows)
+
+    def _write(self, new: Sequence[Alarm], answered: Sequence[Group]) -> None:
+        """Keeps all that is known now, with new alarms and answers that are not written yet."""
         self.alarms += new
         kept = Kept(
             self.name,
@@ -105,11 +123,28 @@ class Monitor:
             self.reader.header,
             self.reader.last_time,
             saved(self.evidence),
-            {"spent": self.spent.as_json()},
+            {"spent": self.spent.as_json(), "watch": self.watch.as_json()},
         )
         alarms = {alarm.check: alarm.as_json() for alarm in new}
-        self.store.write(kept, last, self._answered(rows), alarms)
-        return len(rows)
+        self.store.write(kept, self.evidence.last, answered, alarms)
+
+    def _look_at_costs(self, *, idle: bool) -> None:
+        """Holds the queries so far to the budget, now and then: a proof takes seconds."""
+        before = self.watch.as_json()
+        delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
+        most = self.spent.epsilon("exact", delta)
+        found = self.watch.look(
+            self.evidence.asked,
+            self.spent.charged if self.spent.charging == self.evidence.asked else None,
+            self.spent.epsilon("data-independent", delta) if most is None else most,
+            {alarm.check for alarm in self.alarms},
+            self.store.asked,
+            idle=idle,
+        )
+        if found or self.watch.as_json() != before:
+            at = self.evidence.asked
+            last = self._last_time
+            self._write([Alarm.now(check, at, last, _MEANING[check]) for check in found], [])
 
     def _drawn(self, rows: Sequence[Row], known: Set[Votes]) -> Counter[Votes]:
         """How often each histogram was drawn for: by a caching deployment once in its life."""
@@ -167,8 +202,10 @@ class Monitor:
         told = {alarm.check for alarm in self.alarms}
         found = dict(self.evidence.found_after)
         limit = self.claim.privacy
-        if limit is not None and self.evidence.asked > limit.queries:
-            found["privacy-claim"] = limit.queries + 1
+        if limit is not None and self.evidence.rows > limit.queries:
+            found[PRIVACY] = self.evidence.asked
+            if not self.claim.mechanism.caching:
+                found[PRIVACY] = limit.queries + 1
         return [
             Alarm.now(check, row, rows[row - before - 1].time_text, _MEANING[check])
             for check, row in found.items()
@@ -179,6 +216,7 @@ class Monitor:
         try:
             restore(self.evidence, kept.evidence)
             self.spent.restore(kept.more["spent"])
+            self.watch.restore(kept.more["watch"])
         except (ValueError, KeyError):
             raise self.store.of_another_version() from None  # it is as it was written
         self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
@@ -188,5 +226,6 @@ _MEANING = {
     "class-probabilities": "labels are not draws from the claimed law",
     "noise-scale": "the noise is not of the claimed scale",
     "fresh-noise": "labels come again as fresh noise would not let them",
-    "privacy-claim": "more queries were answered than the claim is for",
+    PRIVACY: "the queries are more than the claim is for, or cost more than it says",
+    CHARGES: "less was charged than the queries cost",
 }

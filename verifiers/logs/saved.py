@@ -19,7 +19,11 @@ def saved(evidence: LogEvidence) -> bytes:
         for name, part in _parts(evidence).items()
         for field in part.SAVED
     }
+    for at, party in enumerate(evidence.parties):
+        arrays |= {f"party{at}.{field}": kept for field, kept in party.as_arrays().items()}
     told = {
+        "parties": [list(party.evidence) for party in evidence.parties],
+        "sides": [[s.value, s.names, list(s.seen.items())] for s in evidence.sides],
         "highest": evidence.highest,
         "found_after": evidence.found_after,
         "contradiction": evidence.contradiction,
@@ -47,19 +51,30 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
                 value, here = arrays[f"{name}.{field}"], getattr(part, field)
                 setattr(part, field, value if isinstance(here, np.ndarray) else int(value))
         told: dict[str, Any] = json.loads(str(arrays["told"]))
+        for at, (party, names) in enumerate(zip(evidence.parties, told["parties"], strict=True)):
+            fields = (*party.SAVED, "log_values")
+            party.restore(names, {field: arrays[f"party{at}.{field}"] for field in fields})
     if told["alternatives"] != evidence.alternatives.wordings:
         raise ValueError("it has other alternatives to the claim")
     evidence.highest, evidence.found_after = told["highest"], told["found_after"]
     evidence.contradiction = told["contradiction"]
     evidence.window = None if told["window"] is None else (told["window"][0], told["window"][1])
     evidence.copies.of_worker = dict(told["workers"])
+    for side, (value, names, seen) in zip(evidence.sides, told["sides"], strict=True):
+        side.value, side.names, side.seen = value, names, dict(seen)
     evidence.rng.bit_generator.state = told["random"]
 
 
 def _parts(evidence: LogEvidence) -> dict[str, Any]:
     """Everything that has state of its own, by name; each says in `SAVED` what that is."""
     by_rank, by_number = evidence.cells
+    sides = {f"side{at}": side for at, side in enumerate(evidence.sides)}
+    of_sides = {f"of_side{at}": side.evidence for at, side in enumerate(evidence.sides)}
     return {
+        **sides,
+        **of_sides,
+        "lagged": evidence.lagged,
+        "of_lagged": evidence.lagged.evidence,
         "evidence": evidence,
         "pointed": evidence.pointed,
         "by_rank": by_rank,

@@ -114,6 +114,22 @@ class Store:
                 found[votes] = int(row[0])
         return found
 
+    def of_inputs(self, names: Iterable[str]) -> dict[str, tuple[Votes, int | None]]:
+        """Votes and label of inputs that have a name; no label where there were several."""
+        question = "SELECT votes, counts FROM inputs WHERE name = ?"
+        found: dict[str, tuple[Votes, int | None]] = {}
+        for name in set(names):
+            for votes, counts in self._base.rows(question, name):
+                came = np.flatnonzero(np.frombuffer(counts, dtype=np.int64)).tolist()
+                found[name] = _votes(votes), came[0] if len(came) == 1 else None
+        return found
+
+    def asked(self, most: int) -> dict[Votes, Vector]:
+        """The histograms asked most often, `most` of them, and the counts of their outcomes."""
+        question = "SELECT votes, counts FROM histograms ORDER BY times DESC LIMIT ?"
+        rows = self._base.rows(question, most)
+        return {_votes(votes): np.frombuffer(counts, dtype=np.int64) for votes, counts in rows}
+
     def alarms(self) -> list[dict[str, Any]]:
         """All alarms so far, by row."""
         rows = self._base.rows("SELECT alarm FROM alarms")

@@ -123,7 +123,8 @@ def print_report(report: Report, target: str) -> None:
     told = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(told, key=lambda check: check.verdict.rank):
         _print_check(console, check, "queries" if report.claim.releases == "labels" else "draws")
-    _print_others(console, [check for check in report.checks if check not in told])
+    others = [check for check in report.checks if check not in told]
+    _print_others(console, others, asked=report.asked)
     for warning in report.warnings:
         if warning not in first:
             _say(console, warning, lead=("warning: ", "yellow"))
@@ -180,11 +181,27 @@ def _print_check(console: Console, check: CheckResult, seen: str) -> None:
         _say(console, f"reproduce: {check.reproduce}", indent=_INDENT, whole=True)
 
 
-def _print_others(console: Console, checks: list[CheckResult]) -> None:
-    """Checks without a finding of their own, gathered by verdict and reason."""
+def _print_others(console: Console, checks: list[CheckResult], *, asked: bool) -> None:
+    """Checks without a finding of their own, gathered by verdict and reason.
+
+    asked: whether anything was; else those that do not apply are one line.
+    """
     reasons: dict[tuple[Verdict, str], list[str]] = {}
     for check in checks:
         reasons.setdefault((check.verdict, check.message), []).append(check.id)
+    if not asked:
+        _print_left_out(console, reasons)
+        reasons = {key: ids for key, ids in reasons.items() if key[0] != Verdict.NOT_APPLICABLE}
     for (verdict, reason), ids in sorted(reasons.items()):
         lead = (f"{verdict.value:<{_INDENT}} ", _STYLES[verdict])
         _say(console, f"{', '.join(ids)}: {reason}", lead=lead)
+
+
+def _print_left_out(console: Console, reasons: dict[tuple[Verdict, str], list[str]]) -> None:
+    """The checks that do not apply, in a line; the commonest reason first."""
+    verdict = Verdict.NOT_APPLICABLE
+    found = [(ids, reason) for (kind, reason), ids in reasons.items() if kind is verdict]
+    found.sort(key=lambda one: -len(one[0]))
+    said = "; ".join(f"{', '.join(ids)}: {reason}" for ids, reason in found)
+    if said:
+        _say(console, said, lead=(f"{verdict.value:<{_INDENT}} ", _STYLES[verdict]))

@@ -1,0 +1,193 @@
+"""What many answers, each to a histogram of its own, certainly cost together: a lower bound.
+
+Each answer is merged into a few outcomes, which have whole scores; the test accuses where the sum
+of the scores reaches a threshold. Every test bounds epsilon from below (Balle et al. 2020,
+arXiv 1905.09982v2, Theorem 1). The scores are rounded log-likelihood ratios, so that the test is
+nearly the best one. Fourier transforms in floating point find the threshold, polynomials in ball
+arithmetic prove what it shows.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb, arb_poly, ctx
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, Vector
+from .certified import below
+
+_DIGITS = 60
+_FINE = 100.0  # steps of the grid of scores in a standard deviation of the sum, at least
+_STEPS = 3.0  # and in the largest log-ratio
+_REACH = 24.0  # standard deviations that a transform holds
+_ROUNDING = 1e-12  # of a transform: rarer sums are not looked at
+_ZERO = 1e-300  # a kind may have no part of some frequency
+_DROPPED = 1e-45  # mass at either end of a law that is not followed
+
+
+@dataclass(frozen=True)
+class SumTest:
+    """Accuse where the scores sum to `least` or more.
+
+    scores: whole numbers (k, o) of the outcomes of each of k kinds of answers; step: the log-ratio
+    that a score of 1 stands for; epsilon: what it shows in floating point, no proof.
+    """
+
+    scores: NDArray[np.int64]
+    step: float
+    least: int
+    epsilon: float
+
+
+def sum_test(log_p: Matrix, log_q: Matrix, times: Vector, delta: float) -> SumTest | None:
+    """The best threshold for k kinds of answers: log-laws (k, o) of either side, times (k,).
+
+    None where the two sides are alike, or nothing is shown.
+    """
+    p = np.exp(log_p)
+    with np.errstate(invalid="ignore"):
+        ratios = np.where(p > 0.0, log_p - log_q, 0.0)
+    ratios = np.clip(ratios, -50.0, 50.0)
+    mean = (p * ratios).sum(-1)
+    deviation = math.sqrt(float((times * (p * ratios**2).sum(-1) - times * mean**2).sum()))
+    largest = float(np.abs(ratios).max(initial=0.0))
+    if not deviation > 0.0:
+        return None
+    step = min(deviation / _FINE, largest / _STEPS)
+    scores = np.rint(ratios / step).astype(np.int64)
+    centre = round(float((times[:, None] * p * scores).sum()))
+    size = 1 << math.ceil(math.log2(2.0 * _REACH * deviation / step + 4.0 * np.abs(scores).max()))
+    log_tilted = log_q + step * scores
+    sums = centre + np.arange(size) - size // 2
+    above = _tail(_law(p, scores, times, centre, size))
+    tilted, log_mass = _normal(log_tilted, times)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        law = np.log(_law(tilted, scores, times, centre, size)) - step * sums + log_mass
+        shown = np.log(above - delta) - np.logaddexp.accumulate(law[::-1])[::-1]
+    shown = np.where(above > max(1.5 * delta, _ROUNDING), shown, -np.inf)
+    best = int(np.argmax(shown))
+    if not shown[best] > 0.0:
+        return None
+    return SumTest(scores, step, int(sums[best]), float(shown[best]))
+
+
+def sum_test_epsilon(
+    p: Sequence[Sequence[arb]],
+    q: Sequence[Sequence[arb]],
+    times: Sequence[int],
+    delta: float,
+    test: SumTest,
+) -> float:
+    """A number that epsilon at `delta` is certainly at least, by a test.
+
+    p, q: balls around the probabilities of the outcomes of each kind of answer, of either side.
+    """
+    with ctx.workdps(_DIGITS):
+        step = arb(test.step)
+        tilted = [
+            [ball * (step * int(score)).exp() for ball, score in zip(balls, row, strict=True)]
+            for balls, row in zip(q, test.scores, strict=True)
+        ]
+        accused = _Sum.of(p, test.scores, times).law_from(test.least)
+        other = _Sum.of(tilted, test.scores, times)
+        falsely = arb(0)
+        weight = (-step * test.least).exp()
+        for ball in other.law_from(test.least):
+            falsely += ball * weight
+            weight *= (-step).exp()
+        total = arb(1)
+        for balls, number in zip(tilted, times, strict=True):
+            total *= sum(balls, arb(0)) ** int(number)
+        # what was dropped stands somewhere at or above the threshold, at worst at it
+        falsely += (total - sum(other.law, arb(0))) * (-step * test.least).exp()
+        above = sum(accused, arb(0)) - arb(delta)
+        if not (above > 0 and falsely > 0):
+            return 0.0
+        return max(below((above / falsely).log()), 0.0)
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """The law of a sum of scores: balls of the sums from `first` on; tiny ends are left out."""
+
+    first: int
+    law: list[arb]
+
+    @classmethod
+    def of(
+        cls, laws: Sequence[Sequence[arb]], scores: NDArray[np.int64], times: Sequence[int]
+    ) -> "_Sum":
+        """Of so many answers of each kind, multiplied two by two, the shortest laws first."""
+        parts = [
+            cls._one(law, row).times(int(number))
+            for law, row, number in zip(laws, scores, times, strict=True)
+        ]
+        while len(parts) > 1:
+            parts.sort(key=lambda part: len(part.law))
+            parts = [parts[0].plus(parts[1]), *parts[2:]]
+        return parts[0]
+
+    @classmethod
+    def _one(cls, law: Sequence[arb], scores: NDArray[np.int64]) -> "_Sum":
+        first = int(scores.min())
+        found = [arb(0)] * (int(scores.max()) - first + 1)
+        for ball, score in zip(law, scores, strict=True):
+            found[int(score) - first] += ball
+        return cls(first, found)
+
+    def times(self, number: int) -> "_Sum":
+        """So many independent ones, by squaring."""
+        found, square = _Sum(0, [arb(1)]), self
+        while number:
+            if number & 1:
+                found = found.plus(square)
+            number >>= 1
+            if number:
+                square = square.plus(square)
+        return found
+
+    def plus(self, other: "_Sum") -> "_Sum":
+        """With an independent one."""
+        law = (arb_poly(self.law) * arb_poly(other.law)).coeffs()
+        low, high = _negligible(law), len(law) - _negligible(law[::-1])
+        return _Sum(self.first + other.first + low, law[low:high])
+
+    def law_from(self, least: int) -> list[arb]:
+        """Balls of the sums least, least + 1, ..."""
+        missing = max(self.first - least, 0)
+        return [arb(0)] * missing + self.law[max(least - self.first, 0) :]
+
+
+def _negligible(law: Sequence[arb]) -> int:
+    """How many at the beginning have next to no mass."""
+    mass = 0.0
+    for at, ball in enumerate(law):
+        mass += float(ball.mid())
+        if not mass < _DROPPED:
+            return at
+    return 0
+
+
+def _law(
+    p: Matrix, scores: NDArray[np.int64], times: Vector, centre: int, size: int
+) -> NDArray[np.float64]:
+    """The law (size,) of the sum around `centre`, which stands in the middle."""
+    turn = -2j * np.pi / size * np.fft.fftfreq(size, 1.0 / size)
+    log = -turn * (centre - size // 2)
+    for law, row, number in zip(p, scores, times, strict=True):
+        one = sum(share * np.exp(turn * int(score)) for share, score in zip(law, row, strict=True))
+        log = log + number * np.log(np.where(np.abs(one) > _ZERO, one, _ZERO))
+    found = np.fft.ifft(np.exp(log)).real
+    return np.where(found > 1e-3 * _ROUNDING, found, 0.0)
+
+
+def _normal(log_law: Matrix, times: Vector) -> tuple[Matrix, float]:
+    """Laws (k, o) that sum to 1, and the log of what all of them had in all."""
+    mass = np.logaddexp.reduce(log_law, -1, keepdims=True)
+    return np.exp(log_law - mass), float((times * mass[:, 0]).sum())
+
+
+def _tail(law: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.cumsum(law[::-1])[::-1])

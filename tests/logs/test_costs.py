@@ -1,0 +1,136 @@
+"""A log held to the budget: what its queries cost, and what it says was charged."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from small import small_claim
+
+from dpassay.reference.accounting.analyses import query_cost
+from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
+from dpassay.verifiers.cli import commands
+from dpassay.verifiers.inputs.release_log import Row
+from dpassay.verifiers.logs import Costs
+from dpassay.verifiers.logs.certain_total import certain_total
+from dpassay.verifiers.logs.monitor import Monitor
+
+VOTES = [(20, 15, 5, 0), (10, 10, 10, 10), (0, 22, 18, 0)]
+QUIET = (30, 4, 4, 2)
+
+
+def rows_of(number, charged=None, votes=VOTES, label=0):
+    return [Row(votes[i % len(votes)], label, charged=charged) for i in range(number)]
+
+
+def judged(rows, claim):
+    """The results of the budget, by check."""
+    costs = Costs(claim)
+    number = sum(1 for _ in costs.followed(rows))
+    return {result.id: result for result in costs.results(number)}
+
+
+def claimed(epsilon, queries=1000, name="gnmax", **mechanism):
+    privacy = {"epsilon": epsilon, "delta": 1e-5, "queries": queries}
+    claim = small_claim(name, privacy=privacy)
+    return claim.model_copy(update={"mechanism": claim.mechanism.model_copy(update=mechanism)})
+
+
+def upper(votes, number, mechanism):
+    """What they cost at most, by Rényi accounting."""
+    total = sum(number * query_cost(v, mechanism, ORDERS, "exact") for v in votes)
+    return to_epsilon(ORDERS, total, 1e-5).epsilon
+
+
+@pytest.mark.parametrize("name", ["gnmax", "confident-gnmax"])
+def test_what_is_proved_is_below_every_account_and_near_it(name) -> None:
+    """Catches a proof above what composition allows, and one that sees one histogram alone."""
+    mechanism = small_claim(name).mechanism.mechanism()
+    asked = dict.fromkeys(VOTES, 100)
+    most = upper(VOTES, 100, mechanism)
+    found = certain_total(mechanism, asked, 1e-5, 0.6 * most)
+    assert 0.6 * most < found.proved <= found.epsilon * (1 + 1e-9) < most
+    assert certain_total(mechanism, asked, 1e-5, most).proved == 0.0
+
+
+def test_a_log_that_costs_more_than_is_claimed_fails() -> None:
+    """A budget that the claim alone does not refute."""
+    most = upper(VOTES, 100, small_claim().mechanism.mechanism())
+    found = judged(rows_of(300), claimed(0.5 * most, queries=300))["privacy-claim"]
+    assert found.verdict == "fail"
+    assert "certainly cost epsilon" in found.message
+    found = judged(rows_of(300), claimed(4 * most, queries=300))["privacy-claim"]
+    assert found.verdict == "pass"
+    assert "the queries of this log are known to cost" in found.message
+
+
+def test_more_queries_than_the_claim_is_for_are_told_and_lookups_are_none() -> None:
+    """Catches a deployment that keeps its answers accused of the times it gave them again."""
+    found = judged(rows_of(30), claimed(50.0, queries=20))["privacy-claim"]
+    assert found.verdict == "fail"
+    assert "30 queries of this log" in found.message
+    kept = judged(rows_of(30), claimed(50.0, queries=20, caching=True))["privacy-claim"]
+    assert kept.verdict == "pass"
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.5, "fail"), (1.0, "pass"), (None, None)])
+def test_charges_are_held_to_what_queries_cost(share, verdict) -> None:
+    claim = claimed(100.0)
+    each = None
+    if share is not None:
+        each = share * upper(VOTES, 100, claim.mechanism.mechanism()) / 300
+    found = judged(rows_of(300, each), claim)["accountant-soundness"]
+    assert found.verdict == (verdict or "not-applicable")
+
+
+def test_a_refusal_may_be_charged_its_screen_alone() -> None:
+    """Realised charging, were all queries refused. Catches a sound account that is accused."""
+    claim = claimed(100.0, name="confident-gnmax")
+    mechanism = claim.mechanism.mechanism()
+    screen = query_cost(
+        VOTES[0], mechanism, ORDERS, "data-independent", charging="realised", refused=True
+    )
+    each = to_epsilon(ORDERS, 100 * screen, 1e-5).epsilon / 100
+    rows = rows_of(100, each, votes=VOTES[:1], label=-1)
+    assert judged(rows, claim)["accountant-soundness"].verdict == "pass"
+    answered = rows_of(100, 0.1 * each, votes=VOTES[:1])
+    assert judged(answered, claim)["accountant-soundness"].verdict == "fail"
+
+
+def test_without_a_budget_nothing_is_held_to_it() -> None:
+    found = judged(rows_of(300, 0.0), small_claim())
+    assert {result.verdict for result in found.values()} == {"not-applicable"}
+
+
+def test_the_monitor_raises_both_alarms_once(tmp_path) -> None:
+    """In a log that a monitor reads in two lives; sound charges raise none."""
+    rng = np.random.default_rng(1)
+    votes = np.array(VOTES)[np.arange(600) % 3]
+    labels = (votes + rng.normal(0.0, 10.0, votes.shape)).argmax(-1)
+    lines = [",".join(map(str, (*v, y))) for v, y in zip(votes.tolist(), labels, strict=True)]
+    most = upper(VOTES, 200, small_claim().mechanism.mechanism())
+    for name, epsilon, charge, expected in (
+        ("short", 0.4 * most, 0.4 * most / 600, ["accountant-soundness", "privacy-claim"]),
+        ("sound", 3.0 * most, 1.1 * most / 600, []),
+    ):
+        log = tmp_path / f"{name}.csv"
+        log.write_text("a,b,c,d,label,charged\n" + "".join(f"{x},{charge}\n" for x in lines))
+        for _ in range(2):
+            monitor = Monitor(str(log), claimed(epsilon), str(tmp_path / name), once=True)
+            while monitor.step() or not monitor.source.ended:
+                pass
+            monitor.close()
+            assert sorted(alarm.check for alarm in monitor.alarms) == expected
+
+
+def test_what_does_not_apply_is_one_line(tmp_path) -> None:
+    """At the terminal; the JSON lists every id."""
+    (tmp_path / "claim.toml").write_text(
+        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:10"\nclasses = 4\nteachers = 40\n'
+    )
+    (tmp_path / "log.csv").write_text("a,b,c,d,label\n20,15,5,0,0\n10,10,10,10,1\n")
+    files = ["--log", str(tmp_path / "log.csv"), "--claim", str(tmp_path / "claim.toml")]
+    told = CliRunner().invoke(commands, ["verify", *files]).output
+    assert sum(line.startswith("not-applicable") for line in told.splitlines()) == 1
+    report = json.loads(CliRunner().invoke(commands, ["verify", *files, "--json"]).stdout)
+    assert len(report["checks"]) == 13

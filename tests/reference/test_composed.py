@@ -1,0 +1,66 @@
+"""What answers of several kinds certainly cost together: against every test, and counting."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import arb
+from scipy.optimize import brentq
+
+from dpassay.reference.accounting.composed import sum_test, sum_test_epsilon
+from dpassay.reference.accounting.counting import costliest_count
+
+P = np.array([[0.5, 0.3, 0.2], [0.7, 0.2, 0.1]])
+Q = np.array([[0.3, 0.4, 0.3], [0.6, 0.1, 0.3]])
+
+
+def exact_epsilon(times, delta):
+    """By every test at once: the hockey-stick divergence of the whole sequence."""
+    rows = [row for row, number in enumerate(times) for _ in range(number)]
+    laws = [
+        np.array([np.prod(law[rows, seq]) for seq in itertools.product(range(3), repeat=len(rows))])
+        for law in (P, Q)
+    ]
+
+    def excess(epsilon):
+        return np.maximum(laws[0] - np.exp(epsilon) * laws[1], 0.0).sum() - delta
+
+    return brentq(excess, 0.0, 50.0)
+
+
+@pytest.mark.parametrize(("times", "delta"), [((1, 0), 0.05), ((3, 4), 0.01), ((4, 2), 1e-4)])
+def test_it_is_below_what_every_test_shows_and_near_it(times, delta) -> None:
+    """Catches a proof above the truth, and scores that tell little."""
+    kept = [row for row, number in enumerate(times) if number]
+    number = np.array([times[row] for row in kept], dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        test = sum_test(np.log(P[kept]), np.log(Q[kept]), number, delta)
+    assert test is not None
+    p, q = ([[arb(x) for x in law[row]] for row in kept] for law in (P, Q))
+    proved = sum_test_epsilon(p, q, [int(n) for n in number], delta, test)
+    truth = exact_epsilon(times, delta)
+    assert 0.7 * truth < proved < truth + 1e-9  # brentq rounds
+    assert proved == pytest.approx(test.epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize("times", [20, 1000])
+def test_one_kind_is_what_counting_shows(times) -> None:
+    """Two outcomes: a binomial tail, by code that shares nothing with this."""
+    p, q = 0.55, 0.5
+    test = sum_test(np.log([[p, 1 - p]]), np.log([[q, 1 - q]]), np.array([float(times)]), 1e-5)
+    assert test is not None
+    one, other = ([[arb(x), 1 - arb(x)]] for x in (p, q))
+    proved = sum_test_epsilon(one, other, [times], 1e-5, test)
+    assert proved == pytest.approx(costliest_count(p, q, times, 1e-5)[1], rel=1e-9)
+
+
+def test_a_threshold_that_is_off_proves_less() -> None:
+    """Catches a proof that takes the word of floating point for the test's merit."""
+    test = sum_test(np.log(P[:1]), np.log(Q[:1]), np.array([50.0]), 1e-3)
+    assert test is not None
+    p, q = ([[arb(x) for x in law[0]]] for law in (P, Q))
+    best = sum_test_epsilon(p, q, [50], 1e-3, test)
+    worse = sum_test_epsilon(p, q, [50], 1e-3, replace(test, least=test.least - 40 * 10))
+    assert worse < best
+    assert sum_test(np.log(P), np.log(P), np.array([5.0, 5.0]), 1e-3) is None

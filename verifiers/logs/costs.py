@@ -1,0 +1,155 @@
+"""What a log says of the budget: its queries, and what it charged, held to what they cost."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ...reference import REFUSAL
+from ..checks.accountant_soundness import AccountantSoundness
+from ..checks.privacy_claim import PrivacyClaimCheck
+from ..checks.spec import NO_PRIVACY
+from ..claim import Claim, PrivacyClaim
+from ..findings.report import CheckResult
+from ..findings.verdict import Verdict
+from ..inputs.release_log import Row
+from ..text import counted
+from .certain_total import CertainTotal, Votes, certain_total
+
+PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
+
+
+@dataclass
+class Asked:
+    """How often each histogram was asked, and how often it was refused, by rows that were drawn."""
+
+    times: Counter[Votes]
+    refused: Counter[Votes]
+
+    @classmethod
+    def nothing(cls) -> "Asked":
+        """Before the first row."""
+        return cls(Counter(), Counter())
+
+    def add(self, row: Row) -> None:
+        """Counts a row."""
+        self.times[row.histogram] += 1
+        self.refused[row.histogram] += row.label == REFUSAL
+
+
+class Costs:
+    """Counts the rows of a log as they are read, for what is concluded at its end.
+
+    A deployment that keeps its answers draws once for each histogram.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.asked, self.charging = Asked.nothing(), Asked.nothing()
+        self.charged = 0.0
+        self.rows_charged = 0
+
+    def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows themselves, each counted."""
+        caching = self.claim.mechanism.caching
+        for row in rows:
+            if not (caching and row.histogram in self.asked.times):
+                self.asked.add(row)
+            if row.charged is not None:
+                self.charged += row.charged
+                self.rows_charged += 1
+                if not (caching and row.histogram in self.charging.times):
+                    self.charging.add(row)
+            yield row
+
+    def results(self, rows: int) -> list[CheckResult]:
+        """What they say of the claimed budget and of what was charged; rows: in all."""
+        privacy = self.claim.privacy
+        if privacy is None:
+            no_charges = "no privacy.delta in the claim, at which charges would be judged"
+            return [
+                CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
+                CheckResult(CHARGES, Verdict.NOT_APPLICABLE, no_charges),
+            ]
+        return [_privacy(self.claim, privacy, self.asked.times, rows), self._charges(privacy)]
+
+    def _charges(self, privacy: PrivacyClaim) -> CheckResult:
+        if not self.rows_charged:
+            said = "no row says what was charged"
+            return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, said)
+        total = charges_cost(self.claim, privacy, self.charging, self.charged)
+        rows = counted(self.rows_charged, "row", "rows")
+        said = f"{rows} charged {self.charged:.4g} in all"
+        if total.proved > self.charged:
+            message = f"{said}, less than what they cost at delta = {privacy.delta:g}: "
+            message += _proof(total)
+            cause = "the accountant charges too little, or not every query"
+            return CheckResult(CHARGES, Verdict.FAIL, message, self.rows_charged, diagnosis=cause)
+        if total.epsilon > self.charged:
+            message = f"{said}: {_unproved(total)}"
+            return CheckResult(CHARGES, Verdict.INCONCLUSIVE, message, self.rows_charged)
+        message = f"{said}, no less than what they are known to cost, {total.epsilon:.4g}"
+        return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
+
+
+def queries_cost(claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int]) -> CertainTotal:
+    """What the queries cost, proved where it is more than is claimed."""
+    mechanism = claim.mechanism.mechanism()
+    return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
+
+
+def charges_cost(claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: float) -> CertainTotal:
+    """What queries cost that were charged, proved where it is more than `charged`.
+
+    Of a refused one, the screen alone, as an account of what was realised charges it; and from the
+    votes asked alone, as an account that depends on them does.
+    """
+    return certain_total(
+        claim.mechanism.mechanism(),
+        asked.times,
+        privacy.delta,
+        charged,
+        refused=asked.refused,
+        both_ways=False,
+    )
+
+
+def _privacy(
+    claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int], rows: int
+) -> CheckResult:
+    """The claim judged alone, and held to the queries of the log."""
+    check = PrivacyClaimCheck(claim)
+    check.run()
+    finding = check.finding()
+    total = queries_cost(claim, privacy, asked)
+    queries = sum(asked.values())
+    wrong = [finding.message] if check.refuted else []
+    cause = "the accountant charges too little, or the claim allows too many queries"
+    if queries > privacy.queries:
+        wrong.append(
+            f"{counted(queries, 'query', 'queries')} of this log were answered or refused, and the "
+            f"claim is for {privacy.queries:,}"
+        )
+    if total.proved > privacy.epsilon:
+        wrong.append(f"the queries of this log cost more than is claimed: {_proof(total)}")
+    if wrong:
+        if len(wrong) == 1 and queries > privacy.queries:
+            cause = "nothing ended the budget, or the log goes on after a new one began"
+        return CheckResult(PRIVACY, Verdict.FAIL, "; ".join(wrong), rows, diagnosis=cause)
+    if total.epsilon > privacy.epsilon:
+        message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
+        return CheckResult(PRIVACY, Verdict.INCONCLUSIVE, message, rows)
+    message = f"{finding.message}; the queries of this log are known to cost {total.epsilon:.4g}"
+    return CheckResult(PRIVACY, Verdict.PASS, message, rows)
+
+
+def _proof(total: CertainTotal) -> str:
+    asked = counted(total.queries, "query", "queries")
+    here = counted(total.histograms, "histogram", "histograms")
+    return (
+        f"{asked} of {here} alone certainly cost epsilon {total.proved:.4g} or more (certified in "
+        f"ball arithmetic), all of them about {total.epsilon:.4g}"
+    )
+
+
+def _unproved(total: CertainTotal) -> str:
+    return f"they cost about {total.epsilon:.4g} in floating point, which is not proved"
