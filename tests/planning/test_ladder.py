@@ -67,8 +67,8 @@ def test_the_ladder_is_no_finer_than_the_claim_asks_and_fits_the_budget() -> Non
         for made in (
             claimed(),
             claimed(smallest_effect=0.1),
-            claimed(max_queries=188_000),
-            claimed(max_queries=175_000),
+            claimed(max_queries=192_000),
+            claimed(max_queries=179_000),
         )
     )
     assert len(whole) == 3

@@ -144,7 +144,7 @@ class Monitor:
         if found or self.watch.as_json() != before:
             at = self.evidence.asked
             last = self._last_time
-            self._write([Alarm.now(check, at, last, _MEANING[check]) for check in found], [])
+            self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
 
     def _drawn(self, rows: Sequence[Row], known: Set[Votes]) -> Counter[Votes]:
         """How often each histogram was drawn for: by a caching deployment once in its life."""
@@ -226,6 +226,10 @@ _MEANING = {
     "class-probabilities": "labels are not draws from the claimed law",
     "noise-scale": "the noise is not of the claimed scale",
     "fresh-noise": "labels come again as fresh noise would not let them",
-    PRIVACY: "the queries are more than the claim is for, or cost more than it says",
-    CHARGES: "less was charged than the queries cost",
+    PRIVACY: "more queries were answered than the claim is for",
+}
+
+_DEARER = {
+    PRIVACY: "the queries certainly cost more than the claim says",
+    CHARGES: "less was charged than the queries certainly cost",
 }

@@ -44,6 +44,7 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
     """
     with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
         known = {f"{n}.{field}" for n, part in _parts(evidence).items() for field in part.SAVED}
+        known |= {name for party in _party_fields(evidence) for name in party.values()}
         if set(arrays.files) != known | {"told"}:
             raise ValueError("it has other parts")
         for name, part in _parts(evidence).items():
@@ -51,9 +52,9 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
                 value, here = arrays[f"{name}.{field}"], getattr(part, field)
                 setattr(part, field, value if isinstance(here, np.ndarray) else int(value))
         told: dict[str, Any] = json.loads(str(arrays["told"]))
-        for at, (party, names) in enumerate(zip(evidence.parties, told["parties"], strict=True)):
-            fields = (*party.SAVED, "log_values")
-            party.restore(names, {field: arrays[f"party{at}.{field}"] for field in fields})
+        parties = zip(evidence.parties, told["parties"], _party_fields(evidence), strict=True)
+        for party, names, fields in parties:
+            party.restore(names, {field: arrays[name] for field, name in fields.items()})
     if told["alternatives"] != evidence.alternatives.wordings:
         raise ValueError("it has other alternatives to the claim")
     evidence.highest, evidence.found_after = told["highest"], told["found_after"]
@@ -63,6 +64,14 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
     for side, (value, names, seen) in zip(evidence.sides, told["sides"], strict=True):
         side.value, side.names, side.seen = value, names, dict(seen)
     evidence.rng.bit_generator.state = told["random"]
+
+
+def _party_fields(evidence: LogEvidence) -> list[dict[str, str]]:
+    """Of the evidence on workers and on clients: its fields, each with the name it is saved by."""
+    return [
+        {field: f"party{at}.{field}" for field in (*party.SAVED, "log_values")}
+        for at, party in enumerate(evidence.parties)
+    ]
 
 
 def _parts(evidence: LogEvidence) -> dict[str, Any]:
