@@ -2,7 +2,8 @@
 
 A fragment that the right diagnosis contains: for faults of the labels' law from the wordings of
 `verifiers/planning/faults.py` and `verifiers/checks/numbering.py`, for noise that is not fresh from
-those of `verifiers/checks/reuse.py`. What is left out has no name there, and the right diagnosis
+those of `verifiers/checks/reuse.py`, for what depends on the order of calls from those of
+`verifiers/planning/features.py`. What is left out has no name there, and the right diagnosis
 gives none.
 """
 
@@ -150,6 +151,16 @@ _SCREENING = {
     "one-screening-a-call": "drawn once per call",
 }
 
+_ORDER = {
+    "half-in-sure-times": "where the running consensus",
+    "half-in-long-sure-times": "where the running consensus",
+    "quarter-on-the-third-with-one-leader": "calls before had the same leader",
+    "half-on-the-second-confident-call": "of the teachers, as in the call before",
+    "kept-for-near-queries": "a label repeats that of the call before",
+    "second-answers-bare": "in call 2 of a histogram",
+    "screened-once-in-a-streak": "an answer to every query",
+}
+
 NAMED: dict[str, str] = {
     **_SCALE,
     **_FAMILIES,
@@ -159,6 +170,7 @@ NAMED: dict[str, str] = {
     **_FORMS,
     **_REUSE,
     **_LATE,
+    **_ORDER,
     **_OUTPUT,
     **_SCREENING,
 }

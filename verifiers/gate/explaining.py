@@ -11,13 +11,18 @@ from .diagnosis import diagnosing_batches
 from .gathering import Gathering
 from .simplest import find_simplest
 
+_MORE_IN_ORDER = 512  # calls in turn that tell on what noise depends
 _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may always take
 
 
 def explain(gathering: Gathering) -> None:
     """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
-    if labels is None or gathering.observers.only_order_refuted:
+    if gathering.observers.only_order_refuted:
+        gathering.standing.tell("looking for the cause")
+        gathering.ask_more_in_order(_MORE_IN_ORDER)
+        return
+    if labels is None:
         return
     standing = gathering.standing
     standing.tell("looking for the cause", standing.queries + MOST)

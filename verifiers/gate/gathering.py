@@ -79,9 +79,16 @@ class Gathering:
 
     def _ask_in_order(self) -> bool:
         """Makes the calls in turn, unless they have been made; False when the run should end."""
-        if self._in_order is None or self._in_order.done:
+        if self._in_order is None:
             return True
-        return self._in_order.ask(self._planned) and self.goes_on
+        return self._in_order.ask(self._planned, lambda: not self.goes_on) and self.goes_on
+
+    def ask_more_in_order(self, calls: int) -> None:
+        """Goes on with the calls in turn, about so many, once they have shown a fault."""
+        in_order = self._in_order
+        if in_order is not None:
+            enough = in_order.place + calls
+            in_order.ask(self._planned, lambda: in_order.place >= enough)
 
     @property
     def _planned(self) -> int:

@@ -24,8 +24,8 @@ _LATER = 512  # calls
 class InOrder:
     """Asks the traffic of a plan, once, and shows the labels to the check of order.
 
-    seen: called whenever the check has seen labels. A histogram that the target refuses is left
-    out from then on.
+    seen: called whenever the check has seen labels; place: of the next call. A histogram that the
+    target refuses is left out from then on.
     """
 
     def __init__(
@@ -33,19 +33,20 @@ class InOrder:
     ) -> None:
         self.standing, self.plan, self.asking = standing, plan, asking
         self.check, self.seen = check, seen
-        self.done = False
+        self.place = 0
 
-    def ask(self, planned: int) -> bool:
-        """Makes all calls; False when the run should end. planned: queries of the whole run."""
-        self.done = True
-        votes = self.plan.traffic.histograms
-        start = 0
-        while start < len(votes):
+    def ask(self, planned: int, over: Callable[[], bool]) -> bool:
+        """Makes the calls that are left; False where the claim's queries do not hold them.
+
+        planned: queries of the whole run; over: looked at every few calls, whether to end here.
+        """
+        while self.place < len(self.plan.traffic.histograms) and not over():
             self.standing.tell("asking in turn", planned)
-            end = start + (_TOLD if start < _LATER else _TOLD_LATER)
-            places = np.arange(start, min(end, len(votes)))
-            start = end
-            if not self._ask(places) or self.check.refuted:
+            size = _TOLD if self.place < _LATER else _TOLD_LATER
+            end = min(self.place + size, len(self.plan.traffic.histograms))
+            places = np.arange(self.place, end)
+            self.place = end
+            if not self._ask(places):
                 return False
         return True
 

@@ -47,7 +47,7 @@ class Observers:
 
     @property
     def only_order_refuted(self) -> bool:
-        """Whether the check of order alone has refuted: it tells its cause by itself."""
+        """Whether the check of order alone has refuted: more calls of its own tell the cause."""
         return [check for check in self.checks if check.refuted] == [self.order]
 
     @property
