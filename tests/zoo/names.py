@@ -152,7 +152,6 @@ _SCREENING = {
 }
 
 _ORDER = {
-    "half-in-sure-times": "where the running consensus",
     "half-in-long-sure-times": "where the running consensus",
     "quarter-on-the-third-with-one-leader": "calls before had the same leader",
     "half-on-the-second-confident-call": "of the teachers, as in the call before",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .claims import CONFIDENT, GNMAX, SIGMA
-from .entry import Shelf
+from .entry import FRESH, LAW, Shelf
 
 shelf = Shelf("order", ("order",), GNMAX)
 
@@ -30,11 +30,11 @@ class Remembers:
 Memory = Callable[[], Callable[[np.ndarray], float]]
 
 
-def remembers(name: str, effect: str) -> Callable[[Memory], Memory]:
+def remembers(name: str, effect: str, **more: Any) -> Callable[[Memory], Memory]:
     """Shelves a deployment whose noise has the factor that the decorated memory says."""
 
     def add(memory: Memory) -> Memory:
-        shelf.makes(name, effect)(lambda seed: Remembers(memory(), seed))
+        shelf.makes(name, effect, **more)(lambda seed: Remembers(memory(), seed))
         return memory
 
     return add
@@ -52,7 +52,11 @@ class Consensus:
         return self.factor if self.mean > self.least else 1.0
 
 
-@remembers("half-in-sure-times", "Half the noise while a quick running consensus is above 0.8.")
+@remembers(
+    "half-in-sure-times",
+    "Half the noise while a quick running consensus is above 0.8.",
+    checks=("order", *LAW, *FRESH),  # batches of one sure histogram raise it, too
+)
 def half_in_sure_times() -> Consensus:
     return Consensus(0.1, 0.8, 0.5)
 
