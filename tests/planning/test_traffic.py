@@ -20,11 +20,14 @@ def test_every_call_is_a_histogram_that_the_target_serves(kind) -> None:
     made = plan(**PLANS[kind])
     asked = made.traffic.histograms
     mechanism = made.claim.mechanism
+    if kind in ("coarse", "tiny"):  # whose effect is so large that few calls would see nothing
+        assert asked.shape == (0, mechanism.classes)
+        return
     assert asked.min() >= 0
     assert asked.shape[1] == mechanism.classes
     assert asked.sum(1).max() <= max(10 * mechanism.teachers, 10_000)
-    if kind in ("one-total", "tiny"):
-        assert set(asked.sum(1)) <= {mechanism.teachers} or kind == "tiny"
+    if kind == "one-total":
+        assert set(asked.sum(1)) == {mechanism.teachers}
     if mechanism.caching:
         assert len(np.unique(asked, axis=0)) == len(asked)
     else:
@@ -71,8 +74,9 @@ def test_given_inputs_alone_are_asked() -> None:
 def test_few_queries_and_many_classes_get_fewer_calls() -> None:
     claim = parse_claim({"mechanism": GNMAX})
     assert calls_in_turn(claim, Extent()) == CALLS
-    assert calls_in_turn(claim, Extent(0.001)) == LEAST_CALLS
-    assert calls_in_turn(claim, Extent(0.001, symmetries=False)) == 0
+    assert calls_in_turn(claim, Extent(0.1)) == CALLS // 10
+    assert calls_in_turn(claim, Extent(0.01)) == 0
+    assert calls_in_turn(claim, Extent(symmetries=False)) == 0
     coarse = parse_claim({"mechanism": GNMAX, "gate": {"smallest_effect": 0.1}})
     assert calls_in_turn(coarse, Extent()) == CALLS // 5
     many = parse_claim({"mechanism": GNMAX | {"classes": 1000}})

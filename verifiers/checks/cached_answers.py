@@ -54,15 +54,14 @@ class CachedAnswers(Unseeing):
     def conclude(self, site: Site) -> Outcome | None:
         """See `Life.conclude`."""
         empties = self.claim.gate.fresh_state is not None
-        if site.left < self.queries + empties * min(ASKED, len(self.answered)):
+        restarts = site.target.no_restart is None
+        needed = self.queries + empties * min(ASKED, len(self.answered))
+        if site.left < needed + restarts * self.queries_after_restart:
             site.use_up()
             return None
-        left = site.left
         try:
             self.run(site.target)
-            after = left - self.repeated - empties * ASKED
-            again = after >= self.queries_after_restart
-            if self.changed is None and site.target.no_restart is None and again:
+            if self.changed is None and restarts:
                 site.tell("restarting the target")
                 site.target.restart()
                 self.run_after_restart(site.target)

@@ -13,6 +13,7 @@ from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan, Stream
 from .base import PLAINLY, Finding, How, Judged
+from .fits import SURE
 from .order_words import Names, Ratios, Wager, heaviest, told_power
 from .spec import TOO_FEW, CheckSpec, Phase, lacks_nothing
 
@@ -49,6 +50,8 @@ class Order(Judged):
         self._copies = Copies(len(self._earlier))
         self._outcomes = np.full(calls, -1, dtype=np.int64)  # -1: not answered yet
         self._left = np.ones(calls, dtype=bool)
+        self._seen = np.zeros((calls, alternatives))  # the log-ratio of each label, by law
+        self._leads = np.zeros(calls)  # the claimed chance of the class with most votes
         self._half = np.zeros((calls, 2))  # mean and variance of a log-ratio under half the noise
         self._names = Names(
             [fault.wording for fault in self._faults],
@@ -81,10 +84,13 @@ class Order(Judged):
         self._outcomes[places], self._left[places] = outcomes, False
         self.queries += places.size
         seen = ratios[np.arange(places.size), :, outcomes]  # (n, a), scaled votes last
+        self._seen[places] = seen[:, :-1]
         self._conditional.observe(self._holds[places], seen[:, :-1])
         self._scaled.observe(self._few[places, None], seen[:, -1:])
         self._switching.observe(seen[:, :-1])
         self._observe_copies(places, outcomes, log_q)
+        leaders = self._votes[places].argmax(-1)
+        self._leads[places] = np.exp(log_q[np.arange(places.size), leaders])
         self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
         self._highest = max(self._highest, self.average)
 
@@ -134,13 +140,32 @@ class Order(Judged):
         )
         return heaviest(ratios, self._names)
 
+    @property
+    def depends(self) -> bool:
+        """Whether the likeliest wager is on some calls, and clearly better than on all of them."""
+        found = self._heaviest()
+        if found.feature is None or found.law is None:
+            return False
+        return found.log_odds - float(self._seen[:, found.law].sum()) > SURE
+
     def violation(self) -> Finding:
         """See `Check.violation`."""
         found = self._heaviest()
+        told = f"{self.queries:,} calls for one label were asked in turn, as production asks them"
+        histogram = None
+        if found.feature is not None and found.law is not None:
+            held = self._holds[:, found.feature] & (self._outcomes >= 0)
+            came = int((self._outcomes == self._votes.argmax(-1))[held].sum())
+            told += (
+                f"; {self._names.features[found.feature]} ({held.sum():,} of them), the class with "
+                f"most votes came {came:,} times, {self._leads[held].sum():.1f} expected"
+            )
+            most = int(np.argmax(np.where(held, self._seen[:, found.law], -np.inf)))
+            histogram = tuple(int(v) for v in self._votes[most])
         return Finding(
-            f"{self.queries:,} calls for one label were asked in turn, as production asks them: "
-            f"{found.says}",
-            found.says,
+            told,
+            f"{found.says}: look for state that outlives a call",
+            histogram,
             log_odds=found.log_odds,
             cause=found.says,
         )

@@ -10,10 +10,15 @@ from ..evidence.in_order import AVOIDED, COPIED, SWITCHES
 
 
 class Wager(NamedTuple):
-    """One way in which labels may depend on the order of calls; log_odds: against the claim."""
+    """One way in which labels may depend on the order of calls.
+
+    log_odds: against the claim; feature, law: places of what it is on, of a wager on a feature.
+    """
 
     log_odds: float
     says: str
+    feature: int | None = None
+    law: int | None = None
 
 
 class Ratios(NamedTuple):
@@ -43,7 +48,7 @@ def heaviest(ratios: Ratios, names: Names) -> Wager:
     if ratios.conditional.size:
         feature, law = _largest(ratios.conditional)
         told = f"labels fit {names.laws[law]}, {names.features[feature]}"
-        found.append(Wager(float(ratios.conditional[feature, law]), told))
+        found.append(Wager(float(ratios.conditional[feature, law]), told, feature, law))
     switch, law = _largest(ratios.switching)
     calls = f"for about {1 / SWITCHES[switch]:.0f} calls at a time"
     told = f"labels fit {names.laws[law]} now and then, {calls}"
@@ -58,7 +63,7 @@ def heaviest(ratios: Ratios, names: Names) -> Wager:
             "chance"
         )
     found.append(Wager(float(ratios.copies[which, wager]), told))
-    return max(found)
+    return max(found, key=lambda wager: wager.log_odds)
 
 
 def _largest(ratios: Matrix) -> tuple[int, int]:

@@ -140,7 +140,8 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
     if distance == FRESH_CALL and whole:
         return Finding(
             f"{message}: calls of {FRESH_CALL} answers give the same answers",
-            "the generator is seeded anew in every call: create it once, unseeded",
+            "the generator is seeded anew in every call, or on every connection: create it once, "
+            "unseeded",
             histogram,
         )
     if distance in _WHOLE_CALLS and not whole:

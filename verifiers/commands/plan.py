@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from ..checks.applicable import lacking
+from ..checks.order import Order
 from ..checks.registered import specs
 from ..claim import Claim, Gate
 from ..planning.asked_histograms import opening_histogram
@@ -142,6 +143,8 @@ def _planned(found: Sharpest, seconds: float | None) -> Planned:
             if needs is None
             else sum(s.queries for i, s in enumerate(plan.streams) if needs(plan, i, s))
         )
+        if spec.id == Order.id:  # whose labels are of no stream
+            labels = plan.traffic.calls
         looked_at[spec.id] = max(labels, looked_at.get(spec.id, 0))
     reasons = lacking(found.claim, plan)
     return Planned("label", found.claim.gate, found.queries, looked_at, reasons, seconds)

@@ -36,6 +36,8 @@ def explain(gathering: Gathering) -> None:
     for batch in batches:
         if not _ask(gathering, batch):
             break
+    if labels.fits().single:  # or rather a fault that depends on the calls before
+        gathering.ask_more_in_order(_MORE_IN_ORDER)
     _simplify(gathering)
 
 

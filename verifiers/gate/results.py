@@ -48,7 +48,9 @@ def _result(check: Check, ending: Ending, cut: str | None, cause: "_Cause | None
     shortfall = check.shortfall()
     if check.refuted:
         found = check.violation() if cause is None else cause.seen_by(check)
-        verdict, finding = Verdict.FAIL, _located(found, ending.simplest)
+        # what depends on the calls before shows on no histogram alone
+        simplest = None if isinstance(check, Order) else ending.simplest
+        verdict, finding = Verdict.FAIL, _located(found, simplest)
     elif shortfall == 0:
         verdict, finding = Verdict.PASS, check.silence()
     else:
@@ -112,9 +114,13 @@ def _cause(checks: Sequence[Check]) -> _Cause | None:
 
 
 def _causes(checks: Sequence[Check]) -> Iterator[tuple[float, _Cause]]:
-    """All explanations that have a name, with their log-odds."""
+    """All explanations that have a name, with their log-odds.
+
+    What depends on the calls before looks, to the check of laws, like a fault of single calls.
+    """
+    depends = any(isinstance(check, Order) and check.depends for check in checks)
     for check in checks:
-        named = isinstance(check, ClassProbabilities)
+        named = isinstance(check, ClassProbabilities) and not (depends and check.fits().single)
         if named or (isinstance(check, FreshNoise | Order) and check.log_odds > SURE):
             finding = check.violation()
             if finding.log_odds is not None:

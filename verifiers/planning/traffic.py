@@ -11,8 +11,8 @@ from ..claim import Claim, Gate, MechanismClaim
 from .extent import Extent
 from .related import RUNS, Given, Made, Related, Runs
 
-CALLS, LEAST_CALLS = 4000, 96
-"""Calls in turn of a full run, and of one that has few queries."""
+CALLS, LEAST_CALLS = 4000, 320
+"""Calls in turn of a full run, and the fewest in which half the noise would show anywhere."""
 
 _WORK = 40_000_000  # classes squared times calls: what their laws take
 
@@ -27,14 +27,13 @@ _TELLING = 0.35  # of what comes after the sure ones, those that are hard to pre
 def calls_in_turn(claim: Claim, extent: Extent) -> int:
     """Calls that a plan of this extent makes: the fewer, the larger the smallest effect is.
 
-    Fewer of many classes, whose laws take long; none where so few queries are left that twins are
-    not compared either.
+    Fewer of many classes, whose laws take long; none where there would be so few that nothing
+    showed in them.
     """
-    if not extent.symmetries:
-        return 0
-    precision = min(1.0, Gate.model_fields["smallest_effect"].default / claim.gate.smallest_effect)
-    most = min(CALLS, _WORK // claim.mechanism.classes**2)
-    return max(LEAST_CALLS, min(most, extent.of(round(precision * CALLS), LEAST_CALLS)))
+    effect = Gate.model_fields["smallest_effect"].default / claim.gate.smallest_effect
+    calls = round(min(1.0, effect, extent.share) * CALLS)
+    calls = min(calls, max(LEAST_CALLS, _WORK // claim.mechanism.classes**2))
+    return calls if calls >= LEAST_CALLS and extent.symmetries else 0
 
 
 @dataclass(frozen=True)
