@@ -36,7 +36,7 @@ class Order(Judged):
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self._votes, self._claim = plan.traffic.histograms, plan.claim.mechanism
         calls = len(self._votes)
-        self._features = features(self._votes, self._claim.teachers)
+        self._features = features(self._votes, self._claim.teachers, plan.traffic.after_batch)
         self._holds = np.array([one.holds for one in self._features], dtype=bool)
         self._holds = self._holds.reshape(len(self._features), calls).T
         self._rows = _rows_by_family([one.family for one in self._features])

@@ -13,6 +13,7 @@ from ..planning.hunt import Hunt
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
 from ..planning.schedule import Schedule
+from ..planning.traffic import BATCH
 from ..targets import Refused, TargetError
 from .asking import Asking, UsedUp
 from .events import LabelsSeen
@@ -43,7 +44,11 @@ class Gathering:
         self.without: set[int] = set()
         order = self.observers.order
         self._in_order = (
-            None if order is None else InOrder(standing, plan, self.asking, order, self.say_seen)
+            None
+            if order is None
+            else InOrder(
+                standing, plan, self.asking, order, seen=self.say_seen, batch=self._ask_several
+            )
         )
         self._wanted = only.asks(plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
@@ -83,6 +88,10 @@ class Gathering:
             return True
         return self._in_order.ask(self._planned, lambda: not self.goes_on) and self.goes_on
 
+    def _ask_several(self) -> None:
+        """Asks for a few labels of the histogram that opened the run, in one call."""
+        self.ask_what_is_served(Batch(self.plan.first(Role.FRESH), BATCH))
+
     def ask_more_in_order(self, calls: int) -> None:
         """Goes on with the calls in turn, about so many, once they have shown a fault."""
         in_order = self._in_order
@@ -94,7 +103,7 @@ class Gathering:
     def _planned(self) -> int:
         """Queries of the plan that any check of the run needs."""
         streams = zip(self.plan.streams, self._wanted, strict=True)
-        in_turn = 0 if self._in_order is None else self.plan.traffic.calls
+        in_turn = 0 if self._in_order is None else self.plan.traffic.labels
         return in_turn + sum(stream.queries for stream, asked in streams if asked)
 
     def _batches(self) -> Iterator[Batch]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ...reference import Histogram
 from ..checks import Order
 from ..planning.plan import Plan
+from ..planning.traffic import BATCH
 from ..targets import Refused, TargetError
 from .asking import Asking
 from .standing import Standing
@@ -24,15 +25,23 @@ _LATER = 512  # calls
 class InOrder:
     """Asks the traffic of a plan, once, and shows the labels to the check of order.
 
-    seen: called whenever the check has seen labels; place: of the next call. A histogram that the
+    seen: called whenever the check has seen labels; batch: asks for `BATCH` labels in one call;
+    place: of the next call. A histogram that the
     target refuses is left out from then on.
     """
 
     def __init__(
-        self, standing: Standing, plan: Plan, asking: Asking, check: Order, seen: Callable[[], None]
+        self,
+        standing: Standing,
+        plan: Plan,
+        asking: Asking,
+        check: Order,
+        *,
+        seen: Callable[[], None],
+        batch: Callable[[], None],
     ) -> None:
         self.standing, self.plan, self.asking = standing, plan, asking
-        self.check, self.seen = check, seen
+        self.check, self.seen, self.batch = check, seen, batch
         self.place = 0
 
     def ask(self, planned: int, over: Callable[[], bool]) -> bool:
@@ -53,8 +62,12 @@ class InOrder:
     def _ask(self, places: Places) -> bool:
         """Makes some calls, as far as the budget goes; whether it went to the end."""
         answered, labels = [], []
-        fits = places[: max(self.standing.left, 0)]
+        after = self.plan.traffic.after_batch
+        needed = np.cumsum(1 + BATCH * after[places])
+        fits = places[needed <= self.standing.left]
         for place in fits:
+            if after[place] and self.check.awaits(int(place)):
+                self.batch()
             label = self._one(int(place))
             if label is not None:
                 answered.append(place)

@@ -3,7 +3,7 @@
 from ..findings.opening import Opening
 from ..planning.plan import Batch
 from ..planning.roles import Role
-from ..planning.stream_planner import FRESH_CALL, calls_at_once
+from ..planning.stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
 from ..targets import at_once
 from .gathering import Gathering
 from .lives import LAST_CALL, MORE, Lives, last_calls
@@ -66,3 +66,19 @@ def _compare_workers(gathering: Gathering) -> None:
 
 def _labels_at_once(gathering: Gathering) -> int:
     return FRESH_CALL * calls_at_once(at_once(gathering.standing.target))
+
+
+def ask_new_life(gathering: Gathering) -> None:
+    """Asks the probes once the target has been restarted: what was right before need not be now.
+
+    Labels of the histogram that opens a run say little of the noise, as they are hard to predict.
+    """
+    plan, standing = gathering.plan, gathering.standing
+    if not standing.restarted or standing.ending.stopped is not None:
+        return
+    standing.tell("asking a new life")
+    size = plan.extent.of(NEW_LIFE, 1)
+    for stream in plan.of(Role.PROBE):
+        if size > standing.left or not gathering.goes_on:
+            return
+        gathering.ask_what_is_served(Batch(stream, size, call=1))

@@ -25,7 +25,7 @@ from .gathering import Gathering
 from .recorder import Recorder
 from .reported import reported
 from .request import Request
-from .restarting import compare_with, expect_restart, restart
+from .restarting import ask_new_life, compare_with, expect_restart, restart
 from .selection import Selection
 from .standing import Standing
 
@@ -137,6 +137,7 @@ class _Run:
         if gathering.goes_on:
             restart(gathering)
             self._conclude(self._lives(Phase.LIVES))
+            ask_new_life(gathering)
             if gathering.goes_on:
                 self._conclude(self._lives(Phase.ATTACK), "attacking")
         self._conclude(self._lives(Phase.AUDIT))

@@ -12,9 +12,10 @@ _BANDS = (
     (1, 2, "1 or 2 votes away"),
     (1, 4, "1 to 4 votes away"),
     (1, 8, "1 to 8 votes away"),
+    (9, 30, "9 to 30 votes away"),
     (0, np.inf, "whatever it asked"),
 )
-_BACK = (2, 3, 4)
+_BACK = range(2, 17)
 _NEAR = 8  # votes
 
 
@@ -35,9 +36,10 @@ def earlier_calls(histograms: NDArray[np.int64]) -> list[Earlier]:
         for least, most, words in _BANDS
     ]
     for back in _BACK:
-        near = votes_moved(histograms, back) <= _NEAR
-        words = f"of {back} calls before, at most {_NEAR} votes away"
-        found.append(Earlier(words, _where(near, back)))
+        moved = votes_moved(histograms, back)
+        words = f"of {back} calls before"
+        found.append(Earlier(f"{words}, at most {_NEAR} votes away", _where(moved <= _NEAR, back)))
+        found.append(Earlier(f"{words}, whatever it asked", _where(moved < np.inf, back)))
     first, last = _same_histogram(histograms)
     found.append(Earlier("of the first call of its histogram", np.where(first < places, first, -1)))
     found.append(Earlier("of the latest call of its histogram", last))

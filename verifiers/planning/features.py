@@ -19,7 +19,7 @@ _SHARES_BEFORE = (0.5, 0.9)  # of the votes
 _TOTALS = (0.8, 0.9, 1.0)  # of the teachers
 _STREAKS = (1, 2, 3, 5)
 _ASKED = (1, 2, 3)
-_DISTANCES = (1, 2, 4, 8)
+_DISTANCES = (1, 2, 4, 8, 30)
 _POSITIONS = (32, 128, 512, 1024, 2048)
 
 
@@ -147,6 +147,9 @@ def _positions(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Hol
         yield (f"from call {n} in turn on", np.arange(calls) >= n)
 
 
+_BEFORE = "the call before"
+
+
 class _Kind(NamedTuple):
     """A family of features: the prior weight of wagers on it, and where each holds, by name."""
 
@@ -160,7 +163,7 @@ _KINDS = {
     "how many classes have votes": _Kind(1 / 8, _supports),
     "confident calls": _Kind(1 / 8, _confident),
     "a running consensus": _Kind(1 / 16, _consensus),
-    "the call before": _Kind(1 / 16, _distances),
+    _BEFORE: _Kind(1 / 16, _distances),
     "the total of votes": _Kind(1 / 16, _totals),
     "the place in the run": _Kind(1 / 16, _positions),
 }
@@ -169,8 +172,13 @@ FAMILIES = {name: kind.weight for name, kind in _KINDS.items()}
 """Kinds of features, in words that follow "depends on", with the prior weight of wagers on them."""
 
 
-def features(histograms: NDArray[np.int64], teachers: int) -> list[Feature]:
-    """Of calls on histograms (n, c), in order; none that holds of all calls, or of none."""
+def features(
+    histograms: NDArray[np.int64], teachers: int, after_batch: Holds | None = None
+) -> list[Feature]:
+    """Of calls on histograms (n, c), in order; none that holds of all calls, or of none.
+
+    after_batch: which calls (n,) come just after a call for several labels.
+    """
     if not len(histograms):
         return []
     found = [
@@ -178,4 +186,6 @@ def features(histograms: NDArray[np.int64], teachers: int) -> list[Feature]:
         for family, kind in _KINDS.items()
         for words, holds in kind.of(histograms, teachers)
     ]
+    if after_batch is not None:
+        found.append(Feature(_BEFORE, "just after a call for several labels", after_batch))
     return [one for one in found if one.holds.any() and not one.holds.all()]

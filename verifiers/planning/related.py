@@ -19,7 +19,7 @@ from .faults import divergences
 LESS = (0.5, 0.25, 0.7)
 """Factors of the claimed scale that related queries should show."""
 
-MOVED = (1, 2, 4, 8)
+MOVED = (1, 2, 4, 8, 16, 30)
 """Votes by which near-duplicates differ from each other."""
 
 _SUPPORTS = 12  # sizes of support at most, thinned out above ten

@@ -8,8 +8,9 @@ from ..error_budget import SHARES, log_threshold
 from .extent import FULL, Extent
 from .plan import Plan
 from .planner import make_plan
+from .roles import Role
 from .schedule import Schedule
-from .stream_planner import FRESH_CALL, calls_at_once
+from .stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
 """Beyond these a pass would not rule out halved or doubled noise."""
@@ -140,9 +141,10 @@ def dearer(plan: Plan, *, planned: bool) -> str:
 
 def queries_of(plan: Plan) -> int:
     """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
-    asked = sum(batch.labels for batch in Schedule(plan).sweeps()) + plan.traffic.calls
+    asked = sum(batch.labels for batch in Schedule(plan).sweeps()) + plan.traffic.labels
     side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
     beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
+    beside += len(plan.of(Role.PROBE)) * plan.extent.of(NEW_LIFE, 1)
     if plan.claim.mechanism.caching:
         beside += _ASKED_AGAIN
     return asked + beside + side_by_side + _for_the_scale(plan)

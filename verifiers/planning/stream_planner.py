@@ -30,6 +30,8 @@ from .traffic import calls_in_turn
 PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 56, 420, 100
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
+NEW_LIFE = 48
+"""Labels of each probe once the target has been restarted: its law may be another then."""
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 SAME_VOTES_QUERIES = 192
 

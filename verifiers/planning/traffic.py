@@ -16,6 +16,10 @@ CALLS, LEAST_CALLS = 4000, 320
 
 _WORK = 40_000_000  # classes squared times calls: what their laws take
 
+BATCH = 4
+"""Labels of a call for several, in between."""
+
+_AFTER_BATCH = 1 / 16  # of the calls of related runs, those that such a call comes before
 _SHORTEST, _LONGEST = 4, 12  # calls of a run
 _OF_RUNS = 50  # which `RUNS` shares out
 _LAGS = (1, 2, 5, 50)  # calls after which a query comes again
@@ -53,6 +57,19 @@ class Traffic:
     own: tuple[tuple[int, ...], ...] = ()
     given: bool = False
     other_totals: bool = True
+
+    @cached_property
+    def after_batch(self) -> NDArray[np.bool_]:
+        """Which calls (calls,) come just after a call for several labels of another histogram."""
+        rng = np.random.default_rng([self.seed, self.calls, 1])
+        followed = rng.random(len(self.histograms)) < _AFTER_BATCH
+        followed[int(_MIXED * self.calls) :] = False
+        return followed & (not self.claim.caching)
+
+    @property
+    def labels(self) -> int:
+        """Labels in all, those of the calls for several included."""
+        return self.calls + BATCH * int(self.after_batch.sum())
 
     @cached_property
     def histograms(self) -> NDArray[np.int64]:
