@@ -62,7 +62,10 @@ def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float
     assert found.verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize("check", [Clipping, Sensitivity])
+@pytest.mark.parametrize(
+    "check",
+    [Clipping, pytest.param(Sensitivity, marks=pytest.mark.slow("the same norms, more releases"))],
+)
 def test_a_bounded_norm_of_many_numbers_passes(check: Any) -> None:
     """In single precision too, whose losses add up over all numbers."""
     claim = claimed(WIDE.format("gaussian:1.1"))
