@@ -20,7 +20,14 @@ LABELS = 400
 FACTORS = (0.05, 1 / 3, 0.6, 3.0, 20.0)
 
 
-@pytest.fixture(scope="module", params=CLAIMS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        "gnmax",
+        pytest.param("lnmax", marks=pytest.mark.slow("plans at length; of other noise too")),
+        "confident",
+    ],
+)
 def plan(request):
     return make_plan(parse_claim({"mechanism": CLAIMS[request.param]}), 0)
 

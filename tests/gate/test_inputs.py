@@ -122,7 +122,7 @@ def alike(tmp_path):
     file = tmp_path / "alike.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
     mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
-    gate = {"tolerance": 0.2, "smallest_effect": 0.1}
+    gate = {"tolerance": 0.5, "smallest_effect": 0.3}
     inputs = {"file": str(file), "form": "query"}
     return rows, parse_claim({"mechanism": mechanism, "gate": gate, "inputs": inputs})
 

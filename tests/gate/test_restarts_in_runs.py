@@ -119,7 +119,9 @@ class InTurn(Restartable):
         self._bind(gaussian(next(self.seeds)))
 
 
-@pytest.mark.parametrize("seeds", [2, 8, 50])
+@pytest.mark.parametrize(
+    "seeds", [2, pytest.param(8, marks=pytest.mark.slow("between the two others")), 50]
+)
 def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
     """Catches a comparison with the life before alone, or with the run's own first labels.
 

@@ -23,24 +23,24 @@ ZOO = BROKEN + CORRECT
 
 
 QUICK = {
-    "scale": "half-scale half-sensitivity",
+    "scale": "half-sensitivity",
     "families": "laplace-equal-variance permute-and-flip-for-gumbel",
     "classes": "last-class-forgotten one-noise-for-all-classes",
     "shortcuts": "single-bare-beyond-20",
     "inputs": "noise-grows-with-consensus",
     "kinds": "scaled-from-200-votes",
     "forms": "inputs-in-lockstep",
-    "reuse": "frozen-per-histogram pool-of-64",
+    "reuse": "frozen-per-histogram",
     "seeds": "seed-from-milliseconds",
     "balance": "part-of-the-noise-once-a-call",
     "late": "none-among-first-2000",
     "order": "second-answers-bare",
     "output": "noisy-maximum-itself sorted-in-a-call",
-    "screening": "scales-swapped screens-the-winner one-screening-a-call",
+    "screening": "screens-the-winner one-screening-a-call",
     "accounting": "charges-half never-stops",
-    "restarts": "seed-of-the-process-id-by-command",
+    "restarts": "state-saved-every-50-calls",
     "seldom": "small-calls-one-draw",
-    "none": "noise-drawn-ahead confident",
+    "none": "noise-drawn-ahead",
 }
 """By class of fault, what every push runs: a few that are found soon, and correct ones (none).
 

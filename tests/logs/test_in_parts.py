@@ -63,14 +63,14 @@ def test_workers_make_no_difference(monkeypatch, small_parts, kinds, caching) ->
         mechanism = claim.mechanism.model_copy(update={"caching": True})
         claim = claim.model_copy(update={"mechanism": mechanism})
     monkeypatch.setattr(laws, "_BYTES", 2_000_000)
-    rows = drawn(1000, kinds)
+    rows = drawn(500, kinds)
     expected = told(alone(rows, claim))
     for workers in (1, 3):
         with ThreadPoolExecutor(workers) as executor:
             evidence, read = LogEvidence(claim, 0), []
             observe_in_parts(evidence, rows, executor, read.append)
         assert told(evidence) == expected
-        assert read[-1] == 1000
+        assert read[-1] == 500
     assert ("fresh-noise" in expected[1][1]) == caching  # the answers changed
 
 
@@ -110,7 +110,7 @@ def test_rows_before_an_interrupt_are_looked_at(small_parts, after) -> None:
 def test_the_report_is_the_same_over_processes(tmp_path, workers) -> None:
     claim, log = tmp_path / "claim.toml", tmp_path / "log.csv"
     claim.write_text(CLAIM)
-    rows = drawn(5000, 100_000)
+    rows = drawn(2500, 100_000)
     lines = ["a,b,c,d,label", *(",".join(map(str, (*r.histogram, r.label))) for r in rows)]
     log.write_text("\n".join(lines) + "\n")
     reports = []

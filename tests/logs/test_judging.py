@@ -98,7 +98,7 @@ def test_few_rows_are_inconclusive_and_say_how_many_more():
     assert "more would" in found["class-probabilities"].message
 
 
-@pytest.mark.parametrize("scale", [0.5, 2.0])
+@pytest.mark.parametrize("scale", [0.5, pytest.param(2.0, marks=pytest.mark.slow("another scale"))])
 def test_what_a_pass_says_it_would_show_shows(scale):
     """Power: of 20 logs at 0.99, five or more are missed with probability 1.4e-6."""
     found, _ = judged(drawn(1500, 9))

@@ -68,7 +68,7 @@ def test_any_damage_of_the_file_is_told_or_touches_nothing(followed, tmp_path) -
     """
     whole = (followed / "state" / "monitor.sqlite").read_bytes()
     good, rng, told = content(followed / "state"), np.random.default_rng(5), 0
-    places = rng.integers(1, len(whole) - 512, (3, 40)).tolist()
+    places = rng.integers(1, len(whole) - 512, (3, 20)).tolist()
     counts = [page + 4 for page in range(4096, len(whole), 4096)]  # of the rows in a page
     flips = [(at, 1 << (at % 8)) for at in places[0]] + [
         (at, 1 << b) for at in counts for b in range(8)

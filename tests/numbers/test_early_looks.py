@@ -101,7 +101,7 @@ def test_evidence_is_told_as_it_was_when_highest(bad: int, copied: float, drawn_
     all causes had become less likely than the claim.
     """
     text = HISTOGRAM.replace("cells = 10", "cells = 1")
-    claim = claimed(text, "[gate]\nfalse_alarm = 0.001")
+    claim = claimed(text, "[gate]\nfalse_alarm = 0.001\nmax_queries = 2000")
     target = InProcessTarget(begins_badly(bad, copied, drawn_from), release=claim.release)
     report = verify_numbers(target, claim, seed=2, after_failure="keep-going")
     assert report.verdict is Verdict.FAIL

@@ -37,9 +37,16 @@ def judged(text: str, scales: Scales, queries: int = 800) -> dict[str, CheckResu
     return {check.id: check for check in report.checks}
 
 
-@pytest.mark.parametrize("text", [HISTOGRAM, SUM])
 @pytest.mark.parametrize(
-    "scale", [0.5, 2.0, pytest.param(5.0, marks=pytest.mark.slow("another scale"))]
+    ("text", "scale"),
+    [
+        (HISTOGRAM, 0.5),
+        (SUM, 2.0),
+        *(
+            pytest.param(text, scale, marks=pytest.mark.slow("another scale of each"))
+            for text, scale in ((SUM, 0.5), (HISTOGRAM, 2.0), (HISTOGRAM, 5.0), (SUM, 5.0))
+        ),
+    ],
 )
 def test_a_scale_that_is_wrong_alike_is_no_matter_of_theirs(text: str, scale: float) -> None:
     """Catches a comparison with the claimed law: half the scale refutes that within 30 releases."""
@@ -71,7 +78,7 @@ def by_first_record(values: Any) -> Any:
     ("text", "scales", "failing", "other"),
     [
         (HISTOGRAM, by_total, *CHECKS),
-        (SUM, by_total, *CHECKS),
+        pytest.param(SUM, by_total, *CHECKS, marks=pytest.mark.slow("of histograms too")),
         (HISTOGRAM, by_place, *CHECKS[::-1]),
         (SUM, by_first_record, CHECKS[1], "clipping"),
     ],

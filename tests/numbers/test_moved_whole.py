@@ -34,9 +34,9 @@ def test_the_expectation_is_at_most_one(text: str, digits: int) -> None:
     """
     noise = parse_number_noise(text)
     kind = np.dtype(np.float32 if digits == 24 else np.float64)
-    drawn = np.arange(-100.0, 101.0)
+    drawn = np.arange(-50.0, 51.0)
     log_p = noise.family.log_mass(drawn, 0.25)
-    for bound in (0.7, 1.0, 1.5, 100.3, 1e6):
+    for bound in (0.7, 1.0, 100.3, 1e6):
         for below, sign in ((0.0, 1.0), (0.0, -1.0), (0.4, 1.0), (1.0, -1.0), (1e-6, 1.0)):
             centre, low, high = np.array([sign * (bound - below), noise.low, noise.high], kind)
             released = np.clip(centre + drawn.astype(kind), low, high).astype(np.float64)

@@ -32,8 +32,11 @@ for line in sys.stdin:
 """
 
 
+COARSE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
+
+
 def judged(of_none: Any) -> Report:
-    claim, rng = claimed(SUM), np.random.default_rng(4)
+    claim, rng = claimed(SUM, COARSE), np.random.default_rng(4)
 
     def aggregate(values: Any, size: int) -> Any:
         if len(values) == 0:

@@ -49,7 +49,11 @@ def deployment(clipped: Clipped, bound: float, kind: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("check", "clipped", "bound"),
-    [(Sensitivity, per_tensor, 1.0), (Sensitivity, together, 2.0), (Clipping, together, 20.0)],
+    [
+        pytest.param(Sensitivity, per_tensor, 1.0, marks=pytest.mark.slow("a norm of 2 too")),
+        (Sensitivity, together, 2.0),
+        (Clipping, together, 20.0),
+    ],
 )
 def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float) -> None:
     """All passed: of 1,540 numbers 1,000 were looked at, and nothing was said of their norm."""
@@ -58,7 +62,10 @@ def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float
     assert found.verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize("check", [Clipping, Sensitivity])
+@pytest.mark.parametrize(
+    "check",
+    [Clipping, pytest.param(Sensitivity, marks=pytest.mark.slow("the same norms, more releases"))],
+)
 def test_a_bounded_norm_of_many_numbers_passes(check: Any) -> None:
     """In single precision too, whose losses add up over all numbers."""
     claim = claimed(WIDE.format("gaussian:1.1"))
@@ -95,7 +102,14 @@ def halves(clip: Any) -> Any:
 
 
 @pytest.mark.parametrize("check", [Clipping, Sensitivity])
-@pytest.mark.parametrize("noise", ["laplace:2", "laplace:2;grid=2^-20", "discrete-laplace:2"])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "laplace:2",
+        pytest.param("laplace:2;grid=2^-20", marks=pytest.mark.slow("values have masses in both")),
+        "discrete-laplace:2",
+    ],
+)
 @pytest.mark.parametrize(
     ("text", "clipped"),
     [

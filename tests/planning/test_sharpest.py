@@ -57,12 +57,12 @@ def test_keys_that_the_claim_writes_bind() -> None:
 def test_the_least_number_is_the_same_whatever_was_asked() -> None:
     """It rose with what was asked for, since more was then asked for breadth."""
     told = set()
-    for queries in (20, 300, 600):
+    for queries in (20, 600):
         with pytest.raises(TooFewError) as refused:
             sharpest(SMALL, queries, 0)
         told.add(str(refused.value).split("about ")[1].split(" ")[0])
     (least,) = (int(number.replace(",", "")) for number in told)
-    for queries in range(least, least + 200, 50):
+    for queries in (least, least + 150):
         assert sharpest(SMALL, queries, 0).queries <= queries
 
 
@@ -122,9 +122,9 @@ def target(kind: str, seed: int) -> InProcessTarget:
     ],
 )
 def test_what_every_pass_rules_out_is_found_within_a_thousand_queries(kind) -> None:
-    """Each with probability 0.99: of five runs, three or more miss with probability 1e-5."""
-    found = [verify(target(kind, i), CLAIM, seed=0, queries=1000).verdict for i in range(5)]
-    assert found.count("fail") >= 3
+    """Each with probability 0.99: of three runs, of fixed seeds, two miss with probability 3e-4."""
+    found = [verify(target(kind, i), CLAIM, seed=0, queries=1000).verdict for i in range(3)]
+    assert found.count("fail") >= 2
 
 
 def test_a_right_one_passes_and_the_report_says_what_was_seen() -> None:
@@ -141,7 +141,7 @@ def test_a_right_one_passes_and_the_report_says_what_was_seen() -> None:
 
 @pytest.fixture
 def claim(tmp_path):
-    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in MECHANISM.items())
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in FEW.items())
     (tmp_path / "claim.toml").write_text(f"[mechanism]\n{lines}\n")
     return str(tmp_path / "claim.toml")
 

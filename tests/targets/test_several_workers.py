@@ -46,7 +46,9 @@ def run(address, at_once=8, name="gnmax", **gate):
         target.close()
 
 
-@pytest.mark.parametrize("kind", ["alike", "by-time"])
+@pytest.mark.parametrize(
+    "kind", ["alike", pytest.param("by-time", marks=pytest.mark.slow("a seed in common too"))]
+)
 def test_workers_with_one_generator_are_found_at_once(kind, tmp_path) -> None:
     """Within the first calls: each worker gives the same labels first. Sound at 1e-6 too."""
     with service(kind, tmp_path) as address:
