@@ -22,7 +22,9 @@ _TOLERANCE = 2.5  # times the effect, as the defaults have it
 _FULL_FROM = 50_000  # queries from which nothing is thinned
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
 _BESIDE_FULL = 256 + 400  # where nothing is thinned: of more restarts, and of kept connections
-_ASKED_AGAIN = 300 + 100 + 100  # kept answers, after a restart, and once the store is emptied
+_ASKED_AGAIN = (
+    300 + 128 + 100 + 100
+)  # kept answers, some often, after a restart, and once the store is emptied
 _SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
 _SPARE = 1.05  # times the queries that are expected
 _STEPS = 6  # of the search, each of which makes a plan
