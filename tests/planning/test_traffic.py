@@ -38,7 +38,8 @@ def test_related_queries_follow_each_other() -> None:
     """What noise may depend on holds in many calls: without related runs it holds in few."""
     asked = FULL.histograms[: int(0.6 * CALLS)]
     moved = votes_moved(asked)
-    assert np.mean((moved >= 1) & (moved <= 8)) > 0.1
+    assert np.mean((moved >= 1) & (moved <= 8)) > 0.08
+    assert np.mean((moved >= 9) & (moved <= 30)) > 0.02
     leaders = asked.argmax(1)
     assert np.mean(leaders[1:] == leaders[:-1]) > 0.2
     again = len(asked) - len(np.unique(asked, axis=0))

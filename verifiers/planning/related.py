@@ -19,8 +19,8 @@ from .faults import divergences
 LESS = (0.5, 0.25, 0.7)
 """Factors of the claimed scale that related queries should show."""
 
-MOVED = (1, 2, 4, 8, 16, 30)
-"""Votes by which near-duplicates differ from each other."""
+MOVED = (1, 2, 2, 4, 4, 8, 16, 30)
+"""Votes by which near-duplicates differ from each other, each as often as it stands here."""
 
 _SUPPORTS = 12  # sizes of support at most, thinned out above ten
 _LEADS_TRIED = 40
