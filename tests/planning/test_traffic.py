@@ -52,7 +52,7 @@ def test_a_slow_running_consensus_gets_high_and_stays_there() -> None:
     last = FULL.histograms[-600:]
     share = last.max(1) / last.sum(1)
     law = np.exp(CLAIM.mechanism().log_probabilities(last.astype(float))).max(1)
-    assert share.mean() > 0.85
+    assert share.mean() > 0.82
     assert np.mean(law < 0.9) > 0.2
 
 

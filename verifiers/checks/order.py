@@ -162,6 +162,8 @@ class Order(Judged):
             )
             most = int(np.argmax(np.where(held, self._seen[:, found.law], -np.inf)))
             histogram = tuple(int(v) for v in self._votes[most])
+        else:
+            told += f": {found.says}"
         return Finding(
             told,
             f"{found.says}: look for state that outlives a call",

@@ -25,7 +25,7 @@ _OF_RUNS = 50  # which `RUNS` shares out
 _LAGS = (1, 2, 5, 50)  # calls after which a query comes again
 _OWN = 0.25  # of the calls, those that ask the deployment's own histograms as they stand
 _MIXED, _SURE = 0.6, 0.225  # of all calls: runs of every kind, then nothing but sure ones
-_TELLING = 0.35  # of what comes after the sure ones, those that are hard to predict
+_TELLING = 0.42  # of what comes after the sure ones, those that are hard to predict
 
 
 def calls_in_turn(claim: Claim, extent: Extent) -> int:
