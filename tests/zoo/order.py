@@ -87,6 +87,7 @@ class Streak:
 remembers(
     "quarter-on-the-third-with-one-leader",
     "A quarter of the noise on the third different query in a row with one leader.",
+    checks=("order", *LAW),
 )(Streak)
 
 
