@@ -143,6 +143,7 @@ class SecondAnswersBare:
     "screened-once-in-a-streak",
     "A query with the leader of the last is not screened again.",
     claim=CONFIDENT,
+    checks=("order", "abstention", *LAW, *FRESH),
 )
 class ScreenedOnce:
     def __init__(self, seed: int) -> None:
