@@ -28,8 +28,8 @@ claim = partial(claimed, "gaussian:10", classes=3, teachers=50, privacy=PRIVACY,
 class Deployment:
     """GNMax behind a ledger."""
 
-    def __init__(self, path, budget=1.0):
-        self.ledger = Ledger(path, GNMAX, delta=1e-5, budget=budget)
+    def __init__(self, path, budget=1.0, delta=1e-5):
+        self.ledger = Ledger(path, GNMAX, delta=delta, budget=budget)
         self.rng = np.random.default_rng(0)
 
     def sample(self, histogram, size):
@@ -118,6 +118,15 @@ def test_where_too_far_is_has_an_end() -> None:
     unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
     check = BudgetEnforcement(claim().model_copy(update={"privacy": unchecked}))
     assert "cannot be proved exceeded" in check.run(InProcessTarget(Spending([0, 1, 2])))
+
+
+@pytest.mark.parametrize("delta", [1e-16, 1e-20])
+def test_an_account_of_a_tiny_delta_does_not_rise(enforced, tmp_path, delta) -> None:
+    """Below 1e-14 a floor above the claimed delta would make every correct account rise."""
+    deployment = Deployment(tmp_path / "ledger", budget=4.0, delta=delta)
+    check = enforced(deployment, claim(privacy=PRIVACY | {"delta": delta, "epsilon": 4.0}))
+    assert check.verdict is Verdict.PASS, check.violation
+    assert check.answered > 0
 
 
 class Renewing(Deployment):
