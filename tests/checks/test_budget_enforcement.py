@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 from runs import claimed, result
 
-from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
+from dpassay.reference import BudgetExhausted, Gaussian, Laplace, NoisyArgmax
+from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.ledger import Ledger
+from dpassay.reference.numbers import families
+from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.checks import BudgetEnforcement
+from dpassay.verifiers.checks.budget_by_query import BudgetByQuery
 from dpassay.verifiers.checks.budget_histograms import costliest
 from dpassay.verifiers.claim import PrivacyClaim, parse_claim
 from dpassay.verifiers.findings.report import Verdict
@@ -127,6 +131,68 @@ def test_an_account_of_a_tiny_delta_does_not_rise(enforced, tmp_path, delta) -> 
     check = enforced(deployment, claim(privacy=PRIVACY | {"delta": delta, "epsilon": 4.0}))
     assert check.verdict is Verdict.PASS, check.violation
     assert check.answered > 0
+
+
+class ByNumber:
+    """Answers so many queries; `cost(k)` is what it says that k answers cost at the claimed delta.
+
+    Of other deltas its account says nothing.
+    """
+
+    def __init__(self, mechanism, most, cost, delta=1e-5):
+        self.mechanism, self.most, self.cost, self.delta = mechanism, most, cost, delta
+        self.given = 0
+        self.rng = np.random.default_rng(0)
+
+    def sample(self, histogram, size):
+        if self.given + size > self.most:
+            raise BudgetExhausted("spent")
+        self.given += size
+        return self.mechanism.sample(histogram, size, self.rng)
+
+    def spent(self, delta):
+        if delta != self.delta:
+            raise ValueError(f"expected delta = {self.delta}")
+        return self.cost(self.given)
+
+
+def exactly_gaussian(answers):
+    """Epsilon of k answers of `gaussian:40`: one Gaussian mechanism that moves by sqrt(2 k)."""
+    return move_epsilon(families.Gaussian(40.0), math.sqrt(2 * answers), 1e-5) if answers else 0.0
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(195, Verdict.PASS), (275, Verdict.FAIL)])
+def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
+    """A limit by Rényi costs alone, 168, fails a correct account of 195 answers; exact costs of the
+    votes asked allow 264 of them."""
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}
+    assert exactly_gaussian(195) <= 1.97 < exactly_gaussian(196)
+
+    def cost(answers):
+        return min(exactly_gaussian(answers), 1.97)
+
+    deployment = ByNumber(NoisyArgmax(Gaussian(40.0)), most, cost)
+    check = enforced(deployment, claimed("gaussian:40", privacy=privacy))
+    assert check.verdict is verdict, check.violation
+    if verdict is Verdict.PASS:
+        assert check.by_query.sound == 168
+        assert check.by_query.exactly_gaussian == 195
+        assert "more than the claim's queries = 168" in check.finding().warning
+    else:
+        said = "more than the 264 that epsilon 1.97 allows by the exact Rényi cost of these votes"
+        assert said in check.violation
+
+
+def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:
+    """Two answers at 4 each are within 8; no order gives Rényi costs that say so."""
+    privacy = {"epsilon": 8.0, "delta": 1e-9, "queries": 1}
+    lnmax = claimed("laplace:0.5", "lnmax", classes=3, teachers=50, privacy=privacy)
+    alone = query_cost([26, 24, 0], lnmax.mechanism.mechanism(), ORDERS, "data-independent")
+    assert to_epsilon(ORDERS, 2 * alone, 1e-9).epsilon > 8.0
+    deployment = ByNumber(NoisyArgmax(Laplace(0.5)), 2, lambda answers: 4.0 * answers, 1e-9)
+    assert BudgetByQuery(lnmax).sound == 2
+    run = enforced(deployment, lnmax)
+    assert run.verdict is Verdict.PASS, run.violation
 
 
 class Renewing(Deployment):
