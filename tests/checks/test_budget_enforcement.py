@@ -195,6 +195,53 @@ def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:
     assert run.verdict is Verdict.PASS, run.violation
 
 
+def by_queries(answers):
+    """Epsilon of k answers of `gaussian:40` by Rényi costs."""
+    costs = answers * ORDERS / 1600
+    return to_epsilon(ORDERS, costs, 1e-5).epsilon if answers else 0.0
+
+
+class SecretlyRenewing(ByNumber):
+    """After 100 refused calls, as many answers again, which it does not charge."""
+
+    refused, extra = 0, 0
+
+    def sample(self, histogram, size):
+        if self.extra >= size:
+            self.extra -= size
+            return self.mechanism.sample(histogram, size, self.rng)
+        try:
+            return super().sample(histogram, size)
+        except BudgetExhausted:
+            self.refused += 1
+            self.extra = self.most if self.refused == 100 else 0
+            raise
+
+
+class FewAsOne(ByNumber):
+    """Calls for 2 to 6 labels are charged as calls for one."""
+
+    def sample(self, histogram, size):
+        super().sample(histogram, 1 if 2 <= size <= 6 else size)
+        return self.mechanism.sample(histogram, size, self.rng)
+
+
+@pytest.mark.parametrize(
+    ("broken", "words", "cause"),
+    [
+        (SecretlyRenewing, "it answered 312 queries of", "the budget is not enforced, or not kept"),
+        (FewAsOne, "spent said epsilon", "calls for a few labels are charged as calls for fewer"),
+    ],
+)
+def test_faults_of_other_calls_than_single_and_large_ones(enforced, broken, words, cause) -> None:
+    """Who stops at the third refusal, or asks single labels and large calls alone, sees neither."""
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}
+    deployment = broken(NoisyArgmax(Gaussian(40.0)), 168, by_queries)
+    check = enforced(deployment, claimed("gaussian:40", privacy=privacy))
+    assert words in check.violation
+    assert check.finding().diagnosis == cause
+
+
 class Renewing(Deployment):
     """Says once that the budget is spent, and has it anew; never admits to more than all of it."""
 
