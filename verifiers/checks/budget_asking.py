@@ -43,7 +43,7 @@ class Watched:
         self.answered = 0
         self.constant = False
         self.violation: str | None = None
-        self.diagnosis = "the budget is not enforced, or not kept"
+        self.diagnosis = "the budget is not enforced"
         self._until = monotonic() + SECONDS
 
     def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
@@ -78,17 +78,20 @@ class Watched:
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
+            self.diagnosis = "the account is forgotten when the deployment is restarted"
 
     def looked(self, target: Target) -> None:
         """Looks at the account after answers: it may fall, or say more than is claimed."""
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell {fell}"
+            self.diagnosis = "the account is not kept: what was spent is forgotten"
         elif self.account.exceeds:
             self.violation = (
                 f"it answered {self.answered:,} queries, although its own account then says "
                 f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
             )
+            self.diagnosis = "the budget is not enforced: the account is kept, and nothing stops"
 
 
 class BudgetAsking(Watched):
