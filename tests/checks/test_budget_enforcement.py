@@ -21,7 +21,7 @@ from dpassay.verifiers.claim import PrivacyClaim, parse_claim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 GNMAX = NoisyArgmax(Gaussian(10.0))
 
@@ -389,3 +389,13 @@ def test_exhaustion_in_the_statistical_checks_is_no_failure() -> None:
 
     report = verify(InProcessTarget(spent_at_once), claim(), seed=0)
     assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_error_that_speaks_of_a_budget_names_the_exception() -> None:
+    """Whoever raises another exception is told which one ends a budget."""
+
+    def ends(histogram, size):
+        raise RuntimeError("budget exhausted")
+
+    with pytest.raises(TargetError, match=r"raise dpassay\.reference\.BudgetExhausted"):
+        InProcessTarget(ends).ask(np.array([1, 2, 3]), 1)
