@@ -289,3 +289,23 @@ def test_a_claim_in_python_is_held_to_its_scope_too() -> None:
     """Read from a file or handed over as a table: no claim names histograms of another one."""
     with pytest.raises(ClaimError, match=r"privacy\.scope: nowhere\.csv: No such file"):
         claim(privacy=privacy(scope="nowhere.csv"))
+
+
+class RightAtPowersOfTwo:
+    """Charges a quarter of the cost at the orders between powers of two."""
+
+    def sample(self, histogram, size):
+        return np.zeros(size, dtype=np.int64)
+
+    def rdp(self, histogram, orders):
+        powers = np.isclose(np.log2(orders) % 1.0, 0.0) | (orders == 1.5)
+        return np.where(powers, 1.0, 0.25) * orders / 100
+
+
+def test_orders_between_powers_of_two_are_charged() -> None:
+    """Orders 1.5 and powers of two alone pass an accountant that is right at these alone."""
+    made = claimed("gaussian:10", classes=3, teachers=50)
+    check = AccountantSoundness(make_plan(made, 0))
+    assert check.run(InProcessTarget(RightAtPowersOfTwo())) is None
+    assert check.proved is not None
+    assert check.proved.order in (3.0, 6.0, 10.0, 20.0, 48.0, 100.0)

@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 from runs import claimed, result
 
-from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
+from dpassay.reference import BudgetExhausted, Gaussian, Laplace, NoisyArgmax
+from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.ledger import Ledger
+from dpassay.reference.numbers import families
+from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.checks import BudgetEnforcement
+from dpassay.verifiers.checks.budget_by_query import BudgetByQuery
 from dpassay.verifiers.checks.budget_histograms import costliest
 from dpassay.verifiers.claim import PrivacyClaim, parse_claim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
 from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 GNMAX = NoisyArgmax(Gaussian(10.0))
 
@@ -28,8 +32,8 @@ claim = partial(claimed, "gaussian:10", classes=3, teachers=50, privacy=PRIVACY,
 class Deployment:
     """GNMax behind a ledger."""
 
-    def __init__(self, path, budget=1.0):
-        self.ledger = Ledger(path, GNMAX, delta=1e-5, budget=budget)
+    def __init__(self, path, budget=1.0, delta=1e-5):
+        self.ledger = Ledger(path, GNMAX, delta=delta, budget=budget)
         self.rng = np.random.default_rng(0)
 
     def sample(self, histogram, size):
@@ -118,6 +122,124 @@ def test_where_too_far_is_has_an_end() -> None:
     unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
     check = BudgetEnforcement(claim().model_copy(update={"privacy": unchecked}))
     assert "cannot be proved exceeded" in check.run(InProcessTarget(Spending([0, 1, 2])))
+
+
+@pytest.mark.parametrize("delta", [1e-16, 1e-20])
+def test_an_account_of_a_tiny_delta_does_not_rise(enforced, tmp_path, delta) -> None:
+    """Below 1e-14 a floor above the claimed delta would make every correct account rise."""
+    deployment = Deployment(tmp_path / "ledger", budget=4.0, delta=delta)
+    check = enforced(deployment, claim(privacy=PRIVACY | {"delta": delta, "epsilon": 4.0}))
+    assert check.verdict is Verdict.PASS, check.violation
+    assert check.answered > 0
+
+
+class ByNumber:
+    """Answers so many queries; `cost(k)` is what it says that k answers cost at the claimed delta.
+
+    Of other deltas its account says nothing.
+    """
+
+    def __init__(self, mechanism, most, cost, delta=1e-5):
+        self.mechanism, self.most, self.cost, self.delta = mechanism, most, cost, delta
+        self.given = 0
+        self.rng = np.random.default_rng(0)
+
+    def sample(self, histogram, size):
+        if self.given + size > self.most:
+            raise BudgetExhausted("spent")
+        self.given += size
+        return self.mechanism.sample(histogram, size, self.rng)
+
+    def spent(self, delta):
+        if delta != self.delta:
+            raise ValueError(f"expected delta = {self.delta}")
+        return self.cost(self.given)
+
+
+def exactly_gaussian(answers):
+    """Epsilon of k answers of `gaussian:40`: one Gaussian mechanism that moves by sqrt(2 k)."""
+    return move_epsilon(families.Gaussian(40.0), math.sqrt(2 * answers), 1e-5) if answers else 0.0
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(195, Verdict.PASS), (275, Verdict.FAIL)])
+def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
+    """A limit by Rényi costs alone, 168, fails a correct account of 195 answers; exact costs of the
+    votes asked allow 264 of them."""
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}
+    assert exactly_gaussian(195) <= 1.97 < exactly_gaussian(196)
+
+    def cost(answers):
+        return min(exactly_gaussian(answers), 1.97)
+
+    deployment = ByNumber(NoisyArgmax(Gaussian(40.0)), most, cost)
+    check = enforced(deployment, claimed("gaussian:40", privacy=privacy))
+    assert check.verdict is verdict, check.violation
+    if verdict is Verdict.PASS:
+        assert check.by_query.sound == 168
+        assert check.by_query.exactly_gaussian == 195
+        assert "more than the claim's queries = 168" in check.finding().warning
+    else:
+        said = "more than the 264 that epsilon 1.97 allows by the exact Rényi cost of these votes"
+        assert said in check.violation
+
+
+def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:
+    """Two answers at 4 each are within 8; no order gives Rényi costs that say so."""
+    privacy = {"epsilon": 8.0, "delta": 1e-9, "queries": 1}
+    lnmax = claimed("laplace:0.5", "lnmax", classes=3, teachers=50, privacy=privacy)
+    alone = query_cost([26, 24, 0], lnmax.mechanism.mechanism(), ORDERS, "data-independent")
+    assert to_epsilon(ORDERS, 2 * alone, 1e-9).epsilon > 8.0
+    deployment = ByNumber(NoisyArgmax(Laplace(0.5)), 2, lambda answers: 4.0 * answers, 1e-9)
+    assert BudgetByQuery(lnmax).sound == 2
+    run = enforced(deployment, lnmax)
+    assert run.verdict is Verdict.PASS, run.violation
+
+
+def by_queries(answers):
+    """Epsilon of k answers of `gaussian:40` by Rényi costs."""
+    costs = answers * ORDERS / 1600
+    return to_epsilon(ORDERS, costs, 1e-5).epsilon if answers else 0.0
+
+
+class SecretlyRenewing(ByNumber):
+    """After 100 refused calls, as many answers again, which it does not charge."""
+
+    refused, extra = 0, 0
+
+    def sample(self, histogram, size):
+        if self.extra >= size:
+            self.extra -= size
+            return self.mechanism.sample(histogram, size, self.rng)
+        try:
+            return super().sample(histogram, size)
+        except BudgetExhausted:
+            self.refused += 1
+            self.extra = self.most if self.refused == 100 else 0
+            raise
+
+
+class FewAsOne(ByNumber):
+    """Calls for 2 to 6 labels are charged as calls for one."""
+
+    def sample(self, histogram, size):
+        super().sample(histogram, 1 if 2 <= size <= 6 else size)
+        return self.mechanism.sample(histogram, size, self.rng)
+
+
+@pytest.mark.parametrize(
+    ("broken", "words", "cause"),
+    [
+        (SecretlyRenewing, "it answered 312 queries of", "the budget is not enforced"),
+        (FewAsOne, "spent said epsilon", "calls for a few labels are charged as calls for fewer"),
+    ],
+)
+def test_faults_of_other_calls_than_single_and_large_ones(enforced, broken, words, cause) -> None:
+    """Who stops at the third refusal, or asks single labels and large calls alone, sees neither."""
+    privacy = {"epsilon": 1.97, "delta": 1e-5, "queries": 168}
+    deployment = broken(NoisyArgmax(Gaussian(40.0)), 168, by_queries)
+    check = enforced(deployment, claimed("gaussian:40", privacy=privacy))
+    assert words in check.violation
+    assert check.finding().diagnosis == cause
 
 
 class Renewing(Deployment):
@@ -267,3 +389,13 @@ def test_exhaustion_in_the_statistical_checks_is_no_failure() -> None:
 
     report = verify(InProcessTarget(spent_at_once), claim(), seed=0)
     assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_error_that_speaks_of_a_budget_names_the_exception() -> None:
+    """Whoever raises another exception is told which one ends a budget."""
+
+    def ends(histogram, size):
+        raise RuntimeError("budget exhausted")
+
+    with pytest.raises(TargetError, match=r"raise dpassay\.reference\.BudgetExhausted"):
+        InProcessTarget(ends).ask(np.array([1, 2, 3]), 1)

@@ -168,9 +168,10 @@ class Budgeted:
         times: float = 1.0,
         free: str = "",
         at: Callable[[float], float] = float,
+        delta: float = 1e-6,
     ) -> None:
         self.most, self.times, self.free, self.at = most, times, free, at
-        self.answers = 0
+        self.answers, self.delta = 0, delta
 
     def _epsilon(self, answers: int, delta: float) -> float:
         return move_epsilon(Gaussian(3.0), math.sqrt(answers), delta) if answers else 0.0
@@ -179,7 +180,7 @@ class Budgeted:
         answers = self.answers + size
         if self.free == "empty inputs" and not counts.any():
             answers = self.answers
-        if self.times * self._epsilon(answers, 1e-6) > self.most:
+        if self.times * self._epsilon(answers, self.delta) > self.most:
             raise BudgetExhausted
         self.answers = answers
         return np.zeros((size, counts.size))
@@ -214,6 +215,17 @@ def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
     assert (found.verdict, words in found.finding.message) == (verdict, True), found.finding
+
+
+@pytest.mark.parametrize("delta", [1e-16, 1e-20])
+def test_an_account_of_a_tiny_delta_does_not_rise(delta: float) -> None:
+    """Below 1e-14 a floor above the claimed delta would make every correct account rise."""
+    claim = claimed(GAUSSIAN + PRIVATE.format(6.0, 3).replace("1e-6", f"{delta:g}"))
+    assert claim.privacy is not None
+    deployment = Budgeted(most=6.0, delta=delta)
+    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
+    assert found.verdict is Verdict.PASS, found.finding
+    assert deployment.answers > 0
 
 
 class OfDivergences(Budgeted):

@@ -272,12 +272,12 @@ def half_the_charge(seed: int) -> Any:
 
 
 @shelf.makes(
-    "seven-tenths-of-the-charge",
-    "Each answer is charged 0.7 of its cost, which is above what any pair certainly costs.",
+    "six-tenths-of-the-charge",
+    "Each answer is charged 0.6 of its cost: no analysis allows the 478 answers.",
     **METERING,
 )
-def seven_tenths_of_the_charge(seed: int) -> Any:
-    return metered(seed, charged=0.7)
+def six_tenths_of_the_charge(seed: int) -> Any:
+    return metered(seed, charged=0.6)
 
 
 @shelf.makes(

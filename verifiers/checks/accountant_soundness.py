@@ -20,7 +20,10 @@ from .base import Finding, Outcome, Site, Unseeing, refuting
 from .resembling_charges import resembled
 from .spec import CheckSpec, Phase, lacks_nothing
 
-CHARGED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
+_SEARCHED = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
+CHARGED_ORDERS = tuple(sorted((*_SEARCHED, 3.0, 6.0, 10.0, 20.0, 48.0, 100.0)))
+"""Those at which costliest pairs are searched, and others between them that accountants use."""
+
 _CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
 _CLEARLY = 1.001  # of the charge: less is not worth the enclosures
 _ROUNDING = 1e-12  # nats: below, a divergence in floating point may be nothing but its error
@@ -103,7 +106,7 @@ class AccountantSoundness(Unseeing):
                 yield np.array(stream.histogram, dtype=np.int64)
         if self.plan.claim.given:
             return  # nothing else is asked
-        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, CHARGED_ORDERS)
+        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, _SEARCHED)
         costly = [*worst.here, *worst.there]
         # flipped too: an accountant may take the first class for the leader
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:
@@ -140,8 +143,9 @@ class AccountantSoundness(Unseeing):
         """What was found, once `run` has gone through."""
         if self.proved is None:
             return Finding(
-                f"{self.charges} charges cover the exact cost of every neighbour at orders "
-                f"{CHARGED_ORDERS[0]:g} to {CHARGED_ORDERS[-1]:g}"
+                f"{self.charges} charges cover the exact cost of every neighbour at "
+                f"{len(CHARGED_ORDERS)} orders between {CHARGED_ORDERS[0]:g} and "
+                f"{CHARGED_ORDERS[-1]:g}"
             )
         pair = self.proved
         share = (

@@ -105,12 +105,14 @@ class Account:
         """What it says at the root of the claimed delta, at that delta and at its square.
 
         None of a delta at which it says nothing: it was claimed for one. From the largest on, so
-        that what others ask meanwhile does not look like a rise.
+        that what others ask meanwhile does not look like a rise. A claimed delta for which floating
+        point has no digits is itself the smallest.
         """
         if self.now is None or self.delta == 0:
             return []
         said = []
-        for delta in (self.delta**0.5, self.delta, max(self.delta**2, _LEAST_DELTA)):
+        smallest = max(self.delta**2, min(self.delta, _LEAST_DELTA))
+        for delta in sorted({self.delta**0.5, self.delta, smallest}, reverse=True):
             try:
                 said.append((delta, checked_spent(target.spent(delta), delta)))
             except (NotOffered, Refused, TargetError, BudgetExhausted):

@@ -12,12 +12,21 @@ from .budget_account import Account, AskedHistogram
 AGAIN = 3
 """Times in a row that it must say that its budget is spent: it may renew it."""
 
+LONG_AGAIN = 200
+"""Times in a row at the end: it may renew it in secret, once enough calls were refused."""
+
+_LINGER = 30.0  # seconds after which that is enough, of a target whose calls are slow
+
 SECONDS = 600.0
 """After which no more is asked."""
 
 IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
 """What is wrong with an account whose one figure is too small at a smaller delta."""
 
+SEVERAL = (2, 3, 4, 5, 6)
+"""Labels of a call, by which an account may charge as one what are several."""
+
+_UNDERCHARGED = "the account charges less than the answers certainly cost"
 _LARGE = 50  # labels, for blocks by which calls may be charged
 
 
@@ -34,7 +43,7 @@ class Watched:
         self.answered = 0
         self.constant = False
         self.violation: str | None = None
-        self.diagnosis = "the budget is not enforced, or not kept"
+        self.diagnosis = "the budget is not enforced"
         self._until = monotonic() + SECONDS
 
     def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
@@ -57,22 +66,32 @@ class Watched:
         """Whether there is time to ask more."""
         return monotonic() < self._until
 
+    def insists(self, refused: int, since: float, again: int) -> bool:
+        """Whether to go on after so many calls in a row were refused; since: of the first, or now.
+
+        All but the first few calls are left out where they take too long.
+        """
+        return refused < min(AGAIN, again) or (refused < again and monotonic() < since + _LINGER)
+
     def reopened(self, target: Target) -> None:
         """Looks at the account of a new life."""
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
+            self.diagnosis = "the account is forgotten when the deployment is restarted"
 
     def looked(self, target: Target) -> None:
         """Looks at the account after answers: it may fall, or say more than is claimed."""
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell {fell}"
+            self.diagnosis = "the account is not kept: what was spent is forgotten"
         elif self.account.exceeds:
             self.violation = (
                 f"it answered {self.answered:,} queries, although its own account then says "
                 f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
             )
+            self.diagnosis = "the budget is not enforced: the account is kept, and nothing stops"
 
 
 class BudgetAsking(Watched):
@@ -89,15 +108,25 @@ class BudgetAsking(Watched):
         self.asked = self.calls = 0
         self.uncharged: AskedHistogram | None = None  # what moved the account not at all
 
-    def until_spent(self, target: Target, kind: AskedHistogram, size: int, most: int) -> bool:
-        """Calls for `size` until `most` labels were asked; True where the budget was spent."""
-        exhausted, kind.before = 0, self.account.now if kind.asked == 0 else kind.before
-        while self.violation is None and kind.asked < most and exhausted < AGAIN and self.in_time:
-            answered = self._ask(target, kind, min(size, most - kind.asked))
-            exhausted = 0 if answered else exhausted + 1
+    def until_spent(
+        self, target: Target, kind: AskedHistogram, size: int, most: int, again: int = AGAIN
+    ) -> bool:
+        """Calls for `size` until `most` labels were asked; True where the budget was spent.
+
+        again: calls in a row that must be refused.
+        """
+        kind.before = self.account.now if kind.asked == 0 else kind.before
+        refused, since = 0, monotonic()
+        while self.violation is None and kind.asked < most and self.in_time:
+            if not self.insists(refused, since, again):
+                break
+            if self._ask(target, kind, min(size, most - kind.asked)):
+                refused, since = 0, monotonic()
+            else:
+                refused += 1
         if self.violation is None and kind.answered and self.in_time:
             self._judge_at_other_deltas(target, kind)
-        return exhausted == AGAIN
+        return refused >= min(AGAIN, again)
 
     def diagnose(self, target: Target, other: AskedHistogram) -> None:
         """Tells answers that are free from histograms, and from calls for one label, that are."""
@@ -113,6 +142,22 @@ class BudgetAsking(Watched):
         except (BudgetExhausted, Refused, TargetError):
             return  # what was found stands without it
         self.diagnosis = f"answers{of} are not charged"
+
+    def diagnose_few(self, target: Target, kind: AskedHistogram) -> None:
+        """Tells calls for a few labels that are charged as one from charges that are too low."""
+        if self.diagnosis != _UNDERCHARGED or self.account.now is None:
+            return
+        said = [self.account.now]
+        try:
+            for size in (1, SEVERAL[-1]):
+                self._labels(target.ask(kind.votes, size), kind, size)
+                self.account.look(target, self.answered)
+                said.append(self.account.now)
+        except (BudgetExhausted, Refused, TargetError):
+            return  # what was found stands without it
+        one, several = said[1] - said[0], said[2] - said[1]
+        if 0.0 < several < 0.5 * SEVERAL[-1] * one:
+            self.diagnosis = "calls for a few labels are charged as calls for fewer"
 
     def _moves(self, target: Target, kind: AskedHistogram, size: int) -> bool:
         """Whether a call moves the account."""
@@ -181,5 +226,5 @@ class BudgetAsking(Watched):
             f"{named(proof.there)}, by counting labels {list(proof.labels)} "
             f"({proof.least:,} or more of {proof.times:,})"
         )
-        self.diagnosis = "the account charges less than the answers certainly cost"
+        self.diagnosis = _UNDERCHARGED
         self.uncharged = kind if claimed and spent == kind.before else None

@@ -11,7 +11,7 @@ from ..reaching import open_claimed
 from ..targets import Refused, Target
 from .base import Finding, Outcome, Site, Unseeing
 from .budget_account import AskedHistogram
-from .budget_asking import SECONDS, BudgetAsking
+from .budget_asking import LONG_AGAIN, SECONDS, SEVERAL, BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
@@ -21,6 +21,7 @@ _BATCHES = 20  # calls until answers to a histogram have certainly cost too much
 _SINGLES = 32  # calls for one label of a histogram, while the account stands still
 _FEW = 40  # answers that a sound account allows: too few for histograms of every kind
 _CALLS = 2_000  # for few labels each, once larger calls are refused
+_IN_SEVERAL = 4  # part of the answers that cost too much that calls for a few labels ask
 _FAR = 10**5  # answers to other histograms than the costliest, at most
 _SPARE = 1.05  # of the answers that cost too much: proofs may take some more
 _PATIENCE = 3  # times the labels that so many answers should take, where some are refused
@@ -31,8 +32,9 @@ class BudgetEnforcement(Unseeing):
     """Asks until the deployment stops, or can be proved to go too far or to charge too little.
 
     First single labels of histograms of each kind, from clear leads to the costliest, then the
-    costliest in larger calls, in single ones, the other kinds, and the costliest after a restart.
-    Of a claim about a file of histograms, those alone, and as often one as another stands there.
+    costliest in calls for a few labels, in larger and in single ones, the other kinds, and the
+    costliest after a restart. Of a claim about a file of histograms, those alone, and as often one
+    as another stands there.
     Too far is where the answers to one histogram have cost more than the claim, too little where
     they have cost more than `spent` says, by bounds in ball arithmetic. Nor may `spent` fall,
     exceed the claim, fall when the deployment is restarted, or rise with delta. Where nothing is
@@ -94,6 +96,8 @@ class BudgetEnforcement(Unseeing):
         others = [self._asked(cost, cost.answers_beyond(self.privacy.epsilon)) for cost in kinds]
         self._ask_singly(target, [*others, worst])
         self.asking.diagnose(target, worst)
+        if self.violation is None:
+            self._ask_severally(target, worst)
         self._ask_worst(target, worst, most)
         if worst.asked >= most:
             return f"it refused all but {worst.answered:,} of {worst.asked:,} queries, and went on"
@@ -137,6 +141,16 @@ class BudgetEnforcement(Unseeing):
         if self.asking.until_spent(target, worst, max(1, self.limit // _BATCHES), most):
             few = max(1, (self.limit - worst.answered) // _CALLS)
             self.asking.until_spent(target, worst, few, most)
+            self.asking.until_spent(target, worst, 1, most, LONG_AGAIN)
+
+    def _ask_severally(self, target: Target, worst: AskedHistogram) -> None:
+        """Calls for a few labels each, early: a fault of theirs is then most of what is charged."""
+        most = self.limit // _IN_SEVERAL
+        while self.violation is None and worst.asked + sum(SEVERAL) <= most:
+            for size in SEVERAL:
+                if self.asking.until_spent(target, worst, size, worst.asked + size):
+                    return
+        self.asking.diagnose_few(target, worst)
 
     def _ask_scope(self, target: Target) -> str | None:
         """Passes through the file: one query of each histogram alone, then the rest of them."""

@@ -17,7 +17,7 @@ from .workers import over_workers, working
 @click.option(
     "--counts", metavar="N0,N1,...", help="How often each label came, in place of LABELS."
 )
-@click.option("--id", "key", metavar="ID", help="The input of LABELS that is read.")
+@click.option("--id", "keys", metavar="ID", multiple=True, help="The input of LABELS that is read.")
 @click.option("--noise", required=True, metavar="SPEC", help="Of the votes, such as gaussian:40.")
 @click.option("--teachers", required=True, type=Whole(1, 10**9), help="Votes in all.")
 @click.option("--classes", type=Whole(2, 1000), help="More than the labels seen.")
@@ -35,7 +35,7 @@ def reconstruct(
     *,
     labels: tuple[str, ...],
     counts: str | None,
-    key: str | None,
+    keys: tuple[str, ...],
     noise: str,
     teachers: int,
     classes: int | None,
@@ -55,6 +55,9 @@ def reconstruct(
     """
     if counts is not None and (labels or classes is not None):
         fail("--counts stands for LABELS and --classes: give one or the other")
+    if len(keys) > 1:
+        fail(f"--id: one input is read at a time, and {len(keys)} are named")
+    key = keys[0] if keys else None
     if counts is not None and key is not None:
         fail("--id chooses rows of LABELS: --counts has none")
     if counts is None and not labels and (sys.stdin is None or sys.stdin.isatty()):

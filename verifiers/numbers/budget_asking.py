@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from ...reference import BudgetExhausted
@@ -39,10 +40,17 @@ class NumbersBudgetAsking(Watched):
         super().__init__(claim.privacy)
         self.claim, self.pair, self.limit = claim, pair, 0
 
-    def until_spent(self, target: Target, asked: AskedInput, size: int, most: int) -> bool:
-        """Calls for `size` until `most` releases of the input; True where the budget was spent."""
-        exhausted = 0
-        while self.violation is None and asked.answered < most and exhausted < AGAIN:
+    def until_spent(
+        self, target: Target, asked: AskedInput, size: int, most: int, again: int = AGAIN
+    ) -> bool:
+        """Calls for `size` until `most` releases of the input; True where the budget was spent.
+
+        again: calls in a row that must be refused.
+        """
+        exhausted, since = 0, monotonic()
+        while self.violation is None and asked.answered < most:
+            if not self.insists(exhausted, since, again):
+                break
             if not self.in_time:
                 return False
             wanted = min(size, most - asked.answered)
@@ -51,14 +59,14 @@ class NumbersBudgetAsking(Watched):
             except BudgetExhausted:
                 exhausted += 1
                 continue
-            exhausted = 0
+            exhausted, since = 0, monotonic()
             self.claim.release.shaped(reply, asked.values, wanted)
             asked.answered += wanted
             self.answered += wanted
             self._judge(target, asked)
         if self.violation is None and asked.answered:
             self._judge_at_other_deltas(target, asked)
-        return exhausted == AGAIN
+        return exhausted >= min(AGAIN, again)
 
     def cost(self, releases: int, delta: float | None = None) -> float:
         """Epsilon that so many releases of one input certainly cost, from below.

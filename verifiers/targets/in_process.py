@@ -97,6 +97,8 @@ class InProcessTarget:
                 raise Refused(str(error)) from None
             raised = f"{type(error).__name__}: {error}".splitlines()[0]
             hint = f": the {word} given is read-only, copy it" if written_to else ""
+            if "budget" in str(error).lower():
+                hint = ": raise dpassay.reference.BudgetExhausted where the budget is spent"
             raise CallError(call, f"raised {raised}{hint}") from error
         if not _alike(given, make()):
             raise CallError(call, f"changed the {word} it was given")

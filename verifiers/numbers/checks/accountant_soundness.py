@@ -79,8 +79,8 @@ class AccountantSoundness:
             nothing = Finding("the target refuses to charge for every input")
             return Outcome(Verdict.NOT_APPLICABLE, nothing)
         message = (
-            f"{charges} charges cover the cost of the farthest neighbour at orders "
-            f"{CHARGED_ORDERS[0]:g} to {CHARGED_ORDERS[-1]:g}"
+            f"{charges} charges cover the cost of the farthest neighbour at "
+            f"{len(CHARGED_ORDERS)} orders between {CHARGED_ORDERS[0]:g} and {CHARGED_ORDERS[-1]:g}"
         )
         return Outcome(Verdict.PASS, Finding(message))
 

@@ -6,7 +6,7 @@ from ....reference.accounting.adjacency import Adjacency
 from ....reference.clock import OutOfTime
 from ....reference.searches import last_from_zero
 from ...checks.base import Finding, Outcome
-from ...checks.budget_asking import SECONDS
+from ...checks.budget_asking import LONG_AGAIN, SECONDS
 from ...checks.spec import NO_PRIVACY
 from ...findings.verdict import Verdict
 from ...reaching import open_claimed
@@ -136,6 +136,7 @@ class BudgetEnforcement:
         if asking.until_spent(target, worst, size, most):
             few = max(1, (asking.limit - worst.answered) // _CALLS)
             asking.until_spent(target, worst, few, most)
+            asking.until_spent(target, worst, 1, most, LONG_AGAIN)
 
     def _outcome(self, asking: NumbersBudgetAsking) -> Outcome:
         if asking.violation is not None:
