@@ -21,6 +21,7 @@ from .certified import below
 _DIGITS = 60
 _FINE = 100.0  # steps of the grid of scores in a standard deviation of the sum, at least
 _STEPS = 3.0  # and in the largest log-ratio
+_SCORES = 1e4  # the highest score, at most: rare outcomes may tell far more than all others do
 _REACH = 24.0  # standard deviations that a transform holds
 _ROUNDING = 1e-12  # of a transform: rarer sums are not looked at
 _ZERO = 1e-300  # a kind may have no part of some frequency
@@ -47,6 +48,9 @@ def sum_test(log_p: Matrix, log_q: Matrix, times: Vector, delta: float) -> SumTe
     None where the two sides are alike, or nothing is shown.
     """
     p = np.exp(log_p)
+    # every event of all answers differs by at most this much between the two sides
+    if float((times * np.abs(p - np.exp(log_q)).sum(-1)).sum()) / 2.0 <= delta:
+        return None
     with np.errstate(invalid="ignore"):
         ratios = np.where(p > 0.0, log_p - log_q, 0.0)
     ratios = np.clip(ratios, -50.0, 50.0)
@@ -55,7 +59,7 @@ def sum_test(log_p: Matrix, log_q: Matrix, times: Vector, delta: float) -> SumTe
     largest = float(np.abs(ratios).max(initial=0.0))
     if not deviation > 0.0:
         return None
-    step = min(deviation / _FINE, largest / _STEPS)
+    step = max(min(deviation / _FINE, largest / _STEPS), largest / _SCORES)
     scores = np.rint(ratios / step).astype(np.int64)
     centre = round(float((times[:, None] * p * scores).sum()))
     size = 1 << math.ceil(math.log2(2.0 * _REACH * deviation / step + 4.0 * np.abs(scores).max()))

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from small import small_claim
 
 from dpassay.reference.accounting.analyses import query_cost
+from dpassay.reference.accounting.composed import sum_test
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.error_budget import SHARES
@@ -135,3 +136,13 @@ def test_what_does_not_apply_is_one_line(tmp_path) -> None:
     assert sum(line.startswith("not-applicable") for line in told.splitlines()) == 1
     report = json.loads(CliRunner().invoke(commands, ["verify", *files, "--json"]).stdout)
     assert [found["id"] for found in report["checks"]] == list(SHARES)
+
+
+def test_clear_winners_cost_nothing_that_can_be_shown() -> None:
+    """Catches a grid of 2^35 sums, for outcomes too rare to count and far more telling than all."""
+    mechanism = small_claim().mechanism.mechanism()
+    assert certain_total(mechanism, {(1000, 0, 0, 0): 300}, 1e-5, 5.0).epsilon == 0.0
+    rare = np.log([[1e-10, 1.0 - 1e-10]]), np.log([[1e-14, 1.0 - 1e-14]])
+    found = sum_test(*rare, np.array([1.0]), 1e-12)
+    assert found is not None
+    assert np.abs(found.scores).max() <= 10_000
