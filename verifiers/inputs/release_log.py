@@ -218,8 +218,10 @@ class RowReader:
         lowest = REFUSAL if self.may_refuse else 0
         if not lowest <= row.label < self.classes:
             refusals = f", or {REFUSAL} for a refusal" if self.may_refuse else ""
+            counted = "; are classes counted from 1?" if row.label == self.classes else ""
             raise LogError(
                 f"{place}: label {str(row.label)[:60]}: expected 0 to {self.classes - 1}{refusals}"
+                f"{counted}"
             )
         if row.time is not None:
             if self.last_time is not None and row.time < self.last_time:

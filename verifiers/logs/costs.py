@@ -47,6 +47,7 @@ class Costs:
         self.asked, self.charging = Asked.nothing(), Asked.nothing()
         self.charged = 0.0
         self.rows_charged = 0
+        self._from_the_first = True  # whether every row so far says what was charged
 
     def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
         """The rows themselves, each counted."""
@@ -54,7 +55,10 @@ class Costs:
         for row in rows:
             if not (caching and row.histogram in self.asked.times):
                 self.asked.add(row)
-            if row.charged is not None:
+            if row.charged is None:
+                # what came before is paid for: later charges are less, as epsilon grows ever slower
+                self._from_the_first = False
+            elif self._from_the_first:
                 self.charged += row.charged
                 self.rows_charged += 1
                 if not (caching and row.histogram in self.charging.times):
@@ -74,7 +78,9 @@ class Costs:
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
-            said = "no row says what was charged"
+            said = (
+                "the first row does not say what was charged, and an account is judged from there"
+            )
             return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, said)
         total = charges_cost(self.claim, privacy, self.charging, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
@@ -87,7 +93,9 @@ class Costs:
         if total.epsilon > self.charged:
             message = f"{said}: {_unproved(total)}"
             return CheckResult(CHARGES, Verdict.INCONCLUSIVE, message, self.rows_charged)
-        message = f"{said}, no less than what they are known to cost, {total.epsilon:.4g}"
+        message = (
+            f"{said}, no less than the {total.epsilon:.4g} that they cost by the best test found"
+        )
         return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
 
 
@@ -138,7 +146,8 @@ def _privacy(
     if total.epsilon > privacy.epsilon:
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
         return CheckResult(PRIVACY, Verdict.INCONCLUSIVE, message, rows)
-    message = f"{finding.message}; the queries of this log are known to cost {total.epsilon:.4g}"
+    cost = f"the queries of this log cost about {total.epsilon:.4g} by the best test found"
+    message = f"{finding.message}; {cost}"
     return CheckResult(PRIVACY, Verdict.PASS, message, rows)
 
 

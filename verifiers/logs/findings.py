@@ -19,6 +19,7 @@ from .laws import EXPONENTS
 _MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
 _ASKS = "a log is judged, and nothing is asked"
 _BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
+_FEW = 0.01  # of the rows, whose histogram came before: of so few, kept answers do not show
 
 
 def log_results(
@@ -162,8 +163,13 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if evidence.claim.mechanism.caching:
         message = f"{evidence.asked - evidence.rows:,} answers were given again, each as before"
         return CheckResult(name, Verdict.PASS, message, evidence.asked)
-    if copies.repeated == 0:
-        return CheckResult(name, Verdict.NOT_APPLICABLE, "no histogram comes twice in the log")
+    if copies.repeated <= _FEW * evidence.rows:
+        said = "no" if copies.repeated == 0 else "hardly any"
+        message = (
+            f"{said} histogram comes twice in the log, so that kept answers cannot show; no noise "
+            "is shared with up to 16 rows before, or with another worker, client or call"
+        )
+        return CheckResult(name, Verdict.NOT_APPLICABLE, message)
     weight = np.log(COPIED) + np.log(0.5) + copies.log_kept_weight
     wanted = np.array(evidence.thresholds[name] - weight)
     lacking = float(_lacking(copies.missed, wanted, evidence.rows))
@@ -173,7 +179,7 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     message = (
         "no copies of the label before of the same histogram, of the row before or of the same "
         "worker, and no noise of up to 16 rows before or of another worker, client or call; with "
-        "probability 0.99 answers that are kept would show"
+        "probability 0.99 an answer that is the one before of its histogram would show"
     )
     return _judged(evidence, name, Verdict.PASS, message)
 
