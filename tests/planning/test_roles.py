@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from dpassay.verifiers.claim import parse_claim
@@ -48,3 +49,11 @@ def test_streams_that_tell_the_scale_come_first() -> None:
     with pytest.raises(ValueError, match="come before"):
         Plan(claim, streams, (), {}, (), traffic)
     assert Plan(claim, streams[::-1], (), {}, (), traffic).deep == 1
+
+
+def test_a_refusal_is_no_clear_winner() -> None:
+    """Twins are compared by their answers: catches a base that is refused 99 times in 100."""
+    screen = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:50"}
+    made = make_plan(parse_claim({"mechanism": GNMAX | screen}), 9)
+    base = made.twins["shift-invariance"].base
+    assert np.exp(made.log_q[base, -1]) < 0.1

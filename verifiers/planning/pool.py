@@ -66,12 +66,13 @@ class Pool:
         return cheap if cheap.any() else usable
 
     def clear_winner(self) -> tuple[Histogram, float]:
-        """One outcome of probability near 0.99, where small changes of law show soonest.
+        """One label of probability near 0.99, where small changes of law show soonest.
 
-        Outcomes with P > 0.9 are preferred, however near 0.99 another is: never a tie, where there
+        Labels with P > 0.9 are preferred, however near 0.99 another is: never a tie, where there
         is a choice. Votes are then moved between the leader and the runner-up to come nearer still.
         """
-        at, _ = nearest_to_clear(self.log_q)
+        labels = slice(self.claim.classes)  # a refusal is no winner
+        at, _ = nearest_to_clear(self.log_q[:, labels])
         votes = self.histograms[at]
         order = np.argsort(-votes, kind="stable")
         most = np.sum(votes[order[:2]])
@@ -81,7 +82,7 @@ class Pool:
         near[:, order[0]] += moved
         near[:, order[1]] = most - near[:, order[0]]
         log_q = self.claim.mechanism().log_probabilities(near.astype(np.float64))
-        best, chance = nearest_to_clear(np.asarray(log_q))
+        best, chance = nearest_to_clear(np.asarray(log_q)[:, labels])
         return near[best], chance
 
     def probes(self, faults: Sequence[Fault]) -> list[Histogram]:
