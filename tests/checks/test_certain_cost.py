@@ -158,17 +158,18 @@ def test_free_single_queries_are_found_without_an_account(enforced) -> None:
     [
         (287, 1.0, Verdict.PASS, None),
         (200, 1.0, Verdict.PASS, "alone, more than the claim's queries = 200"),
-        (287, 0.7, Verdict.FAIL, "more than the claim's queries = 287, and more than the 287"),
-        (410, 0.7, Verdict.PASS, "more than the 287 that the data-independent analysis allows"),
+        (287, 0.6, Verdict.FAIL, "more than the claim's queries = 287"),
+        (287, 0.7, Verdict.PASS, "more than the claim's queries = 287"),
     ],
-    ids=["as claimed", "more than claimed", "too many", "claimed, and too many"],
+    ids=["as claimed", "more than claimed", "too many", "as many as the exact cost allows"],
 )
 def test_the_number_of_answers_is_held_to_the_claim(
     enforced, queries, charged, verdict, words
 ) -> None:
-    """A proof begins at 530 answers: what charges 0.7 of an answer stopped before, unaccused.
+    """A proof begins at 530 answers: what charges 0.6 of an answer stopped before, unaccused.
 
-    More answers than claimed are none of the account's faults where an analysis covers them.
+    More answers than claimed are none of the account's faults where an analysis covers them, the
+    exact cost of these votes among them: they are a warning.
     """
     privacy = METERED["privacy"] | {"queries": queries}
     check = enforced(metered(0, charged=charged), parse_claim(METERED | {"privacy": privacy}))
@@ -178,7 +179,6 @@ def test_the_number_of_answers_is_held_to_the_claim(
     assert said is None if words is None else words in said
     if verdict is Verdict.PASS and charged < 1.0:
         assert "it stopped after 410 answers" in found.message
-        assert "allows 287, so that it gave 1.43 times as many" in found.message
         assert "exceeds the claim from 530 on" in found.message
 
 
@@ -198,7 +198,7 @@ class Answering(Metered):
     ("at", "words", "diagnosis"),
     [
         (lambda delta: delta, None, None),
-        (lambda _: 1e-5, "spent(1e-10) said epsilon 2.54842", "ignores delta"),
+        (lambda _: 1e-5, "spent(1e-10) said epsilon", "ignores delta"),
         (lambda delta: 1e-10 / delta, "spent rises with delta", "takes delta for something else"),
     ],
     ids=["as asked", "one for all", "rising"],
