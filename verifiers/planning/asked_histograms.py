@@ -1,5 +1,7 @@
 """The histograms that a run asks, each made for what it can show."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from ...reference import Histogram
@@ -107,12 +109,13 @@ def even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
     return (even, moved) if even[0] > 0 else (even, even[::-1].copy())
 
 
-def clear_winner_of_other_total(claim: Claim, seed: int) -> Histogram:
+@lru_cache(maxsize=16)
+def clear_winner_of_other_total(mechanism: MechanismClaim, seed: int) -> Histogram:
     """A clear winner at the smallest of the other totals that allow one, else at the largest."""
     for factor in OTHER_TOTALS:
         step("candidates of other totals")
-        total = factor * claim.mechanism.teachers
-        histogram, chance = candidate_pool(claim.mechanism, total, seed).clear_winner()
+        total = factor * mechanism.teachers
+        histogram, chance = candidate_pool(mechanism, total, seed).clear_winner()
         if chance > CLEAR:
             break
     return histogram

@@ -5,6 +5,7 @@ Of each kind there is one, that on which such a fault shows soonest, by Kullback
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,12 @@ def sizes(classes: int) -> list[int]:
     return found
 
 
+@lru_cache(maxsize=16)
+def any_support(mechanism: MechanismClaim) -> tuple[Kind, ...]:
+    """`supports` of the claimed total; the last few are kept, for plans of one mechanism."""
+    return tuple(supports(mechanism))
+
+
 def supports(mechanism: MechanismClaim, pool: NDArray[np.int64] | None = None) -> Iterator[Kind]:
     """Of each size of support the histogram on which half the noise shows soonest.
 
@@ -69,18 +76,21 @@ def supports(mechanism: MechanismClaim, pool: NDArray[np.int64] | None = None) -
             yield _most_telling(mechanism, candidates, (fault,))
 
 
-def fewer_votes(mechanism: MechanismClaim) -> Iterator[Kind]:
+@lru_cache(maxsize=16)
+def fewer_votes(mechanism: MechanismClaim) -> tuple[Kind, ...]:
     """Of totals below the teachers the histograms on which faults of that total show soonest.
 
     One for what goes by the total, and one for half the noise.
     """
+    found = []
     for share in SHARES_OF_TEACHERS:
         total = round(share * mechanism.teachers)
         if 0 < total < mechanism.teachers:
             few = sizes(mechanism.classes)[1:]
             candidates = np.concatenate([_composed(mechanism, total, size) for size in few])
             for faults in (tuple(faults_by_total(mechanism)), (half_the_noise(mechanism),)):
-                yield _most_telling(mechanism, candidates, faults)
+                found.append(_most_telling(mechanism, candidates, faults))
+    return tuple(found)
 
 
 def faults_by_total(mechanism: MechanismClaim) -> list[Fault]:

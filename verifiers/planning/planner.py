@@ -11,8 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...reference import Histogram
 from ...reference.clock import step
-from ..claim import Claim
+from ..claim import Claim, MechanismClaim
 from .asked_histograms import (
     clear_winner_of_other_total,
     explorers,
@@ -26,7 +27,7 @@ from .extent import FULL, Extent
 from .faults import Fault, known_faults
 from .given_inputs import GivenInputs, given_inputs
 from .kind_planner import add_kinds
-from .kinds import faults_by_total, fewer_votes, supports
+from .kinds import any_support, faults_by_total, fewer_votes, supports
 from .ladder import ladder
 from .plan import Plan
 from .pool import candidate_pool
@@ -54,7 +55,7 @@ def make_plan(
     """
     other_totals = other_totals and not claim.given  # whose votes are those of all teachers
     mechanism = claim.mechanism
-    faults = (*known_faults(mechanism), *faults_by_total(mechanism), *faults_by_teacher(claim))
+    faults = (*_faults(mechanism), *faults_by_teacher(claim))
     rng = np.random.default_rng(seed)
     planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
     if claim.given:
@@ -66,6 +67,18 @@ def make_plan(
     calls = calls_in_turn(claim, extent)
     traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
     return Plan(claim, streams, pairs, planner.twins, faults, traffic, extent)
+
+
+@lru_cache(maxsize=16)
+def _faults(mechanism: MechanismClaim) -> tuple[Fault, ...]:
+    """The faults that plans of one mechanism share."""
+    return (*known_faults(mechanism), *faults_by_total(mechanism))
+
+
+@lru_cache(maxsize=16)
+def _probes(mechanism: MechanismClaim, seed: int, faults: tuple[Fault, ...]) -> list[Histogram]:
+    """Of the candidates those on which faults show soonest, which many plans share."""
+    return candidate_pool(mechanism, mechanism.teachers, seed).probes(faults)
 
 
 def _add_any(
@@ -81,7 +94,7 @@ def _add_any(
     step("candidates")
     pool = candidate_pool(mechanism, mechanism.teachers, seed)
     step("probes")
-    planner.add_probes(pool.probes(faults), typical(mechanism, other_totals))
+    planner.add_probes(_probes(mechanism, seed, faults), typical(mechanism, other_totals))
     planner.add_opening(most_even_law(mechanism))
     planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
     planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
@@ -91,7 +104,7 @@ def _add_any(
     elif other_totals:
         planner.add_clear_anchor(Role.SMALLER_TOTAL, smaller_total(mechanism))
         planner.add_symmetries(
-            Role.OTHER_TOTAL, clear_winner_of_other_total(claim, seed), shift=True
+            Role.OTHER_TOTAL, clear_winner_of_other_total(mechanism, seed), shift=True
         )
     else:
         planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
@@ -99,7 +112,7 @@ def _add_any(
     explored = explorers(claim, seed, other_totals)
     to_come = len(explored) + len(own)
     if not mechanism.caching:  # which is asked what has the same law, under any total
-        add_kinds(planner, Role.SUPPORT, supports(mechanism), faults, to_come)
+        add_kinds(planner, Role.SUPPORT, any_support(mechanism), faults, to_come)
         if other_totals:
             add_kinds(planner, Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
     planner.add_ladder(ladder(mechanism), faults, to_come)

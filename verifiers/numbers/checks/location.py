@@ -1,11 +1,12 @@
 """`location`: releases are centred where the exact aggregate is."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....reference.arrays import Vector
+from ....reference.arrays import Matrix, Vector
 from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
@@ -34,11 +35,15 @@ class Location(Weighed):
         self.offsets = offsets
         self._none = int(np.flatnonzero(offsets == 0.0)[0])
         self._roles = [asked.role for asked in plan.inputs]
-        moved = [(self.noise.family, float(offset)) for offset in offsets]
-        self._table = np.maximum(log_tables(bins_of(self.noise), moved), _LEAST)
         self.all = np.zeros(offsets.size)
         self.inputs = {role: np.zeros(offsets.size) for role in self._roles}
         self.highest = np.full(offsets.size, -np.inf)
+
+    @cached_property
+    def _table(self) -> Matrix:
+        """Log-probabilities (o, bins) of every offset; whoever plans alone does without."""
+        moved = [(self.noise.family, float(offset)) for offset in self.offsets]
+        return np.maximum(log_tables(bins_of(self.noise), moved), _LEAST)
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""

@@ -1,10 +1,11 @@
 """`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from ....reference.arrays import Vector
+from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
 from ....reference.numbers.families import Additive
 from ...checks.base import Finding
@@ -57,12 +58,16 @@ class NoiseScale(Weighed):
         super().__init__(claim, plan)
         self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
         self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
-        self._table = log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
         self._at_once: NumberNoise | None = None
         if not self.noise.family.whole:
             every = AllScales(self.noise.family, self.evidence.factors)
             self._at_once = replace(self.noise, family=every)
         self._waiting: list[Placed] = []
+
+    @cached_property
+    def _table(self) -> Matrix:
+        """Log-probabilities (f, bins) of every scale; whoever plans alone does without."""
+        return log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""

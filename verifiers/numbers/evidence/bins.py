@@ -8,7 +8,7 @@ a float holds too coarsely, are in no bin and are left to the laws.
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -52,14 +52,14 @@ class Bins(Protocol):
         """Log-probabilities (bins,) of noise of this family plus `offset`."""
 
 
+@dataclass(frozen=True)
 class TailBins:
     """Of continuous noise: cells of probability 1/1024, and tails that halve.
 
     Cells come first, in order; then the lower tails from the widest on, then the upper ones.
     """
 
-    def __init__(self, family: Additive) -> None:
-        self.family = family
+    family: Additive
 
     @cached_property
     def log_claimed(self) -> Vector:
@@ -71,18 +71,23 @@ class TailBins:
 
     def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
         """See `Bins.log_masses`."""
-        # above an edge, down to the middle
-        shares: Vector = np.arange(1.0, INNER // 2 + 1) / INNER
-        upper = self.family.exceeded(np.asarray(np.log(shares), dtype=np.float64))
-        edges = np.concatenate([-upper, upper[-2::-1]])
+        edges, far = self._edges
         inner = _between(family, edges - offset)
-        levels: Vector = np.arange(_FIRST, _LAST + 1.0)
-        far = self.family.exceeded(-math.log(2.0) * levels)
         lower_tails = _between(family, -far - offset, falling=True)
         upper_tails = _between(family, far - offset)
         lowest = family.log_cdf(np.array([-far[-1] - offset]))
         highest = family.log_survival(np.array([far[-1] - offset]))
         return np.concatenate([inner, lower_tails, lowest, upper_tails, highest])
+
+    @cached_property
+    def _edges(self) -> tuple[Vector, Vector]:
+        """Edges of the cells, which rise, and of the upper tails, from the widest on."""
+        # above an edge, down to the middle
+        shares: Vector = np.arange(1.0, INNER // 2 + 1) / INNER
+        upper = self.family.exceeded(np.asarray(np.log(shares), dtype=np.float64))
+        levels: Vector = np.arange(_FIRST, _LAST + 1.0)
+        far = self.family.exceeded(-math.log(2.0) * levels)
+        return np.concatenate([-upper, upper[-2::-1]]), far
 
     def place(self, noise: Vector) -> tuple[NDArray[np.int64], Vector]:
         """Bins (n,) of noise (n,), and its probability transforms (n,)."""
@@ -99,14 +104,16 @@ class TailBins:
         return bins, uniform
 
 
+@dataclass(frozen=True)
 class StepBins:
     """Of noise on whole steps: each step within reach, and two ends.
 
     The lower end comes first, then the steps in order, then the upper end.
     """
 
-    def __init__(self, family: Additive, step: float, reach: int) -> None:
-        self.family, self.step, self.reach = family, step, reach
+    family: Additive
+    step: float
+    reach: int
 
     @cached_property
     def log_claimed(self) -> Vector:
@@ -271,10 +278,18 @@ class Placing:
 
 
 def log_tables(bins: Bins | None, laws: list[tuple[Additive, float]]) -> Matrix:
-    """Log-probabilities (laws, bins) of noise of each family and offset; none without bins."""
-    if bins is None:
-        return np.zeros((len(laws), 0))
-    return np.array([bins.log_masses(family, offset) for family, offset in laws])
+    """Log-probabilities (laws, bins) of noise of each family and offset; none without bins.
+
+    The last few tables are kept, and must not be changed: runs of one claim share them.
+    """
+    return np.zeros((len(laws), 0)) if bins is None else _kept_tables(bins, tuple(laws))
+
+
+@lru_cache(maxsize=6)
+def _kept_tables(bins: Bins, laws: tuple[tuple[Additive, float], ...]) -> Matrix:
+    found = np.array([bins.log_masses(family, offset) for family, offset in laws])
+    found.flags.writeable = False
+    return found
 
 
 def _between(family: Additive, edges: Vector, falling: bool = False) -> Vector:

@@ -6,6 +6,7 @@ it could hardly come back: a wager may end at any time, and keeps what it has.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +30,19 @@ class FaultRatios:
 
     def __init__(self, noise: NumberNoise, bins: Bins | None, divisor: float | None = None) -> None:
         self.noise, self.faults = noise, known_faults(noise, divisor)
-        laws = [fault.in_bins for fault in self.faults if fault.in_bins is not None]
         told = np.array([fault.in_bins is not None for fault in self.faults])
         self._told, self._untold = np.flatnonzero(told), np.flatnonzero(~told)
-        self._table: Matrix | None = None
-        if bins is not None:
-            self._table = with_leak(log_tables(bins, laws) - bins.log_claimed)
+        self._bins = bins
         self.forbidden: tuple[float, float] | None = None
         """The first release that the claim forbids, and the exact value behind it."""
+
+    @cached_property
+    def _table(self) -> Matrix | None:
+        """Log-ratios (faults told by bins, bins); None without bins."""
+        if self._bins is None:
+            return None
+        laws = [fault.in_bins for fault in self.faults if fault.in_bins is not None]
+        return with_leak(log_tables(self._bins, laws) - self._bins.log_claimed)
 
     def add(self, placed: Placed, groups: Mapping[str, Chosen], sums: Mapping[str, Vector]) -> None:
         """Adds draws, as flat arrays, to the sums of the groups that have some of them."""
