@@ -7,6 +7,7 @@ a float holds too coarsely, are in no bin and are left to the laws.
 """
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -41,7 +42,7 @@ _FARTHEST = 2.0**20
 """Scales off the exact value beyond which no claim's noise comes, and squares may overflow."""
 
 
-class Bins(Protocol):
+class Bins(Hashable, Protocol):
     """Disjoint sets of values of the noise, all of them together."""
 
     @property
