@@ -24,7 +24,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, roots_legendre
 
 from .arrays import Array, namespace
 from .noise import Laplace
@@ -48,6 +47,8 @@ def gaussian_step(classes: int) -> float:
 @lru_cache
 def gaussian_reach(classes: int) -> float:
     """Distance from the peak of an integrand beyond which it may be cut off."""
+    from scipy.special import ndtri
+
     return -float(ndtri(RELATIVE_ERROR / (2.0 * math.sqrt(classes))))
 
 
@@ -96,6 +97,8 @@ def _unit_legendre(count: int) -> tuple[Nodes, Nodes]:
     D_k = R_k - R_(k-1), R_k = (-1)^k P_k(s - 1), which does not cancel near the end s = 0, where
     large ensembles of classes need their nodes (`roots_legendre` loses five digits there).
     """
+    from scipy.special import roots_legendre
+
     s = np.maximum(1.0 + roots_legendre(count)[0][: (count + 1) // 2], 1e-9)
     for _ in range(3):
         value, difference = 1.0 - s, -s
@@ -177,6 +180,8 @@ def laplace_step(potential: LaplacePotential, x: Array) -> Array:
 
 @lru_cache
 def _piece_rule() -> tuple[Nodes, Nodes]:
+    from scipy.special import roots_legendre
+
     points, weights = roots_legendre(PIECE_NODES)
     return 0.5 * (1.0 - points), np.log(0.5 * weights)
 

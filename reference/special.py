@@ -1,8 +1,9 @@
-"""The Gaussian log-cdf and its hazard, accurate in both tails, for numpy and JAX."""
+"""The Gaussian log-cdf and its hazard, accurate in both tails, for numpy and JAX.
+
+scipy loads at the first value: it takes longer than all else that a target's process starts with.
+"""
 
 import math
-
-from scipy import special
 
 from .arrays import Array, is_jax
 
@@ -21,6 +22,8 @@ def log_ndtr(x: Array) -> Array:
         from .special_jax import log_ndtr as log_ndtr_jax
 
         return log_ndtr_jax(x)
+    from scipy import special
+
     return special.log_ndtr(x)
 
 
@@ -30,4 +33,6 @@ def normal_hazard(x: Array) -> Array:
         from .special_jax import normal_hazard as normal_hazard_jax
 
         return normal_hazard_jax(x)
+    from scipy import special
+
     return _SQRT_2_OVER_PI / special.erfcx(x * -_SQRT_HALF)  # which is infinite from x = 37.7 on
