@@ -6,7 +6,7 @@ true value for certain.
 
 import math
 from collections.abc import Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 
 from flint import arb, ctx
 
@@ -18,7 +18,7 @@ from ..mechanisms import (
     NoisyArgmax,
     unsupported,
 )
-from ..noise import Gaussian
+from ..noise import Gaussian, Noise
 
 DIGITS = 25
 _FEW_DIGITS = 12
@@ -35,7 +35,7 @@ def enclosed_law(votes: Sequence[int], mechanism: Enclosed) -> list[arb]:
     """
     if not isinstance(mechanism, Enclosed):
         raise unsupported(mechanism, "a certified law")
-    answers = enclose_probabilities(votes, mechanism.noise, DIGITS)
+    answers = list(_answers(tuple(votes), mechanism.noise))
     if isinstance(mechanism, NoisyArgmax):
         return answers
     with ctx.workdps(4 * DIGITS):
@@ -51,6 +51,12 @@ def enclosed_law(votes: Sequence[int], mechanism: Enclosed) -> list[arb]:
         law = [reached * answer for answer in answers] + [arb(0)]
         law[otherwise] += missed
         return law
+
+
+@lru_cache(maxsize=64)
+def _answers(votes: tuple[int, ...], noise: Noise) -> list[arb]:
+    """Balls around Q(H), which several checks ask of one histogram: the last ones are kept."""
+    return enclose_probabilities(votes, noise, DIGITS)
 
 
 def _disagreement(votes: Sequence[int], mechanism: InteractiveGNMax) -> arb:

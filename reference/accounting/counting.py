@@ -1,5 +1,7 @@
 """The best test that counts an event: told apart by how often one of two labels comes."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -32,13 +34,15 @@ def best_count(p: float, q: float, times: int, epsilon: float) -> tuple[int, flo
     return max(((n, _gap(p, q, times, n, epsilon)) for n in tried), key=lambda found: found[1])
 
 
+@lru_cache(maxsize=4096)
 def costliest_count(p: float, q: float, times: int, delta: float) -> tuple[int, float]:
     """The count from which to accuse, and the epsilon at `delta` that it proves, in floats.
 
     p, q: probabilities of the event under the two laws, p above q; times: queries counted, at most
     `MOST`. Every test has P - e^epsilon Q <= delta at an epsilon that holds, so that epsilon is at
     least log((P(count >= n) - delta) / Q(count >= n)) for every n: the largest over n, 0 where none
-    is positive. A first guess, which `certified.epsilon_lower` makes a proof.
+    is positive. A first guess, which `certified.epsilon_lower` makes a proof. The last thousands
+    are kept: an account is asked for the same ones after every answer.
     """
     if not p > q or times < 1:
         return times, 0.0

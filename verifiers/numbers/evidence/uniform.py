@@ -22,7 +22,8 @@ DEPTH = 10
 LEAVES = 1 << DEPTH
 
 _CELLS = (8, 16, 32)
-_CONCENTRATIONS = (0.5, 5.0, 50.0, 500.0, 5_000.0)  # of each cell; the largest see least
+_CONCENTRATIONS = np.array([0.5, 5.0, 50.0, 500.0, 5_000.0])  # of each cell; the largest see least
+_EVEN = betaln(0.5, 0.5)
 _DEGREES = 6
 _BETS = np.array([-0.9, -0.5, -0.25, -0.1, -0.03, 0.03, 0.1, 0.25, 0.5, 0.9])
 """Shares of the largest bet that keeps 1 + theta phi positive."""
@@ -76,12 +77,12 @@ def _cells(counts: Vector) -> float:
     for cells in _CELLS:
         seen = counts.reshape(cells, -1).sum(1)
         total = seen.sum()
-        for concentration in _CONCENTRATIONS:
-            whole = cells * concentration
-            marginal = gammaln(whole) - gammaln(whole + total)
-            marginal += (gammaln(seen + concentration) - gammaln(concentration)).sum()
-            found.append(float(marginal + total * math.log(cells)))
-    return log_mixture_of(np.array(found), np.full(len(found), -math.log(len(found))))
+        whole = cells * _CONCENTRATIONS
+        marginal = gammaln(whole) - gammaln(whole + total)
+        each = gammaln(seen + _CONCENTRATIONS[:, None]) - gammaln(_CONCENTRATIONS)[:, None]
+        found.append(marginal + each.sum(1) + total * math.log(cells))
+    logs = np.concatenate(found)
+    return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
 
 
 def _tree(counts: Vector) -> float:
@@ -94,7 +95,9 @@ def _tree(counts: Vector) -> float:
     for _ in range(DEPTH):
         left, right = seen[::2], seen[1::2]
         total = left + right
-        split = betaln(left + 0.5, right + 0.5) - betaln(0.5, 0.5) + total * math.log(2.0)
+        split, some = np.zeros(total.size), np.flatnonzero(total)  # where nothing was seen, 0
+        one, other = left[some], right[some]
+        split[some] = betaln(one + 0.5, other + 0.5) - _EVEN + total[some] * math.log(2.0)
         below = np.logaddexp(0.0, split + below[::2] + below[1::2]) - math.log(2.0)
         seen = total
     return float(below[0])
