@@ -1,5 +1,6 @@
 """Settings of the whole suite: the installed package is tested, never the folders beside it."""
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -31,6 +32,13 @@ def pytest_configure(config: pytest.Config) -> None:
     named = config.args_source is pytest.Config.ArgsSource.ARGS
     if config.getoption("dpassay_claim", None) and not named and not config.option.markexpr:
         config.option.markexpr = "dpassay"
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: the collector need not walk through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture(scope="session")
