@@ -8,8 +8,9 @@ import pytest
 from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.planning.plan import Plan, Stream
 from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.planning.roles import Role, Traits, anchors
+from dpassay.verifiers.planning.roles import Role, anchors
 from dpassay.verifiers.planning.traffic import Traffic
+from dpassay.verifiers.planning.traits import Traits
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 

@@ -19,6 +19,7 @@ FLOORS = (
     {"text", "registry", "optional_packages"},
     {"targets", "inputs", "evidence", "error_budget"},
     {"claim_mistakes"},
+    {"claim_tables"},
     {"claim"},
     {"strategies", "embedded", "reaching"},
     {"planning"},

@@ -66,7 +66,7 @@ def test_waiting_ends_with_the_time_of_the_run(served) -> None:
 
 
 def test_nobody_is_waited_for_forever(served, monkeypatch) -> None:
-    monkeypatch.setattr("dpassay.verifiers.targets.http.MOST_WAITED", 2.0)
+    monkeypatch.setattr("dpassay.verifiers.targets.http_call.MOST_WAITED", 2.0)
     target = open_target(served(answering([429] * 9, "3")).url, 5.0)
     with pytest.raises(TargetError, match="status 429 again and again"):
         ask(target)

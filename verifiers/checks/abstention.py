@@ -9,7 +9,8 @@ from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence import dirichlet_log_e_value
 from ..planning.plan import Plan, Stream
-from ..planning.roles import Asked, Role
+from ..planning.roles import Role
+from ..planning.traits import Asked
 from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .spec import CheckSpec, Phase, lacks_nothing

@@ -16,7 +16,8 @@ from ..planning.plan import (
     Plan,
     Stream,
 )
-from ..planning.roles import Asked, Role
+from ..planning.roles import Role
+from ..planning.traits import Asked
 from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart

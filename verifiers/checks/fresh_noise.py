@@ -1,7 +1,6 @@
 """`fresh-noise`: every answer has noise of its own, within a call, across calls and restarts."""
 
 from dataclasses import replace
-from itertools import accumulate, pairwise
 
 import numpy as np
 from scipy.stats import chi2
@@ -10,31 +9,22 @@ from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
 from ..evidence import (
-    BlockDispersion,
-    CallCopies,
-    Dependence,
-    Dispersion,
-    Frozen,
     InTurn,
     OfConnections,
-    Outcomes,
     Periodic,
-    Repetition,
     as_outcomes,
-    count_outcomes,
-    log_mixture_of,
-    log_supremum_ratio,
 )
-from ..evidence.outcomes import half
 from ..evidence.power import copies_to_see
-from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights, log_mixture
+from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ..planning.plan import Plan, Stream
-from ..planning.roles import Asked, Role
+from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
+from ..planning.traits import Asked
 from .base import PLAINLY, Finding, How, Judged
 from .compared_lives import ComparedLives
-from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
+from .of_one_histogram import SURE, OfOneHistogram
+from .reuse import OTHERWISE, WORDS, of_wager, ordinal
 from .same_places import SamePlaces
 from .spec import CACHED, CheckSpec, Phase, lacks_nothing
 
@@ -55,9 +45,6 @@ _WEIGHTS = {
     "recurring": 0.04,  # a life begins as one of the lives before it
     "connection": 0.04,  # labels over a kept connection have a law of their own
 }
-
-_BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_logs`
-_SURE = 7.0  # log-odds from which one of two causes is told alone
 
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that are for this check
 
@@ -80,44 +67,18 @@ class FreshNoise(Judged):
         self.plan = plan
         self.queries = 0
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
-        effect = plan.claim.gate.smallest_effect
-        streams, outcomes = plan.log_q.shape
-        self._copies = [Repetition(log_q) for log_q in plan.log_q]
-        self._dependent = [Dependence(log_q, effect) for log_q in plan.log_q]
-        self._sets = [half(np.exp(log_q)) for log_q in plan.log_q]
-        self._dispersed = [
-            Dispersion(float(np.exp(log_q[inside]).sum()))
-            for log_q, inside in zip(plan.log_q, self._sets, strict=True)
-        ]
-        self._blocks = [
-            BlockDispersion(float(np.exp(log_q[inside]).sum()))
-            for log_q, inside in zip(plan.log_q, self._sets, strict=True)
-        ]
         self._in_turn = {
             pair.first: InTurn(plan.log_q[list(pair.streams)]) for pair in plan.pairs
         }  # from the start, so that their weights never change
         self._periodic = Periodic()
-        self._frozen = Frozen(streams)
         self._fresh = plan.first(Role.FRESH)
-        near_tie = plan.first(Role.NEAR_TIE)
-        self._calls = {
-            self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
-            near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
-        }
         inputs = [(s.histogram, s.second) for s in plan.streams]
         self._same = [inputs.index(asked) for asked in inputs]  # asked in several ways
+        self._alike = OfOneHistogram(plan, self._same)
         self._places = SamePlaces(plan, self._same)
         self._lives = ComparedLives(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
         self._of_connections = ""
-        self._together = np.zeros((WAGERS, LONGEST))
-        self._counts = np.zeros((streams, outcomes))
-        self._misfit = np.zeros(streams)
-        self._logs = np.zeros((4, streams))
-        self._anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
-        self._deep = set(np.array(self._same)[self._anchors].tolist())
-        with np.errstate(divide="ignore"):
-            self._log_weights = np.log(plan.weights)
         self._highest = 0.0
         self._parts_then = self._parts()
         self.dropped: set[int] = set()
@@ -136,40 +97,15 @@ class FreshNoise(Judged):
             self._periodic.skip(outcomes.size)
             return
         self.queries += labels.size
-        self._counts[stream] += count_outcomes(labels, log_q.size)
-        self._misfit[stream] = log_supremum_ratio(self._counts[stream], log_q)
-        copies, dependent = self._copies[stream], self._dependent[stream]
-        before = copies.log_ratios
-        copies.observe(outcomes)
-        dependent.observe(outcomes)
-        self._by_call(stream, outcomes, how.calls or (outcomes.size,))
+        self._alike.observe(stream, outcomes, how.calls or (outcomes.size,))
         if how.connections:
             self._connections.observe(outcomes, how.connections)
-        self._logs[0, stream] = copies.log_e_value - self._misfit[stream]
-        self._logs[1, stream] = dependent.log_e_value - self._misfit[stream]
-        self._logs[2, stream] = self._dispersed[stream].log_e_value
-        same = self._same[stream]
-        if same in self._deep:
-            self._blocks[same].observe(self._sets[same][outcomes])
-            self._logs[3, same] = self._blocks[same].log_e_value
-        if self._anchors[stream]:
-            self._together[:, : before.shape[1]] -= before
-            self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
+        if self._alike.anchors[stream]:
             self._periodic.observe(outcomes, log_q, how.calls or None)
         else:
             self._periodic.skip(outcomes.size)
         if not how.goes_on:
             self._look()
-
-    def _by_call(self, stream: int, outcomes: Outcomes, calls: tuple[int, ...]) -> None:
-        """Looks at the labels of each call by itself."""
-        inside, compared = self._sets[stream], self._calls.get(stream)
-        for start, end in pairwise(accumulate(calls, initial=0)):
-            of_call = outcomes[start:end]
-            self._frozen.observe(stream, of_call, self.plan.log_q[stream])
-            self._dispersed[stream].observe(int(inside[of_call].sum()), of_call.size)
-            if compared is not None:
-                compared.observe(of_call)
 
     def observe_in_turn(self, stream: int, other: int, labels: Labels, others: Labels) -> None:
         """Takes labels (n,) of two streams asked in turn, before `observe` sees each of them."""
@@ -224,28 +160,18 @@ class FreshNoise(Judged):
 
     def _parts(self) -> dict[str, float]:
         """Log of each e-process, without its weight."""
-        single, dependent, dispersed, spread = (
-            log_mixture_of(logs, self._log_weights) for logs in self._logs
-        )
         in_turn = [evidence.log_e_value for evidence in self._in_turn.values()] or [0.0]
-        misfit = float(self._misfit[self._anchors].sum())
-        calls = [e.log_e_value - self._misfit[stream] for stream, e in self._calls.items()]
+        misfit = self._alike.misfit
         return {
-            "together": log_mixture(self._together) - misfit,
-            "single": single,
-            "dependent": dependent,
-            "periodic": self._periodic.log_e_value - misfit,
-            "frozen": self._frozen.log_e_value,
-            "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
+            **self._alike.parts(),
+            "periodic": self._periodic.log_e_value - misfit[self._alike.anchors].sum(),
             "neighbours": self._places.neighbours.log_e_value,
             "totals": self._places.totals.log_e_value,
             "same votes": self._places.same_votes.log_e_value,
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
-            "dispersed": dispersed,
-            "spread": spread,
             "restarted": self._lives.log_e_value,
             "recurring": self._lives.recurring.log_e_value,
-            "connection": self._connections.log_e_value - self._misfit[self._fresh],
+            "connection": self._connections.log_e_value - misfit[self._fresh],
         }
 
     def _look(self) -> None:
@@ -263,8 +189,9 @@ class FreshNoise(Judged):
 
     def shortfall(self) -> int:
         """See `Check.shortfall`: anchors, the calls that are made for this check, and a restart."""
+        asked = self._alike.counts.sum(-1)
         wanted = sum(
-            max(0, stream.queries - stream.turned - int(self._counts[i].sum()))
+            max(0, stream.queries - stream.turned - int(asked[i]))
             for i, stream in enumerate(self.plan.streams)
             if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
@@ -291,75 +218,44 @@ class FreshNoise(Judged):
         copied = max(("together", "single"), key=lambda name: told[name])
         # Copies at one distance make calls that copy calls, and calls that copy some of the calls
         # before make copies at a distance: whichever copies nearly every label is the cause.
-        if heaviest in ("calls", copied) and min(told["calls"], told[copied]) > _SURE:
-            heaviest = copied if self._copies_most(copied == "together") else "calls"
+        if heaviest in ("calls", copied) and min(told["calls"], told[copied]) > SURE:
+            heaviest = copied if self._alike.copies_most(copied == "together") else "calls"
         found = self._found(heaviest)
         return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
 
     def _found(self, heaviest: str) -> Finding:
         """What to say where this e-process has the most evidence."""
-        if self._frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
-            heaviest = self._drawn_once()
+        alike = self._alike
+        if alike.frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
+            heaviest = alike.drawn_once()
         elif heaviest in ("together", "single"):
-            return self._copied(heaviest == "together")
+            row, distance, stream = alike.copying(heaviest == "together")
+            return of_wager(row, distance, self.plan.streams[stream].histogram)
         at = self._place_of(heaviest)
         size = SHORT_CALL if at != self._fresh else FRESH_CALL
-        factor = self._dispersed[at].heaviest
+        factor = alike.dispersed[at].heaviest
         if heaviest == "spread":
-            size, factor = self._blocks[at].heaviest
+            size, factor = alike.blocks[at].heaviest
         if heaviest in ("dispersed", "spread"):
             heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
         elif heaviest in ("restarted", "recurring"):
-            heaviest = self._lives.likeliest(_SURE)
+            heaviest = self._lives.likeliest(SURE)
         message, diagnosis = WORDS[heaviest]
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
 
     def _place_of(self, part: str) -> int:
         """The stream on which an e-process has found most."""
-        if part in _BY_STREAM:
-            return int(np.argmax(self._logs[_BY_STREAM.index(part)]))
         if part == "in turn":
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
-        if part == "calls":
-            return max(self._calls, key=lambda i: self._calls[i].log_e_value - self._misfit[i])
         if part in ("neighbours", "totals", "same votes"):
             return self._places.of(part).heaviest
-        return self._fresh
-
-    def _drawn_once(self) -> str:
-        """Which words tell of calls that each gave one label only."""
-        if self._frozen.changed:
-            return "once per call"
-        return "frozen" if self._frozen.kept_log_odds > _SURE else "once"
-
-    def _copies_most(self, everywhere: bool) -> bool:
-        """Whether the labels that copy earlier ones at a distance are nearly all of them."""
-        _, row, _ = self._copying(everywhere)
-        return copies_most(row)
-
-    def _copied(self, everywhere: bool) -> Finding:
-        """What to say of labels that copy, or avoid, earlier ones of their histogram."""
-        at, row, distance = self._copying(everywhere)
-        return of_wager(row, distance, self.plan.streams[at].histogram)
-
-    def _copying(self, everywhere: bool) -> tuple[int, int, int]:
-        """The stream, the wager and the distance with most evidence.
-
-        Those of calls of one size tell most of the distance, where they tell at all.
-        """
-        at = int(np.argmax(self._logs[0]))
-        ratios = self._together if everywhere else self._copies[at].log_ratios
-        opening = self._copies[self._fresh].log_ratios
-        if opening.size and opening.max() > self._misfit[self._fresh] + _SURE:
-            at, ratios = self._fresh, opening
-        row, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-        return at, int(row), int(before) + 1
+        return self._alike.place_of(part)
 
     def silence(self) -> Finding:
         """See `Check.silence`."""
         predictable = np.square(np.exp(self.plan.log_q)).sum(-1)
-        asked = self._counts.sum(-1)
+        asked = self._alike.counts.sum(-1)
         best = int(np.argmax(asked * (1.0 - predictable)))
         labels = int(asked[best])
         distance = min(LONGEST, labels // 4)

@@ -1,24 +1,20 @@
 """A log of what was released: rows in the order of their draws, each with what was asked."""
 
-import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from math import isfinite
 from typing import Any, NamedTuple
 
 from ...reference import REFUSAL, as_histogram
 from .class_columns import class_order
+from .log_cells import LogError, cells_of, epsilon_of, seconds_of, text_of
 from .whole_numbers import is_whole
+
+__all__ = ["ABOUT", "LogError", "Row", "RowReader"]
 
 ABOUT = ("id", "time", "worker", "call", "client", "charged")
 """What a row may say beside votes and label."""
 
 _KNOWN = ("histogram", "label", *ABOUT)
-
-
-class LogError(ValueError):
-    """A log that cannot be read; the message is one line that names the place."""
 
 
 class Row(NamedTuple):
@@ -103,7 +99,7 @@ class RowReader:
         if line.lstrip().startswith("{"):
             self._parse = self._json_row
             return False
-        columns = [name.strip().lower() for name in _cells(line, place)]
+        columns = [name.strip().lower() for name in cells_of(line, place)]
         if columns.count("label") != 1:
             raise LogError(
                 f"{place}: expected JSON objects, or a header with a column for each class and one "
@@ -130,9 +126,9 @@ class RowReader:
         first = len(votes) if votes == list(range(len(votes))) else 0
 
         def parse(line: str, place: str) -> Row:
-            cells = _cells(line, place, first)
+            cells = cells_of(line, place, first)
             if len(cells) != len(columns) - max(first - 1, 0):
-                given = len(_cells(line, place))
+                given = len(cells_of(line, place))
                 raise LogError(f"{place}: {given} columns, but {len(columns)} in the header")
             at = max(first - 1, 0)  # votes that stand first are one cell: most come again
             named = {name: cells[i - at].strip() or None for name, i in about.items()}
@@ -163,7 +159,7 @@ class RowReader:
         label = table.get("label")
         if isinstance(label, bool) or not isinstance(label, int):
             raise LogError(f"{place}: label {str(label)[:60]!r} is not a whole number")
-        named = {k: None if table.get(k) is None else _text(table[k], place) for k in ABOUT}
+        named = {k: None if table.get(k) is None else text_of(table[k], place) for k in ABOUT}
         votes = table.get("histogram")
         histogram = (
             self._histogram_of_id(named["id"], place)
@@ -236,17 +232,6 @@ class RowReader:
 _REMEMBERED = 100_000
 
 
-def _text(value: Any, place: str) -> str:
-    """What a row says of itself, as text. Raises LogError for what no file could hold."""
-    text = str(value)
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise LogError(f"{place}: {text[:60]!a} is no text") from None
-    return text
-
-
 def _row(
     histogram: tuple[int, ...], label: int, named: Mapping[str, str | None], place: str
 ) -> Row:
@@ -256,51 +241,10 @@ def _row(
         histogram,
         label,
         named.get("id"),
-        _seconds(named.get("time"), place),
+        seconds_of(named.get("time"), place),
         named.get("worker"),
-        _epsilon(named.get("charged"), place),
+        epsilon_of(named.get("charged"), place),
         named.get("client"),
         named.get("call"),
         named.get("time"),
     )
-
-
-def _epsilon(charged: str | None, place: str) -> float | None:
-    if charged is None:
-        return None
-    try:
-        found = float(charged)
-    except ValueError:
-        found = float("nan")
-    if not (isfinite(found) and found >= 0.0):
-        raise LogError(f"{place}: charged {charged[:60]!r}: expected an epsilon, 0 or above")
-    return found
-
-
-def _seconds(time: str | None, place: str) -> float | None:
-    """A time in seconds: a number as it stands, or a date and time of ISO 8601."""
-    if time is None:
-        return None
-    try:
-        found = float(time)
-    except ValueError:
-        try:
-            then = datetime.fromisoformat(time)
-            return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            found = float("nan")
-    if not isfinite(found):
-        raise LogError(f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601")
-    return found
-
-
-def _cells(line: str, place: str, first: int = 0) -> list[str]:
-    """The cells of a row of CSV; first: so many at its beginning are left as one."""
-    if '"' not in line:
-        cells = line.rstrip("\r\n").split(",")
-        return [",".join(cells[:first]), *cells[first:]] if first else cells
-    try:
-        cells = next(csv.reader([line]))
-        return [",".join(cells[:first]), *cells[first:]] if first else cells
-    except (csv.Error, StopIteration):
-        raise LogError(f"{place}: not a row of CSV") from None

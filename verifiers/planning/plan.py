@@ -13,8 +13,9 @@ from ..claim import Claim
 from ..evidence.scale import scale_factors
 from .extent import FULL, Extent
 from .faults import Fault, divergences, fault_laws, turned_rows
-from .roles import Asked, Role
+from .roles import Role
 from .traffic import Traffic
+from .traits import Asked
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of the known faults on all streams at once, on all calls for one label at once, on the

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ..targets import parts
 from .course import Course
 from .plan import Batch, Pair, Plan
-from .roles import Asked, Role
+from .roles import Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
+from .traits import Asked
 
 FIRST_BATCH = 32
 SHORT_CALL, SHORT_CALLS = 16, 1024

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from ..claim import Claim, Gate, MechanismClaim
 from .extent import Extent
-from .related import RUNS, Given, Made, Related, Runs
+from .given_runs import Given
+from .made_runs import Made
+from .related import RUNS, Related, Runs
 
 CALLS, LEAST_CALLS = 4000, 320
 """Calls in turn of a full run, and the fewest in which half the noise would show anywhere."""

@@ -1,31 +1,36 @@
 """A target behind HTTP. Replies stand in the order of the calls, however many are in flight."""
 
 import asyncio
-import json
-import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 
 from ...reference import BudgetExhausted, Histogram
 from ...reference.clock import check_clock, seconds_left, step
-from .http_options import MOST_WAITED, PLAIN_HTTP, HttpOptions
+from .http_call import (
+    Answer,
+    Answered,
+    Call,
+    check_patience,
+    checked_url,
+    error_said,
+    failed_call,
+    is_reply,
+    page_said,
+)
+from .http_options import PLAIN_HTTP, HttpOptions
 from .labels import LABELS
 from .release import Release
 from .replies import (
     REPLY_BYTES,
-    NoReplyError,
     NotOffered,
     Refused,
     TargetError,
-    one_line,
     parsed_reply,
-    shown,
     shown_bytes,
-    shown_spec,
 )
 from .restart_command import RestartCommand
 
@@ -67,7 +72,7 @@ class HttpTarget:
         self._release, self.at_once = release, at_once
         self.opened = 0
         """Connections made so far."""
-        base, self._options = _checked(url), options
+        base, self._options = checked_url(url), options
         self.waited = 0.0
         """Seconds that calls have waited in all, because the server limits their rate."""
         self._client = httpx.AsyncClient(
@@ -97,7 +102,7 @@ class HttpTarget:
         release = self._release
         content, path = release.content(histogram), f"/{release.call}"
         calls = [
-            _Call(release.text(histogram, size), "POST", path, {**content, "size": size})
+            Call(release.text(histogram, size), "POST", path, {**content, "size": size})
             for size in sizes
         ]
         return self._request(release.reply, calls)
@@ -106,12 +111,12 @@ class HttpTarget:
         """See `Target.rdp`: POST /rdp."""
         release = self._release
         request = {**release.content(histogram), "orders": list(orders)}
-        call = _Call(release.charge_text(histogram), "POST", "/rdp", request)
+        call = Call(release.charge_text(histogram), "POST", "/rdp", request)
         return self._request("rdp", [call])[0]
 
     def spent(self, delta: float) -> Any:
         """See `Target.spent`: GET /spent."""
-        call = _Call(f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
+        call = Call(f"spent({delta:g})", "GET", f"/spent?delta={float(delta)!r}")
         return self._request("spent", [call])[0]
 
     def keep_connection(self, seconds: float | None = None) -> "HttpTarget":
@@ -168,14 +173,14 @@ class HttpTarget:
         self._thread.join()
         self._loop.close()
 
-    def _request(self, wanted: str, calls: Sequence["_Call"]) -> list[Any]:
+    def _request(self, wanted: str, calls: Sequence[Call]) -> list[Any]:
         answers = self._patient_answers(calls)
         return [self._found(wanted, calls[i], answers[i]) for i in sorted(answers)]
 
-    def _found(self, wanted: str, call: "_Call", answer: "_Answer") -> Any:
+    def _found(self, wanted: str, call: Call, answer: Answer) -> Any:
         """What was asked for, out of the answer to a call; raises as `Target.ask`."""
         if isinstance(answer, BaseException):
-            raise self._failed(call.text, answer) from None
+            raise failed_call(call.text, answer, self._client.base_url, self._timeout) from None
         status, _, body = answer
         if 200 <= status < 300:
             reply = parsed_reply(body, call.text)
@@ -185,52 +190,43 @@ class HttpTarget:
                 f"{call.text} returned {shown_bytes(body)}: expected an object with {wanted!r}"
             )
         if status == 429:
-            raise BudgetExhausted(_said(body))
+            raise BudgetExhausted(error_said(body))
         if status in _LACKING and wanted != self._release.reply:
             route = f"{call.method} {call.path.partition('?')[0]}"
             raise NotOffered(f"the target answers {route} with HTTP status {status}")
         if status in self._options.refusal_status and wanted != "spent":
-            raise Refused(_said(body))
-        raise TargetError(f"{call.text} got HTTP status {status}: {_page(body)}")
+            raise Refused(error_said(body))
+        raise TargetError(f"{call.text} got HTTP status {status}: {page_said(body)}")
 
-    def _patient_answers(self, calls: Sequence["_Call"]) -> dict[int, "_Answer"]:
+    def _patient_answers(self, calls: Sequence[Call]) -> dict[int, Answer]:
         """Answers by the place of their calls, which are made again as often as the server allows.
 
         All of them, or those until a call has failed for good: no other is begun after that.
         """
-        found: dict[int, _Answer] = {}
+        found: dict[int, Answer] = {}
         waited, tries, left = [0.0] * len(calls), [0] * len(calls), list(range(len(calls)))
         while left:
             made = self._answers({i: calls[i] for i in left})
             pauses = {i: self._pause(answer, tries[i]) for i, answer in made.items()}
             found |= {i: answer for i, answer in made.items() if pauses[i] is None}
-            if any(not _is_reply(answer) for answer in found.values()):
+            if any(not is_reply(answer) for answer in found.values()):
                 return found
             left = [i for i in left if i not in found]
             longest = max((pause for pause in pauses.values() if pause is not None), default=0.0)
             for i in (i for i, pause in pauses.items() if pause is not None):
                 waited[i], tries[i] = waited[i] + longest, tries[i] + 1
-                self._check_patience(calls[i], made[i], waited[i])
+                check_patience(calls[i], made[i], waited[i])
             if left and longest:
                 step(f"waiting {longest:,.0f} s, as the target asks")
                 self._wait(longest)
         return found
 
-    def _pause(self, answer: "_Answer", tries: int) -> float | None:
+    def _pause(self, answer: Answer, tries: int) -> float | None:
         """Seconds until a call may be made again; None where the answer stands."""
         if isinstance(answer, BaseException):
             return None
         status, retry_after, _ = answer
         return self._options.pause(status, retry_after, tries)
-
-    @staticmethod
-    def _check_patience(call: "_Call", answer: "_Answer", waited: float) -> None:
-        """Raises TargetError for a call that was put off for too long."""
-        if waited > MOST_WAITED and not isinstance(answer, BaseException):
-            raise TargetError(
-                f"{call.text} got HTTP status {answer[0]} again and again: more than "
-                f"{MOST_WAITED:,.0f} s of waiting in all"
-            )
 
     def _wait(self, seconds: float) -> None:
         """Lets time pass, as far as the run has any. Raises OutOfTime."""
@@ -240,7 +236,7 @@ class HttpTarget:
             time.sleep(min(left, _LOOK, max(seconds_left(), 0.01)))
         self.waited += seconds
 
-    def _answers(self, calls: dict[int, "_Call"]) -> dict[int, "_Answer"]:
+    def _answers(self, calls: dict[int, Call]) -> dict[int, Answer]:
         """Of each call that was begun: status, `Retry-After` and body, or what came instead."""
         check_clock()
         future = asyncio.run_coroutine_threadsafe(self._side_by_side(calls), self._loop)
@@ -249,33 +245,16 @@ class HttpTarget:
         finally:
             future.cancel()  # nothing is left behind by Ctrl-C
 
-    def _failed(self, call: str, error: BaseException) -> BaseException:
-        """What a call without an answer is for the run: nearly always a TargetError."""
-        if isinstance(error, TimeoutError):
-            check_clock()  # where it is the run's time that is over, the target is not to blame
-            return NoReplyError(
-                f"{call} gave no answer within {self._timeout:g} s (timeout in [gate])"
-            )
-        if isinstance(error, httpx.ConnectError):
-            where = f"{self._client.base_url.host}{_port(self._client.base_url)}"
-            why = one_line(error)
-            return TargetError(
-                f"{call} failed: no connection to {where} ({why}): is the server running there?"
-            )
-        if isinstance(error, httpx.HTTPError | httpx.StreamError | OSError | ValueError):
-            return NoReplyError(f"{call} failed: {one_line(error) or type(error).__name__}")
-        return error
-
-    async def _side_by_side(self, calls: dict[int, "_Call"]) -> dict[int, "_Answer"]:
+    async def _side_by_side(self, calls: dict[int, Call]) -> dict[int, Answer]:
         """Begins calls in their order, until one has no reply: those in flight then come to it."""
-        free, found = asyncio.Semaphore(self.at_once), dict[int, _Answer]()
+        free, found = asyncio.Semaphore(self.at_once), dict[int, Answer]()
 
-        async def answered(place: int, call: _Call) -> None:
+        async def answered(place: int, call: Call) -> None:
             async with free:
-                if not all(_is_reply(answer) for answer in found.values()):
+                if not all(is_reply(answer) for answer in found.values()):
                     return
                 try:
-                    answer: _Answer = await self._exchange(call, min(self._timeout, seconds_left()))
+                    answer: Answer = await self._exchange(call, min(self._timeout, seconds_left()))
                 except Exception as error:
                     answer = error
                 found[place] = answer
@@ -283,7 +262,7 @@ class HttpTarget:
         await asyncio.gather(*(answered(place, call) for place, call in calls.items()))
         return found
 
-    async def _exchange(self, call: "_Call", seconds: float) -> "_Answered":
+    async def _exchange(self, call: Call, seconds: float) -> Answered:
         async with asyncio.timeout(seconds):
             for pause in _PAUSES:
                 try:
@@ -292,7 +271,7 @@ class HttpTarget:
                     await asyncio.sleep(pause)
             return await self._once(call)
 
-    async def _once(self, call: "_Call") -> "_Answered":
+    async def _once(self, call: Call) -> Answered:
         told = {"trace": self._count}
         made = self._client.stream(call.method, call.path, **call.body, extensions=told)
         async with made as response:
@@ -306,63 +285,3 @@ class HttpTarget:
     async def _count(self, event: str, _: dict[str, Any]) -> None:
         """Follows what is done for a request."""
         self.opened += event == "connection.connect_tcp.complete"
-
-
-class _Call(NamedTuple):
-    """A request, and the call as messages name it."""
-
-    text: str
-    method: str
-    path: str
-    content: Any = None
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """What goes with it: JSON that has NaN and Infinity as words, which httpx's own refuses."""
-        if self.content is None:
-            return {}
-        written = json.dumps(self.content, ensure_ascii=False, separators=(",", ":"))
-        return {"content": written.encode(), "headers": {"Content-Type": "application/json"}}
-
-
-_Answered = tuple[int, str | None, bytes]
-"""Status, `Retry-After`, body."""
-_Answer = _Answered | BaseException
-
-
-def _is_reply(answer: _Answer) -> bool:
-    return not isinstance(answer, BaseException) and 200 <= answer[0] < 300
-
-
-def _checked(url: str) -> httpx.URL:
-    """The URL without its credentials in any message. Raises TargetError."""
-    try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, ValueError):
-        parsed = None
-    if parsed is None or not parsed.host or parsed.query or parsed.fragment:
-        raise TargetError(f"{shown_spec(url)}: expected http://host:port, a path at most after it")
-    if parsed.port is not None and not 0 < parsed.port < 1 << 16:
-        raise TargetError(f"{shown_spec(url)}: port {parsed.port}: expected 1 to 65535")
-    return parsed
-
-
-def _port(url: httpx.URL) -> str:
-    """The port as messages name it: the scheme's own where the URL has none."""
-    return f":{url.port or {'https': 443}.get(url.scheme, 80)}"
-
-
-def _page(body: bytes) -> str:
-    """What a server says with an error: its words, without the markup of a page."""
-    text = body[:4000].decode(errors="replace")
-    if text.lstrip().startswith("<"):
-        text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
-    return shown(text) if text else "an empty body"
-
-
-def _said(body: bytes) -> str:
-    """The one line of `{"error": ...}`, or the beginning of whatever was sent."""
-    try:
-        return one_line(parsed_reply(body, "")["error"])
-    except (TargetError, KeyError):
-        return shown_bytes(body)

@@ -1,0 +1,66 @@
+"""The cells of a row of a log, and what each of them says."""
+
+import csv
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+
+class LogError(ValueError):
+    """A log that cannot be read; the message is one line that names the place."""
+
+
+def text_of(value: Any, place: str) -> str:
+    """What a row says of itself, as text. Raises LogError for what no file could hold."""
+    text = str(value)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise LogError(f"{place}: {text[:60]!a} is no text") from None
+    return text
+
+
+def epsilon_of(charged: str | None, place: str) -> float | None:
+    """An epsilon that was charged. Raises LogError for what is none."""
+    if charged is None:
+        return None
+    try:
+        found = float(charged)
+    except ValueError:
+        found = float("nan")
+    if not (isfinite(found) and found >= 0.0):
+        raise LogError(f"{place}: charged {charged[:60]!r}: expected an epsilon, 0 or above")
+    return found
+
+
+def seconds_of(time: str | None, place: str) -> float | None:
+    """A time in seconds: a number as it stands, or a date and time of ISO 8601. Raises LogError."""
+    if time is None:
+        return None
+    try:
+        found = float(time)
+    except ValueError:
+        try:
+            then = datetime.fromisoformat(time)
+            return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            found = float("nan")
+    if not isfinite(found):
+        raise LogError(f"{place}: time {time[:60]!r}: expected seconds, or ISO 8601")
+    return found
+
+
+def cells_of(line: str, place: str, first: int = 0) -> list[str]:
+    """The cells of a row of CSV; first: so many at its beginning are left as one.
+
+    Raises LogError.
+    """
+    if '"' not in line:
+        cells = line.rstrip("\r\n").split(",")
+        return [",".join(cells[:first]), *cells[first:]] if first else cells
+    try:
+        cells = next(csv.reader([line]))
+        return [",".join(cells[:first]), *cells[first:]] if first else cells
+    except (csv.Error, StopIteration):
+        raise LogError(f"{place}: not a row of CSV") from None

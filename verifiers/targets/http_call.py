@@ -1,0 +1,104 @@
+"""A request to a server, its answer, and what either is called in messages."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import httpx
+
+from ...reference.clock import check_clock
+from .http_options import MOST_WAITED
+from .replies import (
+    NoReplyError,
+    TargetError,
+    one_line,
+    parsed_reply,
+    shown,
+    shown_bytes,
+    shown_spec,
+)
+
+
+class Call(NamedTuple):
+    """A request, and the call as messages name it."""
+
+    text: str
+    method: str
+    path: str
+    content: Any = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What goes with it: JSON that has NaN and Infinity as words, which httpx's own refuses."""
+        if self.content is None:
+            return {}
+        written = json.dumps(self.content, ensure_ascii=False, separators=(",", ":"))
+        return {"content": written.encode(), "headers": {"Content-Type": "application/json"}}
+
+
+Answered = tuple[int, str | None, bytes]
+"""Status, `Retry-After`, body."""
+Answer = Answered | BaseException
+
+
+def is_reply(answer: Answer) -> bool:
+    """Whether a call has been answered as one that went well."""
+    return not isinstance(answer, BaseException) and 200 <= answer[0] < 300
+
+
+def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float) -> BaseException:
+    """What a call without an answer is for the run: nearly always a TargetError.
+
+    call: as messages name it; url: of the server; timeout: seconds that the call had. Raises
+    OutOfTime where it is the run's time that is over: the target is not to blame.
+    """
+    if isinstance(error, TimeoutError):
+        check_clock()
+        return NoReplyError(f"{call} gave no answer within {timeout:g} s (timeout in [gate])")
+    if isinstance(error, httpx.ConnectError):
+        port = url.port or {"https": 443}.get(url.scheme, 80)
+        return TargetError(
+            f"{call} failed: no connection to {url.host}:{port} ({one_line(error)}): is the server "
+            "running there?"
+        )
+    if isinstance(error, httpx.HTTPError | httpx.StreamError | OSError | ValueError):
+        return NoReplyError(f"{call} failed: {one_line(error) or type(error).__name__}")
+    return error
+
+
+def check_patience(call: Call, answer: Answer, waited: float) -> None:
+    """Raises TargetError for a call that was put off for too long, `waited` in seconds."""
+    if waited > MOST_WAITED and not isinstance(answer, BaseException):
+        raise TargetError(
+            f"{call.text} got HTTP status {answer[0]} again and again: more than "
+            f"{MOST_WAITED:,.0f} s of waiting in all"
+        )
+
+
+def checked_url(url: str) -> httpx.URL:
+    """The URL without its credentials in any message. Raises TargetError."""
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError):
+        parsed = None
+    if parsed is None or not parsed.host or parsed.query or parsed.fragment:
+        raise TargetError(f"{shown_spec(url)}: expected http://host:port, a path at most after it")
+    if parsed.port is not None and not 0 < parsed.port < 1 << 16:
+        raise TargetError(f"{shown_spec(url)}: port {parsed.port}: expected 1 to 65535")
+    return parsed
+
+
+def page_said(body: bytes) -> str:
+    """What a server says with an error: its words, without the markup of a page."""
+    text = body[:4000].decode(errors="replace")
+    if text.lstrip().startswith("<"):
+        text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    return shown(text) if text else "an empty body"
+
+
+def error_said(body: bytes) -> str:
+    """The one line of `{"error": ...}`, or the beginning of whatever was sent."""
+    try:
+        return one_line(parsed_reply(body, "")["error"])
+    except (TargetError, KeyError):
+        return shown_bytes(body)
