@@ -23,7 +23,8 @@ from dpassay.verifiers.claim import (
 from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
-from dpassay.verifiers.numbers.claim import NumberMechanism, parse_numbers_claim
+from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.numbers.registered import asking, observing
 from dpassay.verifiers.numbers.shares import SHARES as NUMBER_SHARES
 from dpassay.verifiers.targets import InProcessTarget

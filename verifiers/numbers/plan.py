@@ -9,7 +9,8 @@ import numpy as np
 from ...reference.arrays import Matrix
 from ...reference.numbers import NoisyGradient
 from .asked import MOST_COORDINATES, Asked
-from .claim import RECORDS, NumbersClaim
+from .claim import NumbersClaim
+from .mechanism import RECORDS
 
 _RECORDS = 24  # in a typical input of records
 _NUMBERS = 1 << 21

@@ -4,8 +4,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ...reference import BudgetExhausted
 from ...reference.clock import run_clock, untimed
 from ..findings.report import Report, Verdict
@@ -14,18 +12,15 @@ from ..gate.ending import Ending
 from ..gate.events import Concluded, Listener, Progress
 from ..gate.selection import Selection
 from ..targets import PacedTarget, Refused, Target, TargetError
-from .asked import Batch, Draws
 from .checks.base import AskingCheck, NumberCheck, refuted
 from .checks.fresh_noise import EARLIER_RUN, FreshNoise
 from .checks.input_contract import InputContract
 from .checks.keys_together import KeysFreshNoise
 from .checks.noise_law import SINGLE, NoiseLaw
 from .claim import NumbersClaim
-from .evidence.bins import Placing
+from .gathering import Gathering
 from .lives import UNSEEN, Lives
 from .opening import NumbersOpening
-from .pace import FEW, paced
-from .recorder import NumbersRecorder
 from .registered import ACCOUNTING, JUDGING, asking, observing
 from .request import NumbersRequest
 from .results import located, results
@@ -87,22 +82,20 @@ class _Run:
         self.claim = standing.claim
         self.plan = make_plan(self.claim, request.seed, request.share)
         self.contract = InputContract(self.claim, self.plan)
-        rng = np.random.default_rng([request.seed, 2])
-        self.placing = Placing(self.claim.mechanism.added, rng)
-        self.recorder = NumbersRecorder(self.claim)
         keeps = request.selection.keeps
         self.checks: Sequence[NumberCheck] = [
             make(self.claim, self.plan, request.seed)
             for make in observing(self.claim)
             if keeps(make.id)
         ]
+        self.gathering = Gathering(standing, request, self.plan, self.contract, self.checks)
         self.asking = [make for make in asking(self.claim) if keeps(make.id)]
 
     def report(self) -> Report:
         """What the run finds, whatever ends it."""
         with self.standing.kept_to_here():
             self._open()
-            self._gather()
+            self.gathering.gather()
             self._simplify()
             self._ask_more()
             if self._restart():
@@ -130,7 +123,7 @@ class _Run:
             self.request.seed,
             tuple(found),
             (*filter(None, (selection.warning, nothing)), *standing.ending.warnings),
-            self.recorder.figures(),
+            self.gathering.recorder.figures(),
             interrupted=standing.ending.interrupted,
             opening=self.contract.opening,
             left_out=selection.warning,
@@ -152,37 +145,13 @@ class _Run:
         for refusal in self.contract.refusals:
             self.standing.ending.warn(refusal)
         self.plan = replace(self.plan, inputs=tuple(self.contract.served))
+        self.gathering.plan = self.plan
         earlier, now = self.request.earlier, self.contract.opening
         if earlier is not None and now is not None:
             for fresh in self._fresh:
                 fresh.compare(earlier, now, EARLIER_RUN)
         for check in self.checks:
             check.answered([asked.role for asked in self.plan.inputs])
-
-    def _gather(self) -> None:
-        """Asks input after input until every check has seen enough, or one has failed."""
-        self._show_contract()
-        if not self.checks or self._stops():
-            return
-        pending: list[Batch] = []
-        calls = paced(self.plan, self.request.seed, self.contract.queries)
-        for asked, wanted, look in calls:
-            size = min(wanted, self.standing.left)
-            if size < 1:
-                if pending:
-                    self._show(pending)
-                self.standing.use_up()
-                return
-            reply = self.standing.target.ask(asked.values, size)
-            self.standing.spend(size)
-            releases = self.claim.release.shaped(reply, asked.values, size)
-            pending.append(Batch(asked, releases, (size,)))
-            if not look:
-                continue
-            self._show(pending)
-            pending = []
-            if self._done():
-                return
 
     def _restart(self) -> bool:
         """Compares this life of the target with others, where nothing has failed so far.
@@ -193,7 +162,7 @@ class _Run:
         standing, first = self.standing, self.contract.opening
         if not self._fresh or first is None or self._failed:
             return True
-        lives = Lives(standing, self.plan, self._show)
+        lives = Lives(standing, self.plan, self.gathering.show)
         if lives.why_not is None:
             try:
                 lives.compare(self._fresh, first)
@@ -201,7 +170,7 @@ class _Run:
                 standing.ending.stopped = f"the target could not be started again: {error}"
                 standing.ending.warn(f"{UNSEEN}; {standing.ending.stopped}")
                 return False
-            self._stops()
+            self.gathering.stops()
         elif self.request.earlier is None:
             standing.ending.warn(lives.why_not)
         return True
@@ -216,57 +185,6 @@ class _Run:
         if law is not None and self.standing.explains and self.standing.left > 0:
             seed, singly = self.request.seed, law.evidence.worst()[0] == SINGLE
             self.standing.simplest = find_simplest(self.standing, self.claim, seed, singly=singly)
-
-    def _show_contract(self) -> None:
-        """Shows what the contract was given reply by reply, to know which of them was the proof."""
-        seen, ending = 0, self.standing.ending
-        for batch in self.contract.seen:
-            self._show([batch])
-            seen += len(batch.releases)
-            if ending.found_after is None and any(refuted(check) for check in self.checks):
-                ending.found_after = seen
-
-    def _show(self, batches: Sequence[Batch]) -> None:
-        """Shows the releases of some calls to the checks at once: a look has its price."""
-        whole = tuple(batch for batch in batches if self._is_finite(batch))
-        if not whole:
-            return
-        draws = Draws(whole, self.placing, self.plan.coordinates)
-        for check in self.checks:
-            check.observe(draws)
-            refuted(check)  # a look: evidence that refutes is kept as it is now
-        self.recorder.observe(draws, self.checks)
-
-    def _is_finite(self, batch: Batch) -> bool:
-        """Whether it is all numbers; if not, `noise-law` is told of the first that is none."""
-        finite = np.isfinite(batch.releases)
-        if finite.all():
-            return True
-        row, column = np.argwhere(~finite)[0]
-        released, exact = float(batch.releases[row, column]), float(batch.asked.exact[column])
-        laws = [check for check in self.checks if isinstance(check, NoiseLaw)]
-        for law in laws:
-            law.refute(released, exact)
-        if not laws:
-            self.standing.ending.warn(
-                f"{released} was released for {batch.asked.name}: expected finite numbers; its "
-                "call was left out"
-            )
-        return False
-
-    def _stops(self) -> bool:
-        """Whether a check has failed, and the run ends with it."""
-        failed = any(refuted(check) for check in self.checks)
-        if failed and self.standing.ending.found_after is None:
-            self.standing.ending.found_after = self.standing.queries
-        return failed and not self.request.keeps_going and self.standing.queries >= FEW
-
-    def _done(self) -> bool:
-        """Whether there is nothing left to ask for."""
-        self.standing.tell("asking", self.standing.queries + self._left())
-        if self._stops():
-            return True
-        return all(refuted(check) or check.shortfall() == 0 for check in self.checks)
 
     def _ask_more(self) -> None:
         """The checks that ask for releases of their own, where no other has failed."""
@@ -296,8 +214,3 @@ class _Run:
         if outcome is not None:
             event = Concluded(self.standing.queries, check.id, outcome)
             self.standing.ending.hear(event)
-
-    def _left(self) -> int:
-        """Releases that the checks still need."""
-        width = max(1, self.plan.coordinates.size)
-        return max((check.shortfall() for check in self.checks), default=0) // width

@@ -1,0 +1,120 @@
+"""Releases that all checks share: asked for, call by call, and shown to each of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .asked import Batch, Draws
+from .checks.base import NumberCheck, refuted
+from .checks.input_contract import InputContract
+from .checks.noise_law import NoiseLaw
+from .evidence.bins import Placing
+from .pace import FEW, paced
+from .plan import NumbersPlan
+from .recorder import NumbersRecorder
+from .request import NumbersRequest
+from .standing import NumbersStanding
+
+
+class Gathering:
+    """Spends a run's queries on its inputs.
+
+    contract: has asked the first calls; checks: those that see every release; plan: the inputs that
+    are served, once these are known.
+    """
+
+    def __init__(
+        self,
+        standing: NumbersStanding,
+        request: NumbersRequest,
+        plan: NumbersPlan,
+        contract: InputContract,
+        checks: Sequence[NumberCheck],
+    ) -> None:
+        self.standing, self.request, self.plan = standing, request, plan
+        self.contract, self.checks = contract, checks
+        self.claim = standing.claim
+        rng = np.random.default_rng([request.seed, 2])
+        self.placing = Placing(self.claim.mechanism.added, rng)
+        self.recorder = NumbersRecorder(self.claim)
+
+    def gather(self) -> None:
+        """Asks input after input until every check has seen enough, or one has failed."""
+        self._show_contract()
+        if not self.checks or self.stops():
+            return
+        pending: list[Batch] = []
+        calls = paced(self.plan, self.request.seed, self.contract.queries)
+        for asked, wanted, look in calls:
+            size = min(wanted, self.standing.left)
+            if size < 1:
+                if pending:
+                    self.show(pending)
+                self.standing.use_up()
+                return
+            reply = self.standing.target.ask(asked.values, size)
+            self.standing.spend(size)
+            releases = self.claim.release.shaped(reply, asked.values, size)
+            pending.append(Batch(asked, releases, (size,)))
+            if not look:
+                continue
+            self.show(pending)
+            pending = []
+            if self._done():
+                return
+
+    def _show_contract(self) -> None:
+        """Shows what the contract was given reply by reply, to know which of them was the proof."""
+        seen, ending = 0, self.standing.ending
+        for batch in self.contract.seen:
+            self.show([batch])
+            seen += len(batch.releases)
+            if ending.found_after is None and any(refuted(check) for check in self.checks):
+                ending.found_after = seen
+
+    def show(self, batches: Sequence[Batch]) -> None:
+        """Shows the releases of some calls to the checks at once: a look has its price."""
+        whole = tuple(batch for batch in batches if self._is_finite(batch))
+        if not whole:
+            return
+        draws = Draws(whole, self.placing, self.plan.coordinates)
+        for check in self.checks:
+            check.observe(draws)
+            refuted(check)  # a look: evidence that refutes is kept as it is now
+        self.recorder.observe(draws, self.checks)
+
+    def _is_finite(self, batch: Batch) -> bool:
+        """Whether it is all numbers; if not, `noise-law` is told of the first that is none."""
+        finite = np.isfinite(batch.releases)
+        if finite.all():
+            return True
+        row, column = np.argwhere(~finite)[0]
+        released, exact = float(batch.releases[row, column]), float(batch.asked.exact[column])
+        laws = [check for check in self.checks if isinstance(check, NoiseLaw)]
+        for law in laws:
+            law.refute(released, exact)
+        if not laws:
+            self.standing.ending.warn(
+                f"{released} was released for {batch.asked.name}: expected finite numbers; its "
+                "call was left out"
+            )
+        return False
+
+    def stops(self) -> bool:
+        """Whether a check has failed, and the run ends with it."""
+        failed = any(refuted(check) for check in self.checks)
+        if failed and self.standing.ending.found_after is None:
+            self.standing.ending.found_after = self.standing.queries
+        return failed and not self.request.keeps_going and self.standing.queries >= FEW
+
+    def _done(self) -> bool:
+        """Whether there is nothing left to ask for."""
+        self.standing.tell("asking", self.standing.queries + self._left())
+        if self.stops():
+            return True
+        return all(refuted(check) or check.shortfall() == 0 for check in self.checks)
+
+    def _left(self) -> int:
+        """Releases that the checks still need."""
+        width = max(1, self.plan.coordinates.size)
+        return max((check.shortfall() for check in self.checks), default=0) // width
