@@ -20,6 +20,7 @@ from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.checks.base import Outcome
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate.ending import Ending
+from dpassay.verifiers.numbers.budget_asking import PER_INPUT
 from dpassay.verifiers.numbers.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.numbers.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.numbers.checks.histogram_leakage import HistogramLeakage
@@ -215,6 +216,60 @@ def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
     claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
     found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
     assert (found.verdict, words in found.finding.message) == (verdict, True), found.finding
+
+
+class ForEachInput(Budgeted):
+    """A budget of its own for inputs that have some part in common; `spent` says the largest.
+
+    apart: of neighbours, in thirds of the scale of Gaussian noise.
+    """
+
+    def __init__(self, of: str, most: float, apart: float, width: int) -> None:
+        super().__init__(most)
+        self.of, self.apart, self.width = of, apart, width
+        self.charged = dict[Any, int]()
+
+    def sample(self, values: Any, size: int) -> Any:
+        parts = {"contents": values.tobytes(), "records": len(values), "total": values.sum()}
+        kept = parts.get(self.of)
+        answers = self.charged.get(kept, 0) + size
+        if move_epsilon(Gaussian(3.0), self.apart * math.sqrt(answers), 1e-6) > self.most:
+            raise BudgetExhausted
+        self.charged[kept] = answers
+        self.answers = max(self.charged.values())
+        return np.zeros((size, self.width))
+
+    def spent(self, delta: float) -> float:
+        if not self.answers:
+            return 0.0
+        return move_epsilon(Gaussian(3.0), self.apart * math.sqrt(self.answers), delta)
+
+
+@pytest.mark.parametrize(
+    ("text", "of", "verdict"),
+    [
+        (GAUSSIAN, "contents", Verdict.FAIL),
+        (GAUSSIAN, "total", Verdict.FAIL),
+        (GAUSSIAN, "all", Verdict.PASS),
+        (REPLACED, "contents", Verdict.FAIL),
+        (REPLACED, "all", Verdict.PASS),
+        (BALL, "records", Verdict.FAIL),
+        (BALL, "all", Verdict.PASS),
+    ],
+)
+def test_budgets_of_several_inputs_add_up(text: str, of: str, verdict: Verdict) -> None:
+    """A person may be in all inputs; catches answers that are counted for each input alone.
+
+    Neighbours are 1, sqrt(2) and 1.5 thirds of the scale apart, each a claim of some answers.
+    """
+    apart, epsilon = {GAUSSIAN: (1.0, 3.0), REPLACED: (2.0**0.5, 4.3), BALL: (1.5, 5.0)}[text]
+    claim = claimed(text + PRIVATE.format(epsilon, 3))
+    deployment = ForEachInput(of, epsilon, apart, claim.mechanism.width)
+    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
+    assert found.verdict is verdict, found.finding
+    if verdict is Verdict.FAIL:
+        assert "inputs like it" in found.finding.message
+        assert found.finding.diagnosis == PER_INPUT
 
 
 @pytest.mark.parametrize("delta", [1e-16, 1e-20])

@@ -90,6 +90,14 @@ def test_pure_privacy_is_claimed_where_noise_may_have_it(text: str, why: str) ->
         claimed(text + PURE.format(1.0, 1))
 
 
+def test_a_scope_is_refused_in_a_line() -> None:
+    """It was accepted, and changed nothing."""
+    more = PRIVATE.format(3.0, 8) + '\nscope = "asked.csv"'
+    with pytest.raises(ClaimError, match=r'privacy.scope = "asked.csv": noise of numb'):
+        claimed(GAUSSIAN + more)
+    assert claimed(GAUSSIAN + more.replace("asked.csv", "any-queries")).privacy is not None
+
+
 def test_the_message_names_both() -> None:
     found = told(claimed(GAUSSIAN + PRIVATE.format(3.0, 8)))
     assert found.finding.message == (

@@ -11,6 +11,9 @@ from ..checks.budget_asking import AGAIN, IGNORES_DELTA, Watched
 from ..targets import Target
 from .claim import NumbersClaim
 
+PER_INPUT = "a budget is kept for each input, and what they cost adds up"
+"""What is wrong where answers to one input stay below the claim, and those to several do not."""
+
 _GROWN = 1.1  # times the answers, from one proof of their cost to the next
 _ROUNDING = 1.0 + 1e-9  # of figures that are compared
 
@@ -19,13 +22,26 @@ _ROUNDING = 1.0 + 1e-9  # of figures that are compared
 class AskedInput:
     """An input that is asked, in words; answered: releases of it, over all lives of the target.
 
-    next_look: answers from which their cost is proved again, which takes a while.
+    next_look: answers from which their cost is proved again, which takes a while; beside: answers
+    to other inputs before, whose neighbours are as far: a person in all of them pays for all.
     """
 
     said: str
     values: Any
     answered: int = 0
     next_look: int = 1
+    beside: int = 0
+
+    @property
+    def paid(self) -> int:
+        """Answers that cost what so many to one input do."""
+        return self.answered + self.beside
+
+    @property
+    def told(self) -> str:
+        """The answers that were paid for, in words."""
+        alike = f" and {self.beside:,} of inputs like it" if self.beside else ""
+        return f"{self.answered:,} quer{'y' if self.answered == 1 else 'ies'} of {self.said}{alike}"
 
 
 class NumbersBudgetAsking(Watched):
@@ -81,15 +97,17 @@ class NumbersBudgetAsking(Watched):
         if self.violation is not None:
             return
         claimed, cost = self.privacy, 0.0
-        if asked.answered >= min(asked.next_look, self.limit):
-            cost = self.cost(asked.answered)
-            asked.next_look = math.ceil(_GROWN * asked.answered)
+        if asked.paid >= min(asked.next_look, self.limit):
+            cost = self.cost(asked.paid)
+            asked.next_look = math.ceil(_GROWN * asked.paid)
         if cost > claimed.epsilon * _ROUNDING:
             self.violation = (
-                f"it answered {asked.answered:,} queries of {asked.said}, which cost more than "
+                f"it answered {asked.told}, which cost more than "
                 f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more "
                 "(certified in ball arithmetic)"
             )
+            if asked.beside:
+                self.diagnosis = PER_INPUT
         elif self.account.now is not None and cost > self.account.now * _ROUNDING:
             self._undercharged(asked, cost, self.account.now)
 
@@ -99,7 +117,7 @@ class NumbersBudgetAsking(Watched):
         if small is None:
             return
         delta, spent = small
-        cost = self.cost(asked.answered, delta)
+        cost = self.cost(asked.paid, delta)
         if cost <= spent * _ROUNDING:
             return
         self._undercharged(asked, cost, spent, delta)
@@ -109,8 +127,9 @@ class NumbersBudgetAsking(Watched):
     def _undercharged(
         self, asked: AskedInput, cost: float, spent: float, delta: float | None = None
     ) -> None:
-        beside = self.answered - asked.answered
+        beside = self.answered - asked.paid
         answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.said}"
+        answers += f" and {asked.beside:,} to inputs like it" if asked.beside else ""
         others = f" and {beside:,} to others" if beside else ""
         at, word = (self.privacy.delta, "spent") if delta is None else (delta, f"spent({delta:g})")
         self.violation = (
@@ -120,3 +139,5 @@ class NumbersBudgetAsking(Watched):
         self.diagnosis = "the account charges less than the answers certainly cost"
         if spent == self.account.start:
             self.diagnosis = f"answers to {asked.said} are not charged"
+        elif asked.beside:
+            self.diagnosis = PER_INPUT

@@ -12,6 +12,9 @@ from ...reference.numbers.families import DiscreteGaussian, Gaussian
 from .claim import NumbersClaim
 from .plan import as_values
 
+_MORE = (1, 2)
+"""Records, or counts, that inputs have more than the one that is asked most."""
+
 _FAR = 60.0  # scales of the noise, beyond which a clamp changes nothing
 
 
@@ -63,6 +66,31 @@ def charged_pair(claim: NumbersClaim) -> tuple[Any, CertifiedPair] | None:
     values = as_values(claim, np.repeat(record[None], moved + 1, axis=0))
     start = float(mechanism.aggregation.exact(values)[0])
     return values, CertifiedPair(found.noise, found.move, start)
+
+
+def inputs_alike(claim: NumbersClaim, values: Any, pair: CertifiedPair) -> list[Any]:
+    """Other inputs of which a neighbour is as far, and costs the same: none where a clamp decides.
+
+    values, pair: of `charged_pair`. Counts are moved alike, or only one that no neighbour moves;
+    records get some of zeros beside, or where zeros are not allowed some like the first.
+    """
+    mechanism, noise = claim.mechanism, pair.noise
+    clamped = math.isfinite(noise.low) or math.isfinite(noise.high)
+    if mechanism.takes == "counts":
+        step = int(noise.grid) if noise.grid > 1 else 1
+        fits = not noise.grid or (step / noise.grid).is_integer()
+        if not clamped and fits:
+            return [values + step * more for more in _MORE]
+        last = np.arange(values.size) == values.size - 1
+        return [values + more * last for more in _MORE] if values.size > 2 else []
+    tensors = values if isinstance(values, list) else [values]
+    zeros = (mechanism.lower or 0.0) <= 0.0 <= (mechanism.upper or 0.0)
+    if not zeros and not pair.is_plain:
+        return []
+    others = [np.zeros_like(t[:1]) if zeros else t[:1] for t in tensors]
+    both = list(zip(tensors, others, strict=True))
+    made = [[np.concatenate([t, *[other] * more]) for t, other in both] for more in _MORE]
+    return made if isinstance(values, list) else [tensors[0] for tensors in made]
 
 
 def _is_symmetric(noise: NumberNoise, start: float, by: float) -> bool:

@@ -1,5 +1,6 @@
 """What a deployment that releases numbers says of itself, read from TOML and checked."""
 
+import json
 from functools import cached_property
 from typing import Any, Self
 
@@ -7,7 +8,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from ...reference.numbers import DiscreteLaplace
 from ...reference.numbers.families import Laplace
-from ..claim import ClaimError, Gate, HttpClaim, PrivacyClaim, Table
+from ..claim import ANY_QUERIES, ClaimError, Gate, HttpClaim, PrivacyClaim, Table
 from ..claim_mistakes import mistakes
 from ..inputs.people_file import People, read_people
 from ..targets.http_options import HttpOptions
@@ -83,6 +84,15 @@ class NumbersClaim(Table):
             raise ValueError(
                 f"privacy.delta = 0: {family.family} noise has no finite epsilon there, expected a "
                 "delta above 0"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _whatever_is_asked(self) -> Self:
+        if self.privacy is not None and self.privacy.scope != ANY_QUERIES:
+            raise ValueError(
+                f"privacy.scope = {json.dumps(self.privacy.scope[:60])}: noise of numbers "
+                f'costs the same whatever is asked, expected "{ANY_QUERIES}"'
             )
         return self
 

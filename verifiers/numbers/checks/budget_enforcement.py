@@ -6,13 +6,13 @@ from ....reference.accounting.adjacency import Adjacency
 from ....reference.clock import OutOfTime
 from ....reference.searches import last_from_zero
 from ...checks.base import Finding, Outcome
-from ...checks.budget_asking import LONG_AGAIN, SECONDS
+from ...checks.budget_asking import AGAIN, LONG_AGAIN, SECONDS
 from ...checks.spec import NO_PRIVACY
 from ...findings.verdict import Verdict
 from ...reaching import open_claimed
 from ...targets import NotOffered, Refused, Target
 from ..budget_asking import AskedInput, NumbersBudgetAsking
-from ..certified_pair import charged_pair
+from ..certified_pair import charged_pair, inputs_alike
 from ..claim import NumbersClaim
 from ..plan import NumbersPlan, at_once
 from ..standing import NumbersStanding
@@ -33,7 +33,8 @@ class BudgetEnforcement:
     """Asks until the deployment stops, or can be proved to go too far or to charge too little.
 
     First single releases of some inputs, then one input whose neighbour is as far as any, in larger
-    calls and in small ones, and again after a restart where `[gate]` has a `budget_target`. `spent`
+    calls and in small ones, two more like it, which must not have budgets of their own, and the
+    first again after a restart where `[gate]` has a `budget_target`. `spent`
     must not fall, exceed the claim, or say less than answers certainly cost.
     """
 
@@ -96,6 +97,7 @@ class BudgetEnforcement:
         for asked in (*self._others(), worst):
             self._singly(target, asking, asked)
         self._ask_worst(target, asking, worst)
+        self._ask_alike(target, asking, worst)
         for _ in range(_LIVES):
             if asking.violation is not None or reopen is None:
                 break
@@ -131,12 +133,23 @@ class BudgetEnforcement:
 
     def _ask_worst(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
         """Large calls, then small ones: a call that is refused may only have been too large."""
-        width, most = self.claim.mechanism.width, int(_SPARE * asking.limit) + 1
+        width, most = self.claim.mechanism.width, int(_SPARE * asking.limit) + 1 - worst.beside
         size = at_once(width, max(1, asking.limit // _BATCHES))
         if asking.until_spent(target, worst, size, most):
-            few = max(1, (asking.limit - worst.answered) // _CALLS)
+            few = max(1, (asking.limit - worst.paid) // _CALLS)
             asking.until_spent(target, worst, few, most)
-            asking.until_spent(target, worst, 1, most, LONG_AGAIN)
+            asking.until_spent(target, worst, 1, most, AGAIN if worst.beside else LONG_AGAIN)
+
+    def _ask_alike(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
+        """Inputs whose answers cost as much, after those to the worst: all of them add up."""
+        paid = worst.answered
+        for values in inputs_alike(self.claim, worst.values, asking.pair) if paid else []:
+            asked = AskedInput(self.claim.release.input_text(values), values, beside=paid)
+            try:
+                self._ask_worst(target, asking, asked)
+            except Refused:
+                continue  # what was asked before is judged without it
+            paid = asked.paid
 
     def _outcome(self, asking: NumbersBudgetAsking) -> Outcome:
         if asking.violation is not None:
