@@ -1,5 +1,6 @@
 """What a run asks of a deployment that releases numbers, and what came of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix, Vector
+from ..targets import Target, ask_each
+from ..targets.numbers import NumberRelease
 from .evidence.bins import Placed, Placing
 
 MOST_COORDINATES = 1_000
@@ -34,11 +37,29 @@ class Asked:
 
 @dataclass(frozen=True)
 class Batch:
-    """Releases (n, d) of one input, in the order asked; calls: the sizes of the calls in it."""
+    """Releases (n, d) of one input, in the order asked; calls: the sizes of the calls in it.
+
+    abreast: whether these calls were in flight together.
+    """
 
     asked: Asked
     releases: Matrix
     calls: tuple[int, ...]
+    abreast: bool = False
+
+
+def asked_for(target: Target, release: NumberRelease, asked: Asked, sizes: Sequence[int]) -> Batch:
+    """The releases of calls of these sizes, in flight together where the target takes them so.
+
+    Raises as `Target.ask`, and TargetError for a reply of wrong shape or type.
+    """
+    replies, _ = ask_each(target, asked.values, sizes)
+    found = [
+        release.shaped(reply, asked.values, size)
+        for reply, size in zip(replies, sizes, strict=True)
+    ]
+    releases = found[0] if len(found) == 1 else np.concatenate(found)
+    return Batch(asked, releases, tuple(sizes), abreast=len(found) > 1)
 
 
 @dataclass(frozen=True)

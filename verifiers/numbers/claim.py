@@ -97,12 +97,7 @@ class NumbersClaim(Table):
         return self
 
     @model_validator(mode="after")
-    def _one_call_at_a_time(self) -> Self:
-        if self.gate.concurrency > 1:
-            raise ValueError(
-                f"gate.concurrency = {self.gate.concurrency}: numbers are asked for one call at a "
-                "time, expected 1"
-            )
+    def _keeps_no_answers(self) -> Self:
         if self.gate.fresh_state is not None:
             raise ValueError("gate.fresh_state: only deployments of labels keep their answers")
         return self

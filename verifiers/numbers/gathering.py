@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .asked import Batch, Draws
+from .asked import Batch, Draws, asked_for
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .checks.noise_law import NoiseLaw
@@ -14,6 +14,9 @@ from .plan import NumbersPlan
 from .recorder import NumbersRecorder
 from .request import NumbersRequest
 from .standing import NumbersStanding
+
+_PART = 16
+"""Releases of a call from which on several in flight share what one would ask for."""
 
 
 class Gathering:
@@ -52,16 +55,22 @@ class Gathering:
                     self.show(pending)
                 self.standing.use_up()
                 return
-            reply = self.standing.target.ask(asked.values, size)
-            self.standing.spend(size)
-            releases = self.claim.release.shaped(reply, asked.values, size)
-            pending.append(Batch(asked, releases, (size,)))
+            batch = asked_for(self.standing.target, self.claim.release, asked, self._together(size))
+            self.standing.spend(len(batch.releases))
+            pending.append(batch)
             if not look:
                 continue
             self.show(pending)
             pending = []
             if self._done():
                 return
+
+    def _together(self, size: int) -> list[int]:
+        """Sizes of the calls in flight that take the place of one: as large, or parts of it."""
+        several = self.claim.gate.concurrency
+        each = max(min(size, _PART), -(-size // several))
+        fits = max(1, min(several, self.standing.left // each))
+        return [each] * fits if fits > 1 else [size]
 
     def _show_contract(self) -> None:
         """Shows what the contract was given reply by reply, to know which of them was the proof."""

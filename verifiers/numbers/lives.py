@@ -24,7 +24,7 @@ UNSEEN = f"the target was not restarted: {_LOST} would not show"
 
 def releases_of_lives(claim: NumbersClaim, plan: NumbersPlan) -> int:
     """Releases that a comparison asks for at most."""
-    return LIVES * sum(InputContract(claim, plan).sizes)
+    return LIVES * InputContract(claim, plan).opens_with
 
 
 class Lives:

@@ -179,7 +179,7 @@ def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersCla
 
 def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
     """Releases of the first calls."""
-    return sum(InputContract(claim, plan).sizes) + len(plan.inputs) - 1
+    return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
 
 
 def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:

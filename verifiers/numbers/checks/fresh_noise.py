@@ -8,6 +8,7 @@ from ....reference.arrays import Matrix
 from ...checks.base import Finding
 from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
+from ..evidence.abreast import AbreastCopies
 from ..evidence.copies import CopyEvidence, matches
 from ..evidence.remembered import LateCopies, RememberedNoise
 from ..opening import NumbersOpening
@@ -19,6 +20,7 @@ AFTER_RESTART = "the same calls before a restart"
 _ANY_CALL = "the first release of some earlier call"
 _LONG_AGO = "some earlier draw, in the first numbers of releases"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
+_ABREAST = "a call in flight beside it"
 _WAYS = {
     EARLIER_RUN: _AT_THE_START,
     AFTER_RESTART: _AT_THE_START,
@@ -29,6 +31,7 @@ _WAYS = {
     "the coordinate before, with the other sign": "numbers of a release have opposite noise",
     _ANY_CALL: "calls take their seed from a small pool, seeds come again, or noise is cut off",
     _LONG_AGO: "noise comes again: a table, a short period, or noise cut off at its ends",
+    _ABREAST: "calls in flight together get the same noise: workers of one seed, or of the clock's",
 }
 """What noise may be a copy of, and why."""
 
@@ -47,9 +50,14 @@ class FreshNoise(Weighed):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.ways: dict[str, CopyEvidence | LateCopies] = {way: CopyEvidence() for way in _WAYS}
+        self.ways: dict[str, CopyEvidence | LateCopies] = {
+            way: CopyEvidence() for way in _WAYS if way != _ABREAST
+        }
         self._long_ago = self.ways[_LONG_AGO] = LateCopies()
         self._any_call = self.ways[_ANY_CALL] = LateCopies()
+        self._abreast = self.ways[_ABREAST] = AbreastCopies(self.noise)
+        if claim.gate.concurrency == 1:
+            del self.ways[_ABREAST]
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
@@ -79,8 +87,19 @@ class FreshNoise(Weighed):
             self._long_ago.observe(*repeats)
             started = begins[:_AT_A_LOOK], slice(1)
             self._any_call.observe(*self._begun.repeats(y[started], x[started], digits))
+        self._take_abreast(draws)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
+
+    def _take_abreast(self, draws: Draws) -> None:
+        """Compares calls that were in flight together."""
+        ends = np.cumsum([len(batch.releases) for batch in draws.batches])
+        for batch, end in zip(draws.batches, ends, strict=True):
+            if batch.abreast:
+                cuts = end - len(batch.releases) + np.cumsum(batch.calls)
+                rows = [slice(cut - size, cut) for cut, size in zip(cuts, batch.calls, strict=True)]
+                calls = [(draws.released[row].ravel(), draws.exact[row].ravel()) for row in rows]
+                self._abreast.take(calls, draws.digits)
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier life, and those of the same calls in this one."""

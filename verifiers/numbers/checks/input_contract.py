@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from ...planning.stream_planner import calls_at_once
 from ...targets import Refused, Target, TargetError
-from ..asked import Asked, Batch
+from ..asked import Asked, Batch, asked_for
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..plan import NO_RECORDS, NumbersPlan
@@ -47,11 +48,28 @@ class InputContract:
     @property
     def opening(self) -> NumbersOpening | None:
         """What these calls released; None before all have been answered."""
-        return None if len(self.seen) < len(self.sizes) else self._opening
+        return None if len(self._in_turn) < len(self.sizes) else self._opening
+
+    @property
+    def abreast(self) -> tuple[int, ...]:
+        """Sizes of the calls that come before, all in flight at once, where several may be."""
+        calls = calls_at_once(self.claim.gate.concurrency)
+        size = math.ceil(_NUMBERS / self.claim.mechanism.width)
+        return (min(size, self.plan.largest_call),) * calls
+
+    @property
+    def opens_with(self) -> int:
+        """Releases of the typical input, in all these calls."""
+        return sum(self.sizes) + sum(self.abreast)
+
+    @property
+    def _in_turn(self) -> list[Batch]:
+        """What was released to single calls."""
+        return [batch for batch in self.seen if not batch.abreast]
 
     @property
     def _opening(self) -> NumbersOpening:
-        first = self.seen[: len(self.sizes)]
+        first = self._in_turn[: len(self.sizes)]
         releases = np.concatenate([batch.releases for batch in first])
         return NumbersOpening.of(first[0].asked.exact, releases)
 
@@ -76,30 +94,32 @@ class InputContract:
 
     def open(self, target: Target) -> NumbersOpening:
         """Makes the calls for the typical input. Raises as `run` does."""
+        if self.abreast:  # of workers that have answered unequally often, nothing comes together
+            self._ask_typical(target, *self.abreast)
         for size in self.sizes:
             self._ask_typical(target, size)
         return self._opening
 
-    def _ask_typical(self, target: Target, size: int) -> None:
+    def _ask_typical(self, target: Target, *sizes: int) -> None:
         """Raises TargetError where it is refused."""
         typical = self.plan.inputs[0]
         try:
-            self._ask(target, typical, size)
+            self._ask(target, typical, *sizes)
         except Refused as refusal:
-            call = self.claim.release.text(typical.values, size)
+            call = self.claim.release.text(typical.values, sizes[0])
             raise TargetError(
                 f"{call} was refused, although the claim covers it: {refusal}"
             ) from None
 
-    def _ask(self, target: Target, asked: Asked, size: int) -> None:
-        self.queries += size
-        release = self.claim.release
-        found = release.shaped(target.ask(asked.values, size), asked.values, size)
-        finite = np.isfinite(found)
+    def _ask(self, target: Target, asked: Asked, *sizes: int) -> None:
+        self.queries += sum(sizes)
+        batch = asked_for(target, self.claim.release, asked, sizes)
+        finite = np.isfinite(batch.releases)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise TargetError(
-                f"{release.text(asked.values, size)} released {found[row, column]} at place "
-                f"{row}, coordinate {column}: expected finite numbers"
+                f"{self.claim.release.text(asked.values, sum(sizes))} released "
+                f"{batch.releases[row, column]} at place {row}, coordinate {column}: expected "
+                "finite numbers"
             )
-        self.seen.append(Batch(asked, found, (size,)))
+        self.seen.append(batch)

@@ -52,7 +52,7 @@ class PartitionRelease(Weighed):
             counts, n = batch.asked.exact, len(batch.releases)
             came = (batch.releases > 0).sum(0)
             names = [f"the input {batch.asked.role}"]
-            if batch.calls == (1,):
+            if set(batch.calls) == {1}:
                 names.append("calls of one release")
             self.evidence.observe(counts, (came, n - came), names, self._places)
             self.draws += n * counts.size

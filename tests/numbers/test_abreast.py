@@ -1,0 +1,85 @@
+"""Calls in flight together: workers that begin with the same noise, and those with their own."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numeric_zoo import COUNT, HISTOGRAM, WHOLE
+from targets.test_several_workers import service
+
+from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.numbers.evidence.abreast import AbreastCopies
+from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.reaching import in_process, open_claimed
+from dpassay.verifiers.targets import TargetError
+
+GATE = "\n[gate]\nconcurrency = 8\nsmallest_effect = 0.1\ntolerance = 0.2"
+
+
+def claimed(text: str) -> NumbersClaim:
+    return parse_numbers_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
+
+
+def run(address: str, text: str) -> Report:
+    claim = claimed(text)
+    target = open_claimed(address, claim)
+    try:
+        return verify_numbers(target, claim, seed=0)
+    finally:
+        target.close()
+
+
+def fresh(report: Report) -> CheckResult:
+    return next(check for check in report.checks if check.id == "fresh-noise")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        COUNT.replace("laplace:1", "laplace:2"),
+        pytest.param(WHOLE, marks=pytest.mark.slow("more numbers in a call")),
+    ],
+)
+def test_workers_with_one_generator_are_found(text: str, tmp_path: Path) -> None:
+    """Whole noise of one cell, and of ten: no single number proves a repeat."""
+    with service("alike", tmp_path) as address:
+        report = run(address, text)
+    found = fresh(report)
+    assert found.verdict is Verdict.FAIL, found.message
+    assert "repeat the noise of a call in flight beside it" in found.message
+    assert report.found_after is not None
+    assert report.found_after <= 2_000
+
+
+@pytest.mark.slow("a whole run over HTTP")
+def test_workers_with_generators_of_their_own_pass(tmp_path: Path) -> None:
+    with service("own", tmp_path) as address:
+        report = run(address, WHOLE)
+    assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
+
+
+def test_only_a_server_is_asked_so() -> None:
+    with pytest.raises(TargetError, match=r"concurrency = 8 in \[gate\]: only http"):
+        in_process(lambda values, size: [values] * size, claimed(HISTOGRAM))
+
+
+def test_the_expectation_is_at_most_one() -> None:
+    """Over all second calls of one number; catches a match priced as if any of two copies did."""
+    noise = parse_number_noise("discrete-laplace:2")
+    values = np.arange(-120.0, 121.0)
+    chances = np.exp(noise.log_mass(values, np.zeros_like(values), noise.half_width(values)))
+    assert abs(chances.sum() - 1.0) < 1e-12
+    for first, second in ((0.0, 0.0), (0.0, 1.0), (5.0, -3.0)):
+        expected = 0.0
+        for value, chance in zip(values, chances, strict=True):
+            evidence = AbreastCopies(noise)
+            zero = np.zeros(1)
+            before = AbreastCopies(noise)
+            rounds = [(np.array([y]), zero) for y in (first, second)]
+            before.take(rounds, 53)
+            evidence.take([*rounds, (np.array([value]), zero)], 53)
+            expected += chance * np.exp(evidence.log_ratios - before.log_ratios)
+        assert (np.abs(expected - 1.0) < 1e-9).all()
