@@ -85,7 +85,7 @@ def assayed(seed: int, name: str) -> dict[str, Any]:
     entry = ENTRIES[name]
     claim = entry.claim
     rng = np.random.default_rng([seed, list(ENTRIES).index(name)])
-    aggregate = entry.make(claim.mechanism.aggregation, rng)
+    aggregate = entry.made(rng)
     target = InProcessTarget(aggregate, release=claim.release)
     report = verify_numbers(target, claim, seed=seed)
     failed = tuple(check.id for check in report.checks if check.verdict.value == "fail")

@@ -15,7 +15,7 @@ from dpassay.reference.numbers import Aggregation, DiscreteLaplace, sample
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
 
 Aggregate = Callable[[Any, int], Any]
-Make = Callable[[Aggregation, np.random.Generator], Aggregate]
+Make = Callable[[Any, np.random.Generator], Aggregate]
 
 HISTOGRAM = 'name = "noisy-histogram"\nnoise = "laplace:2"\nadjacency = "add-remove"\ncells = 10'
 GAUSSIAN = HISTOGRAM.replace("laplace:2", "gaussian:3")
@@ -73,6 +73,13 @@ class Entry:
     def claim(self) -> NumbersClaim:
         """Parsed."""
         return parse_numbers_claim(tomllib.loads(f"[mechanism]\n{self.claim_text}"))
+
+    def made(self, rng: np.random.Generator) -> Aggregate:
+        """The aggregator, of the mechanism that its claim names."""
+        mechanism = self.claim.mechanism
+        return self.make(
+            mechanism.keys if mechanism.takes == "keys" else mechanism.aggregation, rng
+        )
 
 
 BROKEN: list[Entry] = []
@@ -652,3 +659,6 @@ def epsilon_of_half_the_sensitivity(of: Aggregation, rng: np.random.Generator) -
 @broken(GAUSSIAN + PRIVATE.format(3.0, 8), "privacy-claim", source="opendp #2911, #2924")
 def epsilon_of_fewer_queries(of: Aggregation, rng: np.random.Generator) -> Aggregate:
     return lambda values, size: noisy(of, rng, values, size)
+
+
+import numeric_zoo_keys  # noqa: E402, F401 - puts its own on these shelves

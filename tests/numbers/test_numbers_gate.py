@@ -26,7 +26,7 @@ def shelf(entries: list[Entry], quick: int) -> list[Any]:
 def judged(entry: Entry, seed: int) -> Report:
     """A report on an entry, which is made anew."""
     claim = entry.claim
-    aggregate = entry.make(claim.mechanism.aggregation, np.random.default_rng([seed, 99]))
+    aggregate = entry.made(np.random.default_rng([seed, 99]))
     return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=seed)
 
 

@@ -17,10 +17,14 @@ ALONE = "keys of one unit"
 NEAR = "near the threshold"
 """The input whose keys are released about as often as not: the noise shows."""
 
+REVERSED = "reversed"
+"""The same counts in the other order: keys of both inputs tell of each other's noise."""
+
 _ROUNDS = 1  # of every input in calls of every size, before the larger calls
 TURNS = (NEAR, ALONE, ALONE, ALONE)
 """In which the inputs that tell most are asked, in larger calls, once all have been."""
 
+_CERTAIN = 30.0  # scales above the threshold, where every key is released
 _LARGE = 1_000
 _NUMBERS = 1 << 21  # keys of a call at most, of one release always
 
@@ -71,14 +75,17 @@ def _counts(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, ND
     large[0] = 10**6
     single = np.zeros(width, dtype=np.int64)
     single[-1] = 1
+    certain = math.ceil(max(keys.threshold, 1.0) + _CERTAIN * keys.noise.family.scale)
+    most_of_all = certain + rng.permutation(width)
     every_other = np.where(np.arange(width) % 2 == 0, near, 0)
     return [
         ("typical", typical),
         (ALONE, np.arange(width) % most + 1),
         (NEAR, near),
-        ("reversed", near[::-1].copy()),
+        (REVERSED, near[::-1].copy()),
         ("empty", np.zeros(width, dtype=np.int64)),
         ("one large count", large),
         ("one record in all", single),
         ("every other key empty", every_other),
+        ("all keys large", most_of_all),
     ]

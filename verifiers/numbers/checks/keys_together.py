@@ -12,6 +12,7 @@ from ..asked import Asked, Batch, Draws
 from ..claim import NumbersClaim
 from ..evidence.released import claimed_law
 from ..evidence.released_together import TogetherEvidence, foreseen, tells
+from ..keys import NEAR, REVERSED
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
@@ -23,6 +24,13 @@ _SEEN, _TIMES, _COARSEST = 0.1, 5.0, 0.5
 """Correlation that a pass would have seen: so many times the smallest effect, from .1 to .5."""
 
 _SPARE = 4.0  # deviations, about, of how much a number of fours tells
+
+_STREAM = 512  # releases of an input that are compared with another's
+_ACROSS = {
+    3: "a key in a call and in the one before, of another input,",
+    4: "a key in as many releases of two inputs",
+}
+"""Kinds of pairs over inputs."""
 
 Released = NDArray[np.bool_]
 
@@ -58,12 +66,19 @@ class KeysTogether(Weighed):
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
-        found = max(self.evidence, key=lambda evidence: evidence.log_e_value)
+        logs = [found.log_e_value for found in self.evidence]
+        kind = int(np.argmax(logs))
+        pairs, cause = self._words(kind)
         message = (
-            f"{self.pairs} tell of each other: a correlation of about {found.best:g} where both "
-            "are released half of the time"
+            f"{pairs} tell of each other: a correlation of about {self.evidence[kind].best:g} "
+            "where both are released half of the time"
         )
-        return Finding(message, self.cause, cause=self.cause)
+        return Finding(message, cause, cause=cause)
+
+    def _words(self, kind: int) -> tuple[str, str]:
+        """What draws of a kind are, and what is wrong where they tell of each other."""
+        del kind
+        return self.pairs, self.cause
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
@@ -105,17 +120,20 @@ class KeysFreshNoise(KeysTogether):
     """A key in two releases of one call, in a call and the next, and in the openings of two runs.
 
     The first finds draws used twice in turn, the others a seed that calls or starts set. Noise that
-    is drawn once for a whole call looks like other rates there: `partition-release` finds it.
+    is drawn once for a whole call looks like other rates there: `partition-release` finds it. Of
+    two inputs, a call is compared with that before, and a release with that of the same number.
     """
 
     id = "fresh-noise"
     pairs = "a key's releases, one after the other,"
     cause = "noise is drawn once for several releases, or every call, or start, begins alike"
-    kinds = 3
+    kinds = 5
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan, seed)
         self._waiting: dict[str, Released] = {}
+        self._before: tuple[str, Released] | None = None
+        self._streams: dict[str, list[Released]] = {NEAR: [], REVERSED: []}
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier life, and those of the same calls in this one.
@@ -143,6 +161,30 @@ class KeysFreshNoise(KeysTogether):
             else:
                 both = min(len(before), len(there))
                 self.evidence[1].observe(before[:both], there[:both])
+            self._compare_inputs(role, there)
+
+    def _compare_inputs(self, role: str, there: Released) -> None:
+        """Compares a call with that before, of another input, and with releases of its number.
+
+        What it is compared with is older: these draws are new, given all that was seen.
+        """
+        if self._before is not None and self._before[0] != role:
+            both = min(len(self._before[1]), len(there))
+            self.evidence[3].observe(self._before[1][:both], there[:both])
+        self._before = role, there.copy()
+        if role not in self._streams:
+            return
+        own = self._streams[role]
+        other = next(rows for name, rows in self._streams.items() if name != role)
+        older = other[len(own) : len(own) + len(there)]
+        if older:
+            self.evidence[4].observe(np.array(older), there[: len(older)])
+        own += list(there[: max(0, _STREAM - len(own))].copy())
+
+    def _words(self, kind: int) -> tuple[str, str]:
+        if kind not in _ACROSS:
+            return super()._words(kind)
+        return _ACROSS[kind], "noise is drawn once for several inputs, or they have one seed"
 
 
 def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:

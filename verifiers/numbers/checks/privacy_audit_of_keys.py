@@ -15,13 +15,15 @@ from ..pairs import Pair
 from .pair_check import PairCheck, PairEvidence, power
 
 _SCALES = 30.0  # above the threshold: such a key is always released
+_OTHERS = 0.2  # of the releases of the first pair, of each other size
 _CAUSE = "keys are released in an order that their exact counts decide"
 
 
 class KeysPrivacyAudit(PairCheck):
-    """Two keys far above the threshold, one record apart: which of them stands first.
+    """Keys far above the threshold, one of which gets a record: which of them stands first.
 
-    The order of noisy counts is as private as the counts; that of exact ones is not private at all.
+    The order of noisy counts is as private as the counts; that of exact ones is not private at all,
+    nor that of coarser ones, which the record carries over a step.
     The null is that one release keeps to the claimed epsilon and delta, whatever the mechanism.
     """
 
@@ -36,27 +38,34 @@ class KeysPrivacyAudit(PairCheck):
         return NO_PRIVACY if claim.privacy is None else None
 
     def made(self) -> list[Pair]:
-        """See `PairCheck.made`: whichever key stands first of equals, one pair turns them."""
+        """See `PairCheck.made`: of equals, the middle one passes another, whichever is first."""
         keys = self.claim.mechanism.keys
-        often = math.ceil(max(keys.threshold, 1.0) + _SCALES * self.noise.family.scale)
-        equal, more = (often, often), (often + 1, often)
-        if keys.adjacency is Adjacency.REPLACE_ONE:
-            return [self._pair(more, more[::-1])]
-        return [self._pair(equal, more), self._pair(equal, more[::-1])]
-
-    def _pair(self, here: tuple[int, int], there: tuple[int, int]) -> Pair:
-        """Of inputs in which two keys, chosen by the run's seed, have these counts."""
-        width = self.claim.mechanism.width
-        places = np.random.default_rng([self.seed, 2]).choice(width, 2, replace=False)
         made = []
+        for often in steps(max(keys.threshold, 1.0) + _SCALES * self.noise.family.scale):
+            few = often - 1
+            if keys.adjacency is Adjacency.REPLACE_ONE:
+                made.append(self._pair((often, few), (few, often)))
+            elif keys.cells == 2:
+                made += [self._pair((few, few), more) for more in ((often, few), (few, often))]
+            else:
+                made.append(self._pair((few,) * 3, (few, often, few)))
+        return made
+
+    def _pair(self, here: tuple[int, ...], there: tuple[int, ...]) -> Pair:
+        """Of inputs in which some keys, chosen by the run's seed, have these counts."""
+        width = self.claim.mechanism.width
+        chosen = np.random.default_rng([self.seed, 2]).choice(width, len(here), replace=False)
+        places, made = np.sort(chosen), []
         for counts in (here, there):
             values = np.zeros(width, dtype=np.int64)
             values[places] = counts
             made.append(values)
+        named = [str(place) for place in places]
         one, other = (
-            f"counts of {a} and {b} in keys {places[0]} and {places[1]}" for a, b in (here, there)
+            f"counts of {_listed([str(n) for n in counts])} in keys {_listed(named)}"
+            for counts in (here, there)
         )
-        return Pair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(2))
+        return Pair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(len(here)))
 
     def pairs_of(self, pair: Pair) -> int:
         """See `PairCheck.pairs_of`: a release is a draw."""
@@ -64,19 +73,20 @@ class KeysPrivacyAudit(PairCheck):
 
     def releases(self, pair: Pair) -> int:
         """See `PairCheck.releases`."""
-        return self.most(self.wanted)
+        first = pair is self.pairs[0]
+        return self.most(self.wanted if first else math.ceil(_OTHERS * self.wanted))
 
     def evidence(self, pair: Pair) -> "OrderEvidence":
         """See `PairCheck.evidence`."""
         privacy = self.claim.privacy
         assert privacy is not None, "a check of claims with [privacy]"
-        return OrderEvidence(Level(privacy.epsilon, privacy.delta))
+        return OrderEvidence(Level(privacy.epsilon, privacy.delta), pair.coordinates.size)
 
     def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
         """See `PairCheck.violation`."""
         assert isinstance(evidence, OrderEvidence)
-        here, there = evidence.rates
-        first, second = pair.coordinates
+        place, here, there = evidence.worst
+        first, second = pair.coordinates[place : place + 2]
         message = (
             f"key {first} stands before key {second} in {here:.2%} of the releases of "
             f"{pair.said[0]}, and in {there:.2%} of those of its neighbour, {pair.said[1]}: the "
@@ -98,10 +108,13 @@ class KeysPrivacyAudit(PairCheck):
 
 
 class OrderEvidence:
-    """Wagers on which of two keys stands first, in either direction. level: claimed."""
+    """Wagers on which of two keys, of each with the next, stands first, in either direction.
 
-    def __init__(self, level: Level) -> None:
-        self.level, self._events = level, TwoEvents(2, (level,))
+    level: claimed; keys: how many are looked at.
+    """
+
+    def __init__(self, level: Level, keys: int = 2) -> None:
+        self.level, self._events = level, TwoEvents(2 * (keys - 1), (level,))
 
     @property
     def pairs(self) -> int:
@@ -114,12 +127,13 @@ class OrderEvidence:
         return self._events.log_e_value
 
     @property
-    def rates(self) -> tuple[float, float]:
-        """How often the first key stood before the second, of either input."""
-        return self._events.rates(0)
+    def worst(self) -> tuple[int, float, float]:
+        """The key whose order with the next tells most, and how often it is first in either."""
+        place = self._events.best[0] % (len(self._events.counts) // 2)
+        return (place, *self._events.rates(place))
 
     def observe(self, here: Matrix, there: Matrix) -> None:
-        """See `PairEvidence.observe`: places (n, 2) in the reply, 0 where a key is not in it."""
+        """See `PairEvidence.observe`: places (n, k) in the reply, 0 where a key is not in it."""
         self._events.observe(*both_ways(_first(here), _first(there)))
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
@@ -127,7 +141,27 @@ class OrderEvidence:
         return self._events.share_needed(log_threshold, pairs)
 
 
+def steps(least: float) -> list[int]:
+    """Counts above `least` that are rounded or cut otherwise than those one lower, often first.
+
+    A power of ten, of two and of e, and halves of ten, a hundred and a thousand: cut to digits or
+    bits, to a magnitude, or rounded.
+    """
+    powers = [base ** math.ceil(math.log(least + 1.0, base)) for base in (10.0, 2.0, math.e)]
+    halves = [(2 * math.ceil(least / (2 * step)) + 1.5) * step for step in (10, 100, 1_000)]
+    return [math.ceil(count) for count in [*map(_exact, powers), *halves]]
+
+
+def _exact(power: float) -> float:
+    """A power that floats have carried off a whole number."""
+    return float(round(power)) if abs(power - round(power)) < 1e-6 * power else power
+
+
+def _listed(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def _first(places: Matrix) -> Hits:
-    """Whether (n, 1) the first of two keys stands before the second."""
-    both = (places > 0).all(axis=1)
-    return np.asarray((both & (places[:, 0] < places[:, 1]))[:, None])
+    """Whether (n, k - 1) each key stands before the next."""
+    both = (places[:, :-1] > 0) & (places[:, 1:] > 0)
+    return np.asarray(both & (places[:, :-1] < places[:, 1:]))

@@ -1,0 +1,111 @@
+"""Aggregators that release keys, broken and correct, for the shelves of `numeric_zoo`."""
+
+from typing import Any
+
+import numpy as np
+from numeric_zoo import Aggregate, broken, correct
+
+from dpassay.reference.numbers import ThresholdedHistogram
+
+KEYS = (
+    'name = "thresholded-histogram"\nnoise = "laplace:2"\nadjacency = "add-remove"\n'
+    "cells = 100\nthreshold = 40"
+)
+COARSE = "\n[gate]\nsmallest_effect = 0.1\ntolerance = 0.2"
+ORDERED = (
+    KEYS.replace("cells = 100", "cells = 12")
+    + "\n[privacy]\nepsilon = 1.0\ndelta = 1e-6\nqueries = 1"
+)
+
+
+def _listed(keys: Any) -> list[dict[str, int]]:
+    return [{"key": int(key)} for key in keys]
+
+
+@correct(KEYS + COARSE, ORDERED + COARSE)
+def keys_as_claimed(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    return lambda counts, size: [_listed(keys) for keys in of.sample(counts, size, rng)]
+
+
+@correct(ORDERED + COARSE)
+def keys_in_the_order_of_noisy_counts(
+    of: ThresholdedHistogram, rng: np.random.Generator
+) -> Aggregate:
+    def aggregate(counts: Any, size: int) -> Any:
+        replies = []
+        for row in of.noise.sample(np.asarray(counts, dtype=float), size, rng):
+            keys = np.flatnonzero((row >= of.threshold) & (counts > 0))
+            replies.append(_listed(keys[np.argsort(-row[keys])]))
+        return replies
+
+    return aggregate
+
+
+@correct(KEYS + COARSE)
+def a_generator_for_each_input(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    kept: dict[bytes, np.random.Generator] = {}
+
+    def aggregate(counts: Any, size: int) -> Any:
+        own = kept.setdefault(counts.tobytes(), rng.spawn(1)[0])
+        return [_listed(keys) for keys in of.sample(counts, size, own)]
+
+    return aggregate
+
+
+@broken(KEYS, "partition-release", source="a limit of rows, ordered by exact counts")
+def the_largest_fifty_keys_alone(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    def aggregate(counts: Any, size: int) -> Any:
+        kept = np.zeros(counts.size, dtype=bool)
+        kept[np.argsort(-counts, kind="stable")[: counts.size // 2]] = True
+        return [_listed(k for k in keys if kept[k]) for keys in of.sample(counts, size, rng)]
+
+    return aggregate
+
+
+def _ordered_by(coarse: Any) -> Any:
+    def make(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+        def aggregate(counts: Any, size: int) -> Any:
+            order = np.argsort(-coarse(counts), kind="stable")
+            return [_listed(order[np.isin(order, k)]) for k in of.sample(counts, size, rng)]
+
+        return aggregate
+
+    return make
+
+
+@broken(ORDERED, "privacy-audit", source="ordered by exact counts, cut to tens")
+def keys_ordered_by_tens(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    return _ordered_by(lambda counts: np.asarray(counts) // 10)(of, rng)
+
+
+@broken(ORDERED, "privacy-audit", source="ordered by exact counts, rounded to hundreds")
+def keys_ordered_by_hundreds(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    return _ordered_by(lambda counts: np.round(np.asarray(counts) / 100.0))(of, rng)
+
+
+@broken(ORDERED, "privacy-audit", source="ordered by the bits of exact counts")
+def keys_ordered_by_bits(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    return _ordered_by(lambda counts: np.floor(np.log2(np.maximum(counts, 1))))(of, rng)
+
+
+@broken(KEYS, "fresh-noise", source="a generator for each data set, all of one seed")
+def one_seed_for_every_input(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    seed, kept = int(rng.integers(1 << 32)), dict[bytes, np.random.Generator]()
+
+    def aggregate(counts: Any, size: int) -> Any:
+        own = kept.setdefault(counts.tobytes(), np.random.default_rng(seed))
+        return [_listed(keys) for keys in of.sample(counts, size, own)]
+
+    return aggregate
+
+
+@broken(KEYS, "fresh-noise", source="a seed of the time, in steps as long as two calls")
+def one_seed_for_two_calls(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    first, made = int(rng.integers(1 << 32)), [0]
+
+    def aggregate(counts: Any, size: int) -> Any:
+        own = np.random.default_rng([first, made[0] // 2])
+        made[0] += 1
+        return [_listed(keys) for keys in of.sample(counts, size, own)]
+
+    return aggregate
