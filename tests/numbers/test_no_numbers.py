@@ -1,22 +1,26 @@
 """A release that is NaN or infinity, once in hundreds, is told as what it is."""
 
+import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import COUNT
+from numeric_zoo import COUNT, GRADIENT
 
 from dpassay.reference.numbers import sample
+from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.gate.selection import Selection
 from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 AFTER = 500
 
 
-def judged(bad: float, selection: Selection | None = None) -> Report:
+def judged(bad: float) -> Report:
     claim, seen = claimed(COUNT), 0
     rng = np.random.default_rng(0)
 
@@ -29,19 +33,88 @@ def judged(bad: float, selection: Selection | None = None) -> Report:
         return released
 
     target = InProcessTarget(aggregate, release=claim.release)
-    return verify_numbers(target, claim, seed=1, selection=selection)
+    return verify_numbers(target, claim, seed=1)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_it_is_refuted_by_the_law(bad: float) -> None:
-    """Wagers on it were no numbers, and numpy's warnings came out at the terminal."""
+def test_it_breaks_the_contract(bad: float) -> None:
+    """It was told as a rounding, beside a passing contract and numpy's warnings."""
     report = judged(bad)
-    failed = {check.id: check.message for check in report.checks if check.verdict is Verdict.FAIL}
-    assert list(failed) == ["noise-law"]
-    assert failed["noise-law"].startswith(f"{bad} was released where the exact value is ")
+    assert report.verdict is Verdict.ERROR
+    contract = next(check for check in report.checks if check.id == "input-contract")
+    assert contract.verdict is Verdict.ERROR
+    assert f"released {bad} at place " in contract.message
+    assert contract.message.endswith("coordinate 0: expected finite numbers")
+    assert not any("e-value" in check.message for check in report.checks)
 
 
-def test_it_is_a_warning_where_the_law_is_left_out() -> None:
-    """Left out with no word, a run would pass over it."""
-    report = judged(np.nan, Selection({"noise-law": "--skip"}))
-    assert any(w.startswith("nan was released for ") for w in report.warnings)
+def test_one_that_stops_answering_is_told_with_its_call() -> None:
+    """The whole message was "no more"."""
+    claim, left = claimed(COUNT), AFTER
+    rng = np.random.default_rng(0)
+
+    def aggregate(values: Any, size: int) -> Any:
+        nonlocal left
+        left -= size
+        if left < 0:
+            raise ValueError("no more")
+        return sample(claim.mechanism.aggregation, values, size, rng)
+
+    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    contract = next(check for check in report.checks if check.id == "input-contract")
+    assert contract.verdict is Verdict.ERROR
+    assert re.fullmatch(
+        r"aggregate\(\[\d+\], size=\d+\) was refused, although this input was answered before: "
+        "no more",
+        contract.message,
+    )
+
+
+GRADIENT_SHAPES = GRADIENT.replace("shapes = [[4, 3], [3]]", "shapes = {}")
+BOTH = 'name = "noisy-sum"\nnoise = "laplace:2"\nadjacency = "add-remove"\ndimensions = 3\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            BOTH + "lower = 0.0\nupper = 1.0\nclip_norm = 2.0",
+            "lower = 0, upper = 1, clip_norm = 2: expected lower and upper, or a norm, not both",
+        ),
+        (
+            GRADIENT_SHAPES.format("[4, 3]"),
+            "mechanism.shapes = [4, 3]: expected a list of lists of whole numbers",
+        ),
+        (GRADIENT_SHAPES.format('"4x3"'), "mechanism.shapes: '4x3': expected a list of lists"),
+        (GRADIENT_SHAPES.format("[[4.0]]"), "mechanism.shapes = [[4.0]]: expected a list of lists"),
+    ],
+)
+def test_claims_that_contradict_themselves_are_told_in_a_line(text: str, told: str) -> None:
+    with pytest.raises(ClaimError, match=re.escape(told)):
+        claimed(text)
+
+
+BESIDE = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    reply = {"releases": [request["values"]] * request["size"], "error": "half of it"}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+def test_releases_beside_an_error_are_refused(tmp_path: Path) -> None:
+    """The error was passed over. One that is null says that there is none."""
+    path = tmp_path / "both.py"
+    for text, told in ((BESIDE, True), (BESIDE.replace('"half of it"', "None"), False)):
+        path.write_text(text)
+        claim = claimed(COUNT)
+        target = open_claimed(f"exec:{sys.executable} {path}", claim)
+        try:
+            if not told:
+                assert target.ask(np.array([1]), 2).shape == (2, 1)
+                continue
+            with pytest.raises(TargetError, match="'releases' and an error, half of it: "):
+                target.ask(np.array([1]), 2)
+        finally:
+            target.close()

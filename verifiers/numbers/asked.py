@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...reference.arrays import Matrix, Vector
 from ..targets import Target, ask_each
 from ..targets.numbers import NumberRelease
+from ..targets.replies import CallError
 from .evidence.bins import Placed, Placing
 
 MOST_COORDINATES = 1_000
@@ -48,6 +49,20 @@ class Batch:
     abreast: bool = False
 
 
+def finite(release: NumberRelease, reply: Any, values: Any, size: int) -> Matrix:
+    """The releases (size, d) in a reply. Raises TargetError for one that is no finite number."""
+    found = release.shaped(reply, values, size)
+    told = np.isfinite(found)
+    if not told.all():
+        row, column = np.argwhere(~told)[0]
+        raise CallError(
+            release.text(values, size),
+            f"released {found[row, column]} at place {row}, coordinate {column}: expected finite "
+            "numbers",
+        )
+    return found
+
+
 def asked_for(target: Target, release: NumberRelease, asked: Asked, sizes: Sequence[int]) -> Batch:
     """The releases of calls of these sizes, in flight together where the target takes them so.
 
@@ -55,7 +70,7 @@ def asked_for(target: Target, release: NumberRelease, asked: Asked, sizes: Seque
     """
     replies, _ = ask_each(target, asked.values, sizes)
     found = [
-        release.shaped(reply, asked.values, size)
+        finite(release, reply, asked.values, size)
         for reply, size in zip(replies, sizes, strict=True)
     ]
     releases = found[0] if len(found) == 1 else np.concatenate(found)

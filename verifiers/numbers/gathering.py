@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .asked import Batch, Draws, asked_for
+from ..targets import Refused
+from ..targets.replies import CallError
+from .asked import Asked, Batch, Draws, asked_for
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
-from .checks.noise_law import NoiseLaw
 from .evidence.bins import Placing
 from .pace import FEW, paced
 from .plan import NumbersPlan
@@ -55,8 +56,7 @@ class Gathering:
                     self.show(pending)
                 self.standing.use_up()
                 return
-            batch = asked_for(self.standing.target, self.claim.release, asked, self._together(size))
-            self.standing.spend(len(batch.releases))
+            batch = self._batch(asked, size)
             pending.append(batch)
             if not look:
                 continue
@@ -64,6 +64,19 @@ class Gathering:
             pending = []
             if self._done():
                 return
+
+    def _batch(self, asked: Asked, size: int) -> Batch:
+        """Fresh releases of an input that was answered before. Raises TargetError."""
+        target, release, sizes = self.standing.target, self.claim.release, self._together(size)
+        try:
+            batch = asked_for(target, release, asked, sizes)
+        except Refused as refusal:
+            raise CallError(
+                release.text(asked.values, sizes[0]),
+                f"was refused, although this input was answered before: {refusal}",
+            ) from None
+        self.standing.spend(len(batch.releases))
+        return batch
 
     def _together(self, size: int) -> list[int]:
         """Sizes of the calls in flight that take the place of one: as large, or parts of it."""
@@ -83,31 +96,11 @@ class Gathering:
 
     def show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
-        whole = tuple(batch for batch in batches if self._is_finite(batch))
-        if not whole:
-            return
-        draws = Draws(whole, self.placing, self.plan.coordinates)
+        draws = Draws(tuple(batches), self.placing, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
             refuted(check)  # a look: evidence that refutes is kept as it is now
         self.recorder.observe(draws, self.checks)
-
-    def _is_finite(self, batch: Batch) -> bool:
-        """Whether it is all numbers; if not, `noise-law` is told of the first that is none."""
-        finite = np.isfinite(batch.releases)
-        if finite.all():
-            return True
-        row, column = np.argwhere(~finite)[0]
-        released, exact = float(batch.releases[row, column]), float(batch.asked.exact[column])
-        laws = [check for check in self.checks if isinstance(check, NoiseLaw)]
-        for law in laws:
-            law.refute(released, exact)
-        if not laws:
-            self.standing.ending.warn(
-                f"{released} was released for {batch.asked.name}: expected finite numbers; its "
-                "call was left out"
-            )
-        return False
 
     def stops(self) -> bool:
         """Whether a check has failed, and the run ends with it."""

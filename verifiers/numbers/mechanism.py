@@ -66,6 +66,16 @@ def _noise(value: object) -> NumberNoise:
     return noise
 
 
+def _shapes(value: object) -> object:
+    if isinstance(value, list) and all(isinstance(shape, list) for shape in value):
+        if all(type(size) is int for shape in value for size in shape):
+            return value
+    given = f"{value!r:.60}: " if isinstance(value, str) else ""
+    raise ValueError(
+        f"{given}expected a list of lists of whole numbers, one for each tensor, as [[4, 3], [3]]"
+    )
+
+
 NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]
 
 _SHAPE = {
@@ -91,7 +101,7 @@ class NumberMechanism(Table):
     max_contributions: int | None = Field(default=None, ge=1, le=10**6)
     cells: int | None = Field(default=None, ge=1, le=_MOST)
     dimensions: int | None = Field(default=None, ge=1, le=_MOST)
-    shapes: list[list[int]] | None = None
+    shapes: Annotated[list[list[int]] | None, BeforeValidator(_shapes)] = None
     lower: float | None = None
     upper: float | None = None
     clip_norm: float | None = Field(default=None, gt=0)
@@ -165,6 +175,10 @@ class NumberMechanism(Table):
             return None
         if self.clip_norm is not None and self.clip_norm1 is not None:
             raise ValueError(f"clip_norm1 = {self.clip_norm1}: expected it or clip_norm, not both")
+        given = [key for key in _BOUNDS if getattr(self, key) is not None]
+        if {*given} & {"lower", "upper"} and {*given} & {"clip_norm", "clip_norm1"}:
+            told = ", ".join(f"{key} = {getattr(self, key):g}" for key in given)
+            raise ValueError(f"{told}: expected lower and upper, or a norm, not both")
         norm = 1 if self.clip_norm1 is not None else 2
         bound = self.clip_norm1 if norm == 1 else self.clip_norm
         return Clipping(self.lower, self.upper, bound, norm)

@@ -108,6 +108,8 @@ class _Search:
             reply = self.standing.target.ask(values, calls)
             self.standing.spend(calls)
             released = claim.release.shaped(reply, values, calls)
+            if not np.isfinite(released).all():
+                return None  # what was found stands without it
             x = np.broadcast_to(exact, released.shape)
             digits = digits_of(released)
             evidence.observe(placing.placed(released, x, digits).flat, {})

@@ -29,6 +29,7 @@ from .replies import (
     NotOffered,
     Refused,
     TargetError,
+    found_in,
     parsed_reply,
     shown_bytes,
 )
@@ -185,7 +186,7 @@ class HttpTarget:
         if 200 <= status < 300:
             reply = parsed_reply(body, call.text)
             if wanted in reply:
-                return reply[wanted]
+                return found_in(reply, wanted, call.text)
             raise TargetError(
                 f"{call.text} returned {shown_bytes(body)}: expected an object with {wanted!r}"
             )

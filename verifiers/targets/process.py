@@ -24,6 +24,7 @@ from .replies import (
     NotOffered,
     Refused,
     TargetError,
+    found_in,
     one_line,
     parsed_reply,
     shown,
@@ -138,7 +139,7 @@ class ProcessTarget:
         if wanted not in reply:
             raise self._without(reply, wanted, call)
         self._known.add(wanted)
-        return reply[wanted]
+        return found_in(reply, wanted, call)
 
     def _without(self, reply: dict[str, Any], wanted: str, call: str) -> Exception:
         """What a reply means that lacks what was asked for."""

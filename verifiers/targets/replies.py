@@ -93,6 +93,16 @@ def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
     return parsed
 
 
+def found_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
+    """What was asked for, out of a reply that has it. Raises TargetError for an error beside it."""
+    if reply.get("error") is not None:
+        raise TargetError(
+            f"{call} returned {wanted!r} and an error, {shown(reply['error'])}: "
+            "expected one of them"
+        )
+    return reply[wanted]
+
+
 def shown_bytes(reply: bytes) -> str:
     """The first 60 characters of raw output, quoted."""
     return repr(reply[:240].decode(errors="replace")[:60])

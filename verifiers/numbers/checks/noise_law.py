@@ -66,10 +66,6 @@ class NoiseLaw(Weighed):
             for law in self._by_records:
                 law.observe(y, x, half, batch.asked.records)
 
-    def refute(self, released: float, exact: float) -> None:
-        """Notes a release that no claim allows: one that is no finite number."""
-        self.evidence.refute(released, exact)
-
     def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
         """Which of the draws (n, k) belong to each group."""
         x, shape = draws.exact, draws.released.shape

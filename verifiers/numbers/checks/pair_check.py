@@ -10,6 +10,7 @@ from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
 from ...targets import Refused
+from ..asked import finite
 from ..claim import NumbersClaim
 from ..evidence.two_events import SEEN, Level
 from ..pairs import Pair
@@ -149,8 +150,7 @@ class PairCheck:
         standing.spend(size)
         self.queries += size
         standing.tell(self.id, standing.queries)
-        found: Matrix = self.claim.release.shaped(reply, values, size)
-        return found
+        return finite(self.claim.release, reply, values, size)
 
 
 def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:

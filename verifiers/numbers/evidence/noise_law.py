@@ -66,10 +66,6 @@ class NoiseLawEvidence:
         """The first release that the claim forbids, and the exact value behind it."""
         return self._ratios.forbidden
 
-    def refute(self, released: float, exact: float) -> None:
-        """Notes a release that no claim allows, of which there is no law to wager on."""
-        self._ratios.forbidden = self._ratios.forbidden or (released, exact)
-
     def observe(self, placed: Placed, groups: Mapping[str, NDArray[np.bool_]]) -> None:
         """Adds draws, which are flat arrays (n,).
 
