@@ -13,6 +13,7 @@ _FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyon
 _LEAST, _TRIED = 0.01, 150  # scales, and moves tried for what a pass would have seen
 _FINE, _BODY, _VALUES = 200, 25.0, 6_000  # of a law: steps in a scale, scales, and values in all
 _QUANTILE = 2.33
+_STRIDE = 12  # of moves tried, before those between
 _LEAST_TOLD = -1e6  # nats that a release takes at most
 _CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
 
@@ -129,11 +130,14 @@ def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold
     null = family.log_mass(values, 0.5 * step)
     gains = np.stack([family.log_mass(values - by, 0.5 * step) - null for by in wagered])
     nats = log_threshold + math.log(2 * coordinates * (_FURTHER.size + 1))
-    for move in moves:
+
+    def shows(move: float) -> bool:
         law = family.log_mass(values - move, 0.5 * step)
         law = np.exp(law - np.logaddexp.reduce(law))
         mean = gains @ law
         deviation = np.sqrt(np.maximum(gains**2 @ law - mean**2, 0.0))
-        if (releases * mean - _QUANTILE * math.sqrt(releases) * deviation >= nats).any():
-            return float(move)
-    return math.inf
+        return bool((releases * mean - _QUANTILE * math.sqrt(releases) * deviation >= nats).any())
+
+    coarse = next((k for k in range(0, moves.size, _STRIDE) if shows(float(moves[k]))), moves.size)
+    near = moves[max(coarse - _STRIDE, 0) : coarse + 1]
+    return next((float(move) for move in near if shows(float(move))), math.inf)
