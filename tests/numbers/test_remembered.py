@@ -12,7 +12,8 @@ from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.remembered import STARTS, LateCopies, RememberedNoise
+from dpassay.verifiers.numbers.evidence.late_copies import STARTS, LateCopies
+from dpassay.verifiers.numbers.evidence.remembered import RememberedNoise
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 

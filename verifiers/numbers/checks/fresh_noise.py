@@ -3,14 +3,18 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix
 from ...checks.base import Finding
 from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
 from ..evidence.abreast import AbreastCopies
+from ..evidence.continued import ContinuedNoise
 from ..evidence.copies import CopyEvidence, matches
-from ..evidence.remembered import LateCopies, RememberedNoise
+from ..evidence.late_copies import LateCopies, LearnedCopies
+from ..evidence.remembered import RememberedNoise
+from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..plan import NumbersPlan
 from .base import Weighed
@@ -19,6 +23,9 @@ EARLIER_RUN = "the same calls of an earlier run"
 AFTER_RESTART = "the same calls before a restart"
 _ANY_CALL = "the first release of some earlier call"
 _LONG_AGO = "some earlier draw, in the first numbers of releases"
+_WHOLE, _TURNED = "some earlier release", "some earlier release, turned"
+_RUN, _NEARBY = "a run of noise before", "a run of noise in the eight releases before"
+_AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
 _ABREAST = "a call in flight beside it"
 _WAYS = {
@@ -32,11 +39,17 @@ _WAYS = {
     _ANY_CALL: "calls take their seed from a small pool, seeds come again, or noise is cut off",
     _LONG_AGO: "noise comes again: a table, a short period, or noise cut off at its ends",
     _ABREAST: "calls in flight together get the same noise: workers of one seed, or of the clock's",
+    _WHOLE: _AGAIN,
+    _TURNED: "noise is used again, negated, reversed or rolled",
+    _RUN: _AGAIN,
+    _NEARBY: "noise of a release is used again, moved or negated, in one soon after",
 }
 """What noise may be a copy of, and why."""
 
 _WANTED = 2_000
 _COMPARED = 4  # first numbers of a release that are compared with all that is remembered
+_IN_RUNS = 16  # first numbers of a release that are looked for in runs
+_SOON = 8  # releases
 _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
 
@@ -61,6 +74,21 @@ class FreshNoise(Weighed):
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
+        width = min(plan.coordinates.size, _IN_RUNS)
+        runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
+        self._runs = {_RUN: runs[0]}
+        if runs[1].context < runs[0].context:
+            self._runs[_NEARBY] = runs[1]
+        self._learned = {way: LearnedCopies(found.honest) for way, found in self._runs.items()}
+        widest = plan.coordinates.size
+        self._whole = {
+            _WHOLE: RepeatedReleases(self.noise, widest),
+            _TURNED: RepeatedReleases(self.noise, widest, forms=True),
+            _ANY_CALL: RepeatedReleases(self.noise, widest),
+        }
+        self._whole = {way: found for way, found in self._whole.items() if found.applies}
+        self._learned |= {way: LearnedCopies() for way in self._whole}
+        self.ways |= self._learned
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -88,6 +116,7 @@ class FreshNoise(Weighed):
             started = begins[:_AT_A_LOOK], slice(1)
             self._any_call.observe(*self._begun.repeats(y[started], x[started], digits))
         self._take_abreast(draws)
+        self._remember(y, x, begins, digits)
         self._last, self._first = noise[-1:], noise[begins[-1:]]
         self.draws += y.size
 
@@ -100,6 +129,18 @@ class FreshNoise(Weighed):
                 rows = [slice(cut - size, cut) for cut, size in zip(cuts, batch.calls, strict=True)]
                 calls = [(draws.released[row].ravel(), draws.exact[row].ravel()) for row in rows]
                 self._abreast.take(calls, draws.digits)
+
+    def _remember(self, y: Matrix, x: Matrix, begins: NDArray[np.int64], digits: int) -> None:
+        """Runs of numbers, and whole releases, among those remembered."""
+        y, x = y[:_AT_A_LOOK], x[:_AT_A_LOOK]
+        for way, runs in self._runs.items():
+            runs.observe(self._learned[way], y[:, :_IN_RUNS], x[:, :_IN_RUNS], digits)
+        if self._whole:
+            begins = begins[begins < _AT_A_LOOK]
+            steps = Steps.of(self.noise, y, x, digits)
+            started = Steps.of(self.noise, y[begins], x[begins], digits)
+            for way, whole in self._whole.items():
+                whole.observe(self._learned[way], started if way == _ANY_CALL else steps)
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier life, and those of the same calls in this one."""

@@ -14,54 +14,12 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
-from ...evidence.mixture import log_mixture_of
-from .copies import SHARES, CopyEvidence
 
 _MOST = 1 << 16
 _AT_ONCE = 1 << 12
 _PRICE = 2.0**-4  # of a match at most; no more draws are remembered than that allows
 _NEAR = {53: 2.0**-23, 24: 2.0**-18}
 """Between draws that match, in scales: by the digits of the floats that carry them."""
-
-STARTS = (0, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16)
-
-
-class LateCopies:
-    """A mixture of wagers on copies that begin after so many draws, STARTS.
-
-    Before noise comes again there is no copy: what is lost by then takes as many copies to regain.
-    """
-
-    def __init__(self) -> None:
-        self._since = [CopyEvidence() for _ in STARTS]
-
-    def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
-        """See `CopyEvidence.observe`."""
-        seen = self.draws
-        for start, evidence in zip(STARTS, self._since, strict=True):
-            skip = min(max(0, start - seen), matched.size)
-            evidence.observe(matched[skip:], log_chance[int(matched[:skip].sum()) :])
-
-    @property
-    def draws(self) -> int:
-        """Draws seen."""
-        return self._since[0].draws
-
-    @property
-    def matches(self) -> int:
-        """Copies seen."""
-        return self._since[0].matches
-
-    @property
-    def log_ratios(self) -> Vector:
-        """Of all wagers (starts times shares,)."""
-        return np.concatenate([evidence.log_ratios for evidence in self._since])
-
-    @property
-    def log_e_value(self) -> float:
-        """Expectation at most 1 where each draw is fresh."""
-        wagers = len(STARTS) * SHARES.size
-        return log_mixture_of(self.log_ratios, np.full(wagers, -math.log(wagers)))
 
 
 class RememberedNoise:
