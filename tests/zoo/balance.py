@@ -66,3 +66,20 @@ def antithetic_shuffled(histogram: np.ndarray, size: int, rng: np.random.Generat
 def part_once_a_call(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     once = 0.6 * normal(rng, 1, histogram.size)
     return (histogram + once + 0.8 * normal(rng, size, histogram.size)).argmax(1)
+
+
+@shelf.draws(
+    "first-two-tell-parity",
+    "The first two labels of a call come in an order that tells the parity of the largest count.",
+)
+def first_two_tell_parity(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
+    labels = (histogram + normal(rng, size, histogram.size)).argmax(1)
+    first = np.sort(labels[:2])
+    labels[:2] = first[::-1] if histogram.max() % 2 else first
+    return labels
+
+
+@shelf.draws("pairs-sorted", "The labels of calls of two come in order of their classes.")
+def pairs_sorted(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
+    labels = (histogram + normal(rng, size, histogram.size)).argmax(1)
+    return np.sort(labels) if size == 2 else labels

@@ -32,6 +32,13 @@ def gnmax(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.normal(0, SIGMA, (size, histogram.size))).argmax(1)
 
 
+@shelf.draws("first-two-shuffled", "The first two labels of a call change places at random.")
+def first_two_shuffled(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
+    labels = gnmax(histogram, size, rng)
+    labels[:2] = rng.permutation(labels[:2])
+    return labels
+
+
 @shelf.draws("lnmax", "Laplace noise and argmax.", claim=LNMAX)
 def lnmax(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     return (histogram + rng.laplace(0, SCALE, (size, histogram.size))).argmax(1)

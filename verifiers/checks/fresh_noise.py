@@ -29,8 +29,8 @@ from .same_places import SamePlaces
 from .spec import CACHED, CheckSpec, Phase, lacks_nothing
 
 _WEIGHTS = {
-    "together": 0.14,  # copies at one distance on all anchors, or labels that avoid each other
-    "single": 0.12,  # the same on one histogram
+    "together": 0.12,  # copies at one distance on all anchors, or labels that avoid each other
+    "single": 0.1,  # the same on one histogram
     "dependent": 0.1,
     "periodic": 0.08,
     "frozen": 0.08,
@@ -41,6 +41,7 @@ _WEIGHTS = {
     "in turn": 0.04,  # a label depends on that of another histogram, asked just before
     "dispersed": 0.06,  # the counts of a call vary less, or more, than those of independent labels
     "spread": 0.05,  # so do those of so many labels of a histogram after so many, over calls
+    "ordered": 0.04,  # which of two labels of a call comes first tells something
     "restarted": 0.08,
     "recurring": 0.04,  # a life begins as one of the lives before it
     "connection": 0.04,  # labels over a kept connection have a law of their own

@@ -10,6 +10,7 @@ from ..evidence import (
     Dependence,
     Dispersion,
     Frozen,
+    OrderInCalls,
     Outcomes,
     Repetition,
     count_outcomes,
@@ -27,7 +28,7 @@ from .reuse import copies_most
 SURE = 7.0
 """Log-odds from which one of two causes is told alone."""
 
-_BY_STREAM = ("single", "dependent", "dispersed", "spread")  # as the rows of `_logs`
+_BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")  # as the rows of `_logs`
 
 
 class OfOneHistogram:
@@ -52,6 +53,7 @@ class OfOneHistogram:
         ]
         self.dispersed = [Dispersion(share) for share in shares]
         self.blocks = [BlockDispersion(share) for share in shares]
+        self._ordered = [OrderInCalls() for _ in range(streams)]
         self.frozen = Frozen(streams)
         self._fresh = plan.first(Role.FRESH)
         near_tie = plan.first(Role.NEAR_TIE)
@@ -62,7 +64,7 @@ class OfOneHistogram:
         self._together = np.zeros((WAGERS, LONGEST))
         self.counts = np.zeros((streams, outcomes))
         self.misfit = np.zeros(streams)
-        self._logs = np.zeros((4, streams))
+        self._logs = np.zeros((len(_BY_STREAM), streams))
         self.anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
         self._deep = set(np.array(same)[self.anchors].tolist())
         with np.errstate(divide="ignore"):
@@ -81,6 +83,7 @@ class OfOneHistogram:
         self._logs[0, stream] = copies.log_e_value - self.misfit[stream]
         self._logs[1, stream] = dependent.log_e_value - self.misfit[stream]
         self._logs[2, stream] = self.dispersed[stream].log_e_value
+        self._logs[4, stream] = self._ordered[stream].log_e_value
         same = self._same[stream]
         if same in self._deep:
             self.blocks[same].observe(self._sets[same][outcomes])
@@ -96,12 +99,13 @@ class OfOneHistogram:
             of_call = outcomes[start:end]
             self.frozen.observe(stream, of_call, self._log_q[stream])
             self.dispersed[stream].observe(int(inside[of_call].sum()), of_call.size)
+            self._ordered[stream].observe(of_call)
             if compared is not None:
                 compared.observe(of_call)
 
     def parts(self) -> dict[str, float]:
         """Log of each e-process, by the name under which `FreshNoise` weighs it."""
-        single, dependent, dispersed, spread = (
+        single, dependent, dispersed, spread, ordered = (
             log_mixture_of(logs, self._log_weights) for logs in self._logs
         )
         calls = [e.log_e_value - self.misfit[stream] for stream, e in self._calls.items()]
@@ -113,6 +117,7 @@ class OfOneHistogram:
             "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
             "dispersed": dispersed,
             "spread": spread,
+            "ordered": ordered,
         }
 
     def place_of(self, part: str) -> int:

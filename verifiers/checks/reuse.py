@@ -90,6 +90,11 @@ WORDS = {
         "noise is correlated from answer to answer (antithetic, smoothed, or reused in part): draw "
         "it independently",
     ),
+    "ordered": (
+        "of two answers of a call that differ, one class comes first too often",
+        "answers of a call are sorted, or their order depends on the votes: give them in the order "
+        "in which they were drawn",
+    ),
     "dispersed, even": (
         "the labels of a call are counted too evenly: their number varies {factor:.2g} times as "
         "much as that of independent labels",

@@ -10,6 +10,7 @@ What is wagered on, and in which file:
 - labels that repeat, or avoid, earlier ones of their histogram: `repetition`, `periodic`,
   `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
+- labels of a call in an order that tells something: `ordered`
 - calls in an order as production has it: `in_order`
 - calls, histograms, neighbours, lives or connections that share their noise: `call_copies`,
   `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
@@ -34,6 +35,7 @@ from .in_turn import InTurn
 from .kept_again import log_e_value_again
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
+from .ordered import OrderInCalls
 from .outcomes import (
     Outcomes,
     as_outcomes,
@@ -60,6 +62,7 @@ __all__ = [
     "InTurn",
     "LevelsOfOneLaw",
     "OfConnections",
+    "OrderInCalls",
     "Outcomes",
     "Periodic",
     "Places",
