@@ -73,6 +73,12 @@ def test_more_queries_than_the_claim_is_for_are_told_and_lookups_are_none() -> N
     assert "30 queries of this log" in found.message
     kept = judged(rows_of(30), claimed(50.0, queries=20, caching=True))["privacy-claim"]
     assert kept.verdict == "pass"
+    named = [row._replace(key=str(at)) for at, row in enumerate(rows_of(30))]
+    assert judged(named, claimed(50.0, queries=20, caching=True))["privacy-claim"].verdict == "pass"
+    other = [*named, Row(VOTES[0], 1, "x")]  # another label: each of 31 ids has a draw of its own
+    found = judged(other, claimed(50.0, queries=20, caching=True))["privacy-claim"]
+    assert found.verdict == "fail"
+    assert "31 queries of this log" in found.message
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.5, "fail"), (1.0, "pass"), (None, None)])

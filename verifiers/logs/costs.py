@@ -20,7 +20,7 @@ PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
 
 @dataclass
 class Asked:
-    """How often each histogram was asked, and how often it was refused, by rows that were drawn."""
+    """How often each histogram was asked, and how often it was refused."""
 
     times: Counter[Votes]
     refused: Counter[Votes]
@@ -35,34 +35,64 @@ class Asked:
         self.times[row.histogram] += 1
         self.refused[row.histogram] += row.label == REFUSAL
 
+    @property
+    def drawn(self) -> "Asked":
+        """Of the rows that were drawn: all of them."""
+        return self
+
+
+class AskedOnce:
+    """The same of a deployment that keeps its answers, by histogram or by input.
+
+    By input, as soon as two inputs of one histogram have different labels.
+    """
+
+    def __init__(self) -> None:
+        self._of_histograms, self._of_inputs = Asked.nothing(), Asked.nothing()
+        self._labels: dict[Votes, int] = {}
+        self._inputs: set[str] = set()
+        self._by_input = False
+
+    def add(self, row: Row) -> None:
+        """Counts a row where it is the first of its histogram, or of its input."""
+        new = row.histogram not in self._labels
+        first = self._labels.setdefault(row.histogram, row.label)
+        if new:
+            self._of_histograms.add(row)
+        if row.key is not None and row.key not in self._inputs:
+            self._inputs.add(row.key)
+            self._of_inputs.add(row)
+            self._by_input |= first != row.label
+
+    @property
+    def drawn(self) -> Asked:
+        """Of the rows that were certainly drawn."""
+        return self._of_inputs if self._by_input else self._of_histograms
+
 
 class Costs:
-    """Counts the rows of a log as they are read, for what is concluded at its end.
-
-    A deployment that keeps its answers draws once for each histogram.
-    """
+    """Counts the rows of a log as they are read, for what is concluded at its end."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
-        self.asked, self.charging = Asked.nothing(), Asked.nothing()
+        counts = AskedOnce if claim.mechanism.caching else Asked.nothing
+        self.asked: Asked | AskedOnce = counts()
+        self.charging: Asked | AskedOnce = counts()
         self.charged = 0.0
         self.rows_charged = 0
         self._from_the_first = True  # whether every row so far says what was charged
 
     def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
         """The rows themselves, each counted."""
-        caching = self.claim.mechanism.caching
         for row in rows:
-            if not (caching and row.histogram in self.asked.times):
-                self.asked.add(row)
+            self.asked.add(row)
             if row.charged is None:
                 # what came before is paid for: later charges are less, as epsilon grows ever slower
                 self._from_the_first = False
             elif self._from_the_first:
                 self.charged += row.charged
                 self.rows_charged += 1
-                if not (caching and row.histogram in self.charging.times):
-                    self.charging.add(row)
+                self.charging.add(row)
             yield row
 
     def results(self, rows: int) -> list[CheckResult]:
@@ -74,7 +104,7 @@ class Costs:
                 CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
                 CheckResult(CHARGES, Verdict.NOT_APPLICABLE, no_charges),
             ]
-        return [_privacy(self.claim, privacy, self.asked.times, rows), self._charges(privacy)]
+        return [_privacy(self.claim, privacy, self.asked.drawn.times, rows), self._charges(privacy)]
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
@@ -82,7 +112,7 @@ class Costs:
                 "the first row does not say what was charged, and an account is judged from there"
             )
             return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, said)
-        total = charges_cost(self.claim, privacy, self.charging, self.charged)
+        total = charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
         said = f"{rows} charged {self.charged:.4g} in all"
         if total.proved > self.charged:

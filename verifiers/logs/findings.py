@@ -16,6 +16,10 @@ from .costs import Costs
 from .judge import COPIED, POINTED, LogEvidence, leaves_out_refusals
 from .laws import EXPONENTS
 
+_NO_REFUSALS = (
+    "refusals are left out of this log, so that it cannot show whether the right queries are "
+    "refused, nor whether the threshold has noise: log them too, or verify the deployment itself"
+)
 _MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
 _ASKS = "a log is judged, and nothing is asked"
 _BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
@@ -32,6 +36,8 @@ def log_results(
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
     found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
+    if leaves_out_refusals(evidence.claim):
+        found["abstention"] = CheckResult("abstention", Verdict.NOT_APPLICABLE, _NO_REFUSALS)
     return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
 
 
@@ -161,8 +167,7 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if failed is not None:
         return failed
     if evidence.claim.mechanism.caching:
-        message = f"{evidence.asked - evidence.rows:,} answers were given again, each as before"
-        return CheckResult(name, Verdict.PASS, message, evidence.asked)
+        return CheckResult(name, Verdict.PASS, _kept(evidence), evidence.asked)
     if copies.repeated <= _FEW * evidence.rows:
         said = "no" if copies.repeated == 0 else "hardly any"
         message = (
@@ -182,6 +187,17 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
         "probability 0.99 an answer that is the one before of its histogram would show"
     )
     return _judged(evidence, name, Verdict.PASS, message)
+
+
+def _kept(evidence: LogEvidence) -> str:
+    """What the rows of a deployment say that keeps its answers, none of which changed."""
+    given = evidence.asked - evidence.rows
+    if evidence.by_input:
+        return (
+            "answers are kept by id, since two ids of one histogram have different labels; no id "
+            f"was answered in two ways, and {evidence.rows:,} rows were judged as draws"
+        )
+    return f"{given:,} rows are of a histogram that came before, each with the label it had then"
 
 
 def _more(rows: float) -> str:

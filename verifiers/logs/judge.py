@@ -58,10 +58,11 @@ class LogEvidence:
     fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
     rows in all; rows: those that were drawn, not looked up; other_totals: rows whose votes are not
     as many as the claim has teachers; named: rows that name their input; refused: those
-    that are refusals.
+    that are refusals; by_input: of a caching deployment, whether two inputs of one histogram had
+    different labels, so that answers are kept by input.
     """
 
-    SAVED = ("asked", "rows", "other_totals", "named", "refused", "missed")
+    SAVED = ("asked", "rows", "other_totals", "named", "refused", "by_input", "missed")
     """What it knows beside its parts, for those who keep it."""
 
     def __init__(self, claim: Claim, seed: int) -> None:
@@ -73,7 +74,7 @@ class LogEvidence:
         # a stream of our own, whatever generator with a like seed the labels may come from
         self.rng = np.random.default_rng([seed, int.from_bytes(b"dpassay log")])
         self.asked = self.rows = self.other_totals = 0
-        self.named = self.refused = 0
+        self.named = self.refused = self.by_input = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
@@ -133,8 +134,10 @@ class LogEvidence:
     def _looked_up(self, row: Row) -> tuple[bool, int | None]:
         """Whether a row of a caching deployment was certainly drawn, and the label it must have.
 
-        Answers may be kept by histogram or by input: two inputs with equal votes may have one
-        answer or two, so that only the first is evidence, and the second contradicts nothing.
+        Answers may be kept by histogram or by input. As long as inputs of one histogram have one
+        label, only the first of them is evidence, whichever it is. Once two have different labels,
+        answers are kept by input, and later ones were drawn; the one that showed it was chosen by
+        its label, and is no evidence.
         """
         fresh = row.histogram not in self.last
         first = self.last.setdefault(row.histogram, row.label)
@@ -142,7 +145,11 @@ class LogEvidence:
             return fresh, None if self.named else first
         again = row.key in self.of_input
         votes, kept = self.of_input.setdefault(row.key, (row.histogram, row.label))
-        return fresh and not again, kept if votes == row.histogram else None
+        if again:
+            return False, kept if votes == row.histogram else None
+        drawn = fresh or bool(self.by_input)
+        self.by_input |= first != row.label
+        return drawn, None
 
     def finish(self, prepared: Prepared, found: Iterable[list[Matrix]]) -> None:
         """Adds rows that were prepared; found: what is `worked_out` of each new block."""

@@ -11,8 +11,11 @@ _RATES = {0.03: "3 %", 0.1: "10 %", 0.3: "30 %"}
 
 def selections() -> list[str]:
     """Each of them, in words that follow "labels fit"."""
-    rest = "of the labels other than the plurality's"
-    return [f"a log without {rate} {rest}" for rate in _RATES.values()]
+    return [
+        f"{rate} fewer labels other than the plurality's (rows left out by their label, or noise "
+        "that is at times too small)"
+        for rate in _RATES.values()
+    ]
 
 
 def selected_laws(claimed: Matrix, histograms: Matrix) -> Matrix:
