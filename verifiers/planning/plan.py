@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix, Vector
-from ..claim import Claim
+from ..claim import Claim, MechanismClaim
 from ..evidence.scale import scale_factors
 from .extent import FULL, Extent
 from .faults import Fault, divergences, fault_laws, turned_rows
@@ -146,9 +146,8 @@ class Plan:
     @cached_property
     def fault_log_ratios(self) -> Matrix:
         """Log-likelihood ratios (streams, faults, o) of the known faults against the claim."""
-        laws = fault_laws(self.faults, self.log_q, self.histograms)
-        with np.errstate(invalid="ignore"):
-            return laws - self.log_q[:, None, :]
+        asked = tuple(stream.histogram for stream in self.streams)
+        return _log_ratios(self.faults, self.claim.mechanism, asked)
 
     @cached_property
     def fault_divergences(self) -> Matrix:
@@ -263,6 +262,19 @@ class Plan:
     @cached_property
     def _turned_rows(self) -> dict[int, NDArray[np.int64]]:
         return {}
+
+
+@lru_cache(maxsize=8)
+def _log_ratios(
+    faults: tuple[Fault, ...], claim: MechanismClaim, asked: tuple[tuple[int, ...], ...]
+) -> Matrix:
+    """See `Plan.fault_log_ratios`; kept for the plans that differ in how often they ask alone."""
+    histograms = np.array(asked, dtype=np.float64)
+    log_q = np.asarray(claim.mechanism().log_probabilities(histograms))
+    with np.errstate(invalid="ignore"):
+        ratios: Matrix = fault_laws(faults, log_q, histograms) - log_q[:, None, :]
+    ratios.flags.writeable = False
+    return ratios
 
 
 def anchor_shares(roles: Sequence[Role]) -> NDArray[np.float64]:
