@@ -58,7 +58,9 @@ def fresh(report: Report) -> Any:
     ("kind", "seed"),
     [
         ("python", "os.getpid()"),
-        ("exec", "os.getpid()"),
+        pytest.param(
+            *("exec", "os.getpid()"), marks=pytest.mark.slow("one in Python is spoken to alike")
+        ),
         *(
             pytest.param(kind, "7", marks=pytest.mark.slow("a process id that is kept is one"))
             for kind in ("python", "exec")

@@ -88,7 +88,9 @@ def test_a_pace_tells_what_calls_cost_from_what_labels_cost(monkeypatch) -> None
     assert alone.seconds(80, 80) == pytest.approx(10 * 0.501)
 
 
-@pytest.mark.parametrize("seconds", [60.0, 600.0])
+@pytest.mark.parametrize(
+    "seconds", [60.0, pytest.param(600.0, marks=pytest.mark.slow("more of them"))]
+)
 def test_seconds_hold_what_is_planned_for_them(monkeypatch, seconds) -> None:
     """A second each twenty calls: all of them by far, where few labels are in most calls."""
     clock = [0.0]
