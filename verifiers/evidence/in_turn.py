@@ -21,15 +21,25 @@ class InTurn:
     def __init__(self, log_q: Matrix) -> None:
         self.log_q = log_q
         self.counts = np.zeros((2, log_q.shape[1], log_q.shape[1]))
+        self._log_e_value: float | None = 0.0
 
     def observe(self, first: Outcomes, second: Outcomes) -> None:
         """Adds labels in the order first[0], second[0], first[1], ...: outcomes (n,) each."""
         np.add.at(self.counts[1], (first, second), 1.0)
         np.add.at(self.counts[0], (second[:-1], first[1:]), 1.0)
+        self._log_e_value = None
 
     @property
     def log_e_value(self) -> float:
-        """Log of the product over labels before, after the division."""
+        """Log of the product over labels before, after the division.
+
+        Kept until there are more labels: most looks bring none to most pairs.
+        """
+        if self._log_e_value is None:
+            self._log_e_value = self._product()
+        return self._log_e_value
+
+    def _product(self) -> float:
         total = 0.0
         for counts, log_q in zip(self.counts, self.log_q, strict=True):
             seen = counts[counts.any(-1)]
