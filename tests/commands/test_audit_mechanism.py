@@ -81,6 +81,7 @@ def test_bounds_come_near_the_exact_cost_and_do_not_exceed_it(anew) -> None:
     assert (found.changed <= found.theory).all()
 
 
+@pytest.mark.slow("any work is the same over any workers in test_workers")
 # scipy's line search silences its warning by a filter that threads share, and may undo for another
 @pytest.mark.filterwarnings("ignore::scipy.optimize._linesearch.LineSearchWarning")
 def test_running_code_gives_the_same_counts_over_any_workers() -> None:

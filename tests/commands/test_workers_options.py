@@ -61,7 +61,7 @@ def test_several_logs_are_printed_by_name(logs, alone) -> None:
     assert found == "\n\n".join(f"{log}: {read.as_text()}" for log, read in each)
 
 
-@pytest.mark.slow("starts processes; test_workers and test_in_parts do")
+@pytest.mark.slow("starts processes; test_workers does")
 def test_an_account_is_the_same_over_workers(histograms) -> None:
     """To the last digit: catches costs that are added as they come, or given to other rows."""
     line = ("account", histograms, *ACCOUNT, "--json", "--epsilon", "3")

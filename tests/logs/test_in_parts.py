@@ -106,7 +106,8 @@ def test_rows_before_an_interrupt_are_looked_at(small_parts, after) -> None:
     assert told(evidence) == told(alone(rows[:after], small_claim()))
 
 
-@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.slow("two are")), "2"])
+@pytest.mark.slow("starts processes; test_workers does, and threads judge the same rows above")
+@pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_report_is_the_same_over_processes(tmp_path, workers) -> None:
     claim, log = tmp_path / "claim.toml", tmp_path / "log.csv"
     claim.write_text(CLAIM)

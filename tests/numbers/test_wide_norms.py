@@ -51,7 +51,10 @@ def deployment(clipped: Clipped, bound: float, kind: Any) -> Any:
     ("check", "clipped", "bound"),
     [
         pytest.param(Sensitivity, per_tensor, 1.0, marks=pytest.mark.slow("a norm of 2 too")),
-        (Sensitivity, together, 2.0),
+        pytest.param(
+            *(Sensitivity, together, 2.0),
+            marks=pytest.mark.slow("clipping shows it; of fewer numbers, tensors in the zoo"),
+        ),
         (Clipping, together, 20.0),
     ],
 )

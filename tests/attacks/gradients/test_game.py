@@ -174,18 +174,27 @@ def test_bins_of_a_ratio_hold_what_they_say():
         assert inside.min() < (a - 1) / 5 + 0.02 < a / 5 - 0.02 < inside.max()
 
 
-def test_users_are_told_apart_and_by_other_records_of_theirs():
-    # catches candidates that are known by the very records of the release, and a's of others
-    inferred = OneOfUsers(4)
+@pytest.fixture(scope="module")
+def users():
     records = heterogeneous_users(24, 40, features=10, spread=2.0)
-    data = split_users(records, 10, 12, seed=0, fewest=16)
+    return split_users(records, 10, 12, seed=0, fewest=16)
+
+
+def test_users_are_known_by_other_records_of_theirs(users):
+    # catches candidates that are known by the very records of the release, and a's of others
+    inferred, data = OneOfUsers(4), users
     assert not set(data.private.users) & set(data.public.users)
     drawn = inferred.draw(data.private, np.full(4, 0.25), 30, 8, np.random.default_rng(1))
     for rows, known, a in zip(drawn.rows, drawn.candidates, drawn.sensitive, strict=True):
         assert not set(rows) & set(known.reshape(-1))
         assert len(set(data.private.users[known].reshape(-1))) == 4
         assert set(data.private.users[rows]) == set(data.private.users[known[a]])
+
+
+@pytest.mark.slow("an encoder is trained; forests tell values apart above")
+def test_users_are_told_apart(users):
+    inferred = OneOfUsers(4)
     game = Game(inferred, Perceptron(10, 2, hidden=(16,)), size=8, rounds=1, trials=80)
     encoder = Encoder(inferred, 8, batches_each=10, width=20, steps=40)
-    found = play(game, data, [encoder], seed=0)
+    found = play(game, users, [encoder], seed=0)
     assert judged(found.of_rounds(0, 0), found.truth).auroc.low > 0.6

@@ -126,14 +126,15 @@ def test_a_defence_that_learns_is_fitted_to_public_batches() -> None:
     assert 0.4 < np.abs(moved).max() <= 0.5 + 1e-6
 
 
-def test_wide_gradients_are_looked_at_in_part() -> None:
+def test_wide_gradients_are_looked_at_in_part(monkeypatch) -> None:
     """Evenly, so that every layer is seen; and of fewer records, as memory has an end."""
+    monkeypatch.setattr("dpassay.attacks.gradients.vendor_game._STORED", 10_000_000)
     assert coordinates(9_999).size == 9_999
     assert coordinates(10**6).size == 10_000
     assert (np.diff(coordinates(10**6)) > 90).all()
 
     def wide(records, labels):
-        return np.tile(records, (1, 250_000))
+        return np.tile(records, (1, 25_000))
 
     game = vendor_game(wide, people(), Defence(), size=4, releases=1, seed=0)
     assert len(game.private.gradients) + len(game.public.gradients) == 100
