@@ -24,6 +24,7 @@ _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 
 _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
 _RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
 _ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
+_KEPT = 64  # inputs whose tables are kept
 _BOTH_RATES = (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0)
 _BOTH_ODDS = (*_ODDS, *(1.0 / odds for odds in _ODDS))
 
@@ -124,6 +125,7 @@ class KeyEvidence:
 
     def __init__(self, claimed: ThresholdedHistogram, groups: int) -> None:
         self._law, self.faults, self._most = claimed_law(claimed), key_faults(claimed), groups
+        self._kept: dict[bytes, tuple[Matrix, Matrix]] = {}
         self.all = np.zeros(len(self.faults))
         self.groups: dict[str, Vector] = {}
         self.forbidden: str | None = None
@@ -163,8 +165,17 @@ class KeyEvidence:
     def _tables(self, counts: Vector) -> tuple[Matrix, Matrix]:
         """What each fault gains (faults, k) by a key of this count that is released, or is not.
 
-        Nothing by what the claim rules out, which is a proof by itself.
+        Nothing by what the claim rules out, which is a proof by itself. Kept: inputs come again in
+        every call.
         """
+        asked = counts.tobytes()
+        if asked not in self._kept:
+            if len(self._kept) == _KEPT:
+                self._kept.clear()
+            self._kept[asked] = self._gains(counts)
+        return self._kept[asked]
+
+    def _gains(self, counts: Vector) -> tuple[Matrix, Matrix]:
         null = self._law(counts)
         tables = np.zeros((2, len(self.faults), counts.size))
         for place, fault in enumerate(self.faults):
