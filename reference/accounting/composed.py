@@ -8,7 +8,7 @@ arithmetic prove what it shows.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +23,12 @@ _FINE = 100.0  # steps of the grid of scores in a standard deviation of the sum,
 _STEPS = 3.0  # and in the largest log-ratio
 _SCORES = 1e4  # the highest score, at most: rare outcomes may tell far more than all others do
 _REACH = 24.0  # standard deviations that a transform holds
-_ROUNDING = 1e-12  # of a transform: rarer sums are not looked at
+_ROUNDING = 1e-15  # of a transform, which holds a law whose most likely sums are some 1e-3 each
+_SEEN = math.log(1e-4)  # the least mass of a tail of such a law, as far as it is looked at
+_STEEPEST = 40.0  # the largest tilt of a score of 1
+_HALVINGS = 50
 _ZERO = 1e-300  # a kind may have no part of some frequency
+_GONE = -60.0  # log of a frequency's part that is left out
 _DROPPED = 1e-45  # mass at either end of a law that is not followed
 
 
@@ -61,20 +65,66 @@ def sum_test(log_p: Matrix, log_q: Matrix, times: Vector, delta: float) -> SumTe
         return None
     step = max(min(deviation / _FINE, largest / _STEPS), largest / _SCORES)
     scores = np.rint(ratios / step).astype(np.int64)
-    centre = round(float((times[:, None] * p * scores).sum()))
-    size = 1 << math.ceil(math.log2(2.0 * _REACH * deviation / step + 4.0 * np.abs(scores).max()))
-    log_tilted = log_q + step * scores
+    tests = [
+        _best_threshold(log_p, log_q, times, delta, scores=scores, step=step, tilt=tilt)
+        for tilt in _tilts(log_p, scores, times, -math.log(delta))
+    ]
+    best = max(tests, key=lambda test: test.epsilon)
+    return best if best.epsilon > 0.0 else None
+
+
+def _best_threshold(
+    log_p: Matrix,
+    log_q: Matrix,
+    times: Vector,
+    delta: float,
+    *,
+    scores: NDArray[np.int64],
+    step: float,
+    tilt: float,
+) -> SumTest:
+    """The best of the thresholds about which a transform is accurate: laws times e^(tilt * score).
+
+    Other sums are not looked at: those that never occur are among them, where rounding would pass
+    for a law of one side that the other has nothing of.
+    """
+    p_law, p_mass = _normal(log_p + tilt * scores, times)
+    q_law, q_mass = _normal(log_q + (tilt + step) * scores, times)
+    mean = (p_law * scores).sum(-1)
+    centre = round(float((times * mean).sum()))
+    deviation = math.sqrt(float((times[:, None] * p_law * (scores - mean[:, None]) ** 2).sum()))
+    reach = 2.0 * _REACH * (deviation + 1.0) + 4.0 * np.abs(scores).max()
+    size = 1 << math.ceil(math.log2(reach))
     sums = centre + np.arange(size) - size // 2
-    above = _tail(_law(p, scores, times, centre, size))
-    tilted, log_mass = _normal(log_tilted, times)
+    with np.errstate(divide="ignore"):
+        log_p_sum = np.log(_law(p_law, scores, times, centre, size)) - tilt * sums + p_mass
+        log_q_sum = np.log(_law(q_law, scores, times, centre, size))
+    log_q_sum += q_mass - (tilt + step) * sums
+    above, other = (np.logaddexp.accumulate(law[::-1])[::-1] for law in (log_p_sum, log_q_sum))
+    sure = (above + tilt * sums - p_mass > _SEEN) & (other + (tilt + step) * sums - q_mass > _SEEN)
+    sure &= above > math.log(1.5 * delta)
     with np.errstate(divide="ignore", invalid="ignore"):
-        law = np.log(_law(tilted, scores, times, centre, size)) - step * sums + log_mass
-        shown = np.log(above - delta) - np.logaddexp.accumulate(law[::-1])[::-1]
-    shown = np.where(above > max(1.5 * delta, _ROUNDING), shown, -np.inf)
+        shown = above + np.log1p(-np.exp(np.minimum(math.log(delta) - above, 0.0))) - other
+    shown = np.where(sure, shown, -np.inf)
     best = int(np.argmax(shown))
-    if not shown[best] > 0.0:
-        return None
     return SumTest(scores, step, int(sums[best]), float(shown[best]))
+
+
+def _tilts(log_p: Matrix, scores: NDArray[np.int64], times: Vector, nats: float) -> Iterator[float]:
+    """None, and those whose law of the sum is half and all of so many nats from the law itself.
+
+    About the mean of such a law lie the thresholds that are reached with probability e^-nats
+    (Chernoff). Where none is so far, the largest tilt.
+    """
+    yield 0.0
+    for aim in (0.5 * nats, nats):
+        low, high = 0.0, _STEEPEST
+        for _ in range(_HALVINGS):
+            tilt = 0.5 * (low + high)
+            law, mass = _normal(log_p + tilt * scores, times)
+            away = tilt * float((times[:, None] * law * scores).sum()) - mass
+            low, high = (tilt, high) if away < aim else (low, tilt)
+        yield low
 
 
 def sum_test_epsilon(
@@ -178,20 +228,22 @@ def _law(
     p: Matrix, scores: NDArray[np.int64], times: Vector, centre: int, size: int
 ) -> NDArray[np.float64]:
     """The law (size,) of the sum around `centre`, which stands in the middle."""
-    turn = -2j * np.pi / size * np.fft.fftfreq(size, 1.0 / size)
+    at = np.arange(size // 2 + 1)  # frequencies; those that next to nothing is left of are dropped
+    turn = -2j * np.pi / size * at
     log = -turn * (centre - size // 2)
     for law, row, number in zip(p, scores, times, strict=True):
-        one = sum(share * np.exp(turn * int(score)) for share, score in zip(law, row, strict=True))
+        outcomes = [(share, int(score)) for share, score in zip(law, row, strict=True) if share]
+        one = sum(share * np.exp(turn * score) for share, score in outcomes)
         log = log + number * np.log(np.where(np.abs(one) > _ZERO, one, _ZERO))
-    found = np.fft.ifft(np.exp(log)).real
-    return np.where(found > 1e-3 * _ROUNDING, found, 0.0)
+        left = log.real > _GONE
+        at, turn, log = at[left], turn[left], log[left]
+    transform = np.zeros(size // 2 + 1, dtype=np.complex128)
+    transform[at] = np.exp(log)
+    found = np.fft.irfft(transform, size)
+    return np.where(found > _ROUNDING, found, 0.0)
 
 
 def _normal(log_law: Matrix, times: Vector) -> tuple[Matrix, float]:
     """Laws (k, o) that sum to 1, and the log of what all of them had in all."""
     mass = np.logaddexp.reduce(log_law, -1, keepdims=True)
     return np.exp(log_law - mass), float((times * mass[:, 0]).sum())
-
-
-def _tail(law: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.cumsum(law[::-1])[::-1])

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from small import small_claim
 
+from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.composed import sum_test
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
@@ -146,8 +147,10 @@ def test_what_does_not_apply_is_one_line(tmp_path) -> None:
 
 def test_clear_winners_cost_nothing_that_can_be_shown() -> None:
     """Catches a grid of 2^35 sums, for outcomes too rare to count and far more telling than all."""
-    mechanism = small_claim().mechanism.mechanism()
-    assert certain_total(mechanism, {(1000, 0, 0, 0): 300}, 1e-5, 5.0).epsilon == 0.0
+    mechanism = NoisyArgmax(Gaussian(20.0))
+    assert certain_total(mechanism, {(1000, 0, 0): 300}, 1e-5, 5.0).epsilon == 0.0
+    some = certain_total(mechanism, {(250, 0, 0): 1, (240, 10, 0): 1}, 1e-16, 5.0)
+    assert 0.0 < some.epsilon < 5.0
     rare = np.log([[1e-10, 1.0 - 1e-10]]), np.log([[1e-14, 1.0 - 1e-14]])
     found = sum_test(*rare, np.array([1.0]), 1e-12)
     assert found is not None

@@ -6,13 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from flint import arb
+from mpmath import mp
 from scipy.optimize import brentq
 
+from dpassay.reference import Gaussian, NoisyArgmax
 from dpassay.reference.accounting.composed import sum_test, sum_test_epsilon
 from dpassay.reference.accounting.counting import costliest_count
 
 P = np.array([[0.5, 0.3, 0.2], [0.7, 0.2, 0.1]])
 Q = np.array([[0.3, 0.4, 0.3], [0.6, 0.1, 0.3]])
+
+MECHANISM = NoisyArgmax(Gaussian(20.0))
 
 
 def exact_epsilon(times, delta):
@@ -42,6 +46,58 @@ def test_it_is_below_what_every_test_shows_and_near_it(times, delta) -> None:
     truth = exact_epsilon(times, delta)
     assert 0.7 * truth < proved < truth + 1e-9  # brentq rounds
     assert proved == pytest.approx(test.epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("votes", "times", "delta"),
+    [
+        ((250, 0, 0), 3, 1e-20),
+        ((200, 50, 0), 1, 1e-12),
+        ((150, 100, 0), 5, 1e-12),
+        ((126, 124, 0), 4, 1e-9),
+        ((126, 124, 0), 4, 1e-12),
+        ((90, 80, 80), 6, 1e-16),
+    ],
+)
+def test_rare_sums_show_what_they_show_in_sixty_digits(votes, times, delta) -> None:
+    """Catches rounding of a transform taken for sums of one side, at which epsilon was doubled."""
+    here, there = np.array(votes), np.add(votes, [-1, 1, 0])
+    laws = [MECHANISM.log_probabilities(side.astype(np.float64))[None] for side in (here, there)]
+    for log_p, log_q in (laws, laws[::-1]):
+        test = sum_test(log_p, log_q, np.array([float(times)]), delta)
+        shown = 0.0 if test is None else test.epsilon
+        truth = epsilon_of_all_tests(log_p[0], log_q[0], times, delta)
+        assert (
+            0.7 * truth <= shown <= truth * (1.0 + 1e-6) + 1e-9
+        )  # transforms round, by about 1e-10
+        if test is not None:
+            p, q = ([[arb(x).exp() for x in law[0]]] for law in (log_p, log_q))
+            assert sum_test_epsilon(p, q, [times], delta, test) == pytest.approx(
+                shown, rel=1e-4, abs=1e-9
+            )
+
+
+def epsilon_of_all_tests(log_p, log_q, times, delta):
+    """The hockey-stick divergence of all counts of the outcomes, in 60 digits."""
+    outcomes = []
+    with mp.workdps(60):
+        for first in range(times + 1):
+            for second in range(times + 1 - first):
+                counts = (first, second, times - first - second)
+                ways = mp.factorial(times) / mp.fprod(mp.factorial(n) for n in counts)
+                outcomes.append(
+                    [
+                        ways
+                        * mp.exp(mp.fsum(n * mp.mpf(x) for n, x in zip(counts, law, strict=True)))
+                        for law in (log_p, log_q)
+                    ]
+                )
+        low, high = mp.mpf(0), mp.mpf(50)
+        for _ in range(60):
+            epsilon = (low + high) / 2
+            excess = mp.fsum(max(p - mp.exp(epsilon) * q, 0) for p, q in outcomes)
+            low, high = (epsilon, high) if excess > delta else (low, epsilon)
+        return float(low)
 
 
 @pytest.mark.parametrize("times", [20, 1000])
