@@ -8,12 +8,14 @@ from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax, digit_histo
 from dpassay.reference.accounting.analyses import Analysis, query_cost
 from dpassay.reference.accounting.confident import confident_cost
 from dpassay.reference.accounting.conversions import Epsilon, best_epsilon
+from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.commands.account import Account, account
 from dpassay.verifiers.inputs.asked_rows import AskedRows
 
 from .timing import in_turn
 
+EXACT = 200
 DISTINCT, EACH = 20_000, 200
 """Rows of an account, and how many of them are charged one by one, for comparison."""
 
@@ -26,6 +28,7 @@ ORDERS = np.geomspace(1.1, 500.0, 100)
 def rows() -> Iterator[Row]:
     yield from _costs()
     yield from _accounts()
+    yield from _exact()
 
 
 def _accounts() -> Iterator[Row]:
@@ -54,6 +57,32 @@ def _accounts() -> Iterator[Row]:
             f"a loop over rows: {1.0 / one:,.0f} rows/s",
             f"{one / each:.1f}",
         )
+
+
+def _exact() -> Iterator[Row]:
+    """An account against the worst neighbours, beside one that tries all of each row in turn."""
+    rng = np.random.default_rng(0)
+    votes = np.array([rng.multinomial(250, p) for p in rng.dirichlet(np.full(10, 0.3), EXACT)])
+    mechanism = NoisyArgmax(Gaussian(40.0))
+
+    def one_by_one() -> Epsilon:
+        def cost(orders: Matrix) -> Matrix:
+            pairs = [worst_neighbours(row, mechanism, orders) for row in votes]
+            return np.asarray(np.sum([np.maximum(x.from_here, x.towards) for x in pairs], axis=0))
+
+        return best_epsilon(cost, 1e-5)
+
+    together, alone = in_turn(
+        lambda: account(AskedRows(votes, None), mechanism, 1e-5, analysis="exact"),
+        one_by_one,
+        rounds=3,
+    )
+    yield (
+        f"account, exact, {EXACT:,} distinct rows",
+        f"{EXACT / together:,.0f} rows/s",
+        f"every neighbour of a row after another: {EXACT / alone:,.0f} rows/s",
+        f"{alone / together:.1f}",
+    )
 
 
 def _costs() -> Iterator[Row]:

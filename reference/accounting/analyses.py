@@ -21,7 +21,7 @@ from .confident import (
 from .gnmax import gnmax_data_dependent, gnmax_data_independent
 from .interactive import interactive_cost, log_screen
 from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
-from .pairs import worst_neighbours
+from .pairs import worst_costs, worst_neighbours
 from .pure import pure_data_independent, pure_epsilon
 from .worst_pair import worst_pair
 
@@ -83,6 +83,8 @@ def query_costs(
     if not isinstance(mechanism, Charged):
         raise unsupported(mechanism, "the cost of a query")
     if analysis == "exact":
+        if not isinstance(mechanism, InteractiveGNMax):
+            return worst_costs(histograms, mechanism, a)
         return np.stack([_exact(votes, mechanism, a) for votes in histograms])
     if analysis == "worst-pair":
         classes, totals = histograms.shape[1], histograms.sum(1).tolist()

@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
 from ..histograms import as_histogram, neighbours
-from ..mechanisms import Mechanism
+from ..mechanisms import ConfidentGNMax, Mechanism, NoisyArgmax
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
+
+_APART = 12  # every so many orders are tried of all neighbours
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,78 @@ def worst_neighbours(
     return WorstNeighbours(
         forth.max(0), others[forth.argmax(0)], back.max(0), others[back.argmax(0)]
     )
+
+
+@between(Adjacency.REPLACE_ONE)
+def worst_costs(
+    histograms: NDArray[np.int64], mechanism: NoisyArgmax | ConfidentGNMax, orders: Matrix
+) -> Matrix:
+    """The larger of `from_here` and `towards` (m, n) of `worst_neighbours`, for many histograms.
+
+    histograms: votes (m, c), at least one in each; orders: (n,), above 0. Neighbours that differ
+    by the names of their classes alone are tried once; between a few orders, those that cannot be
+    the worst are left out: (a - 1) D_a is convex in the order a (van Erven and Harremoes 2014,
+    arXiv 1206.2459, Corollary 2), so that it lies below its chords. Raises ValueError for a
+    histogram without votes.
+    """
+    pairs = [_unlike_neighbours(votes) for votes in histograms]
+    counts = [len(one) for one in pairs]
+    if not all(counts):
+        empty = histograms[counts.index(0)].tolist()
+        raise ValueError(f"histogram {empty}: no votes, so no neighbour")
+    here = mechanism.log_probabilities(histograms.astype(np.float64))
+    there = mechanism.log_probabilities(np.concatenate(pairs).astype(np.float64))
+    here, owner = np.repeat(here, counts, 0), np.repeat(np.arange(len(counts)), counts)
+    log_p, log_q = np.stack([here, there], 1), np.stack([there, here], 1)
+    log_p, log_q = (law.reshape(-1, law.shape[-1]) for law in (log_p, log_q))
+    owner = np.repeat(owner, 2)
+    if orders.size <= 2 * _APART or not (np.diff(orders) > 0).all() or orders[0] <= 1.0:
+        return _largest(renyi_divergence(log_p, log_q, orders), owner)
+    few = np.unique(np.r_[np.arange(0, orders.size, _APART), orders.size - 1])
+    some = renyi_divergence(log_p, log_q, orders[few])
+    leads = (some >= _largest(some, owner)[owner]).any(1)
+    found = _largest(renyi_divergence(log_p[leads], log_q[leads], orders), owner[leads])
+    rest = np.flatnonzero(~leads)
+    rest = rest[~(_chords(orders, few, some[rest]) <= found[owner[rest]]).all(1)]
+    if rest.size:
+        np.maximum.at(found, owner[rest], renyi_divergence(log_p[rest], log_q[rest], orders))
+    return found
+
+
+def _unlike_neighbours(votes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Neighbours (k, c) of a histogram (c,), one of those that differ by the names of classes."""
+    seen: dict[int, list[int]] = {}
+    for at, number in enumerate(votes.tolist()):
+        seen.setdefault(number, []).append(at)
+    moves = [
+        (sources[0], to[0] if to[0] != sources[0] else to[1])
+        for number, sources in seen.items()
+        for to in seen.values()
+        if number > 0 and len(to) > (to is sources)
+    ]
+    found = np.tile(votes, (len(moves), 1))
+    if moves:
+        each, (source, goal) = np.arange(len(moves)), np.array(moves).T
+        found[each, source] -= 1
+        found[each, goal] += 1
+    return found
+
+
+def _largest(costs: Matrix, owner: NDArray[np.intp]) -> Matrix:
+    """The largest (m, n) of the costs (k, n) of each owner, who come in turn."""
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    return np.asarray(np.maximum.reduceat(costs, starts, axis=0))
+
+
+def _chords(orders: Matrix, few: NDArray[np.intp], costs: Matrix) -> Matrix:
+    """Bounds (k, n) from above on costs (k, f) at a few of the orders (n,), at all of them."""
+    at = np.clip(np.searchsorted(few, np.arange(orders.size), "right"), 1, few.size - 1)
+    low, high = orders[few[at - 1]], orders[few[at]]
+    share = (orders - low) / (high - low)
+    with np.errstate(invalid="ignore"):
+        scaled = costs * (orders[few] - 1.0)
+        above = scaled[:, at - 1] * (1.0 - share) + scaled[:, at] * share
+        return np.asarray(above / (orders - 1.0))
 
 
 def are_neighbours(one: ArrayLike, other: ArrayLike) -> bool:

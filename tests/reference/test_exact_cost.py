@@ -20,9 +20,10 @@ from dpassay.reference import (
 )
 from dpassay.reference.accounting.certified import delta_lower, enclosed_law, renyi_lower
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
+from dpassay.reference.accounting.conversions import ORDERS as MANY_ORDERS
 from dpassay.reference.accounting.conversions import best_epsilon
 from dpassay.reference.accounting.divergences import hockey_stick, renyi_divergence
-from dpassay.reference.accounting.pairs import are_neighbours, worst_neighbours
+from dpassay.reference.accounting.pairs import are_neighbours, worst_costs, worst_neighbours
 from dpassay.reference.accounting.worst_pair import worst_pair
 from dpassay.verifiers.strategies import histograms
 
@@ -282,3 +283,24 @@ def test_the_worst_pair_has_the_known_shares_of_the_bound() -> None:
     ):
         found = worst_pair(NoisyArgmax(Gaussian(float(sigma))), 10, 250, float(order))
         assert found.divergence[0] * sigma**2 / order == pytest.approx(share, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        NoisyArgmax(Gaussian(3.0)),
+        NoisyArgmax(Laplace(2.0)),
+        ConfidentGNMax(Gaussian(4.0), 12.0, Gaussian(6.0)),
+    ],
+)
+@pytest.mark.parametrize("orders", [MANY_ORDERS[::3], np.array([0.5, 1.0, 2.5, np.inf])])
+def test_many_worst_neighbours_at_once_are_those_of_all_one_by_one(mechanism, orders) -> None:
+    """Catches neighbours left out that are the worst at some order, and votes of other rows."""
+    rows = np.array([[20, 0, 0, 0], [9, 9, 1, 1], [5, 5, 5, 5], [0, 11, 9, 0], [14, 3, 2, 1]])
+    found = worst_costs(rows, mechanism, orders)
+    for row, costs in zip(rows, found, strict=True):
+        alone = worst_neighbours(row, mechanism, orders)
+        expected = np.maximum(alone.from_here, alone.towards)
+        np.testing.assert_allclose(costs, expected, rtol=1e-9, atol=1e-15)
+    with pytest.raises(ValueError, match="no votes, so no neighbour"):
+        worst_costs(np.array([[1, 0], [0, 0]]), mechanism, orders)

@@ -10,12 +10,13 @@ from ...reference import ConfidentGNMax, NoisyArgmax
 from ...reference.accounting.analyses import Analysis, query_costs
 from ...reference.accounting.confident import Charging
 from ...reference.arrays import Matrix
+from ...reference.parallel.progress import shown
 from ..inputs.asked_rows import AskedRows
 
 _TOGETHER = 512
 """Histograms that are a part of the work, whoever does it."""
 
-_TOGETHER_EXACT = 4  # each of which has many neighbours
+_TOGETHER_EXACT = 16  # each of which has many neighbours
 
 
 How = tuple[NoisyArgmax | ConfidentGNMax, Analysis, Charging]
@@ -68,15 +69,18 @@ class RowCosts:
             )
             for start in range(0, len(self._histograms), size)
         )
+        number, name = -(-len(self._histograms) // size), "costs of rows"
+        if orders.size == 1:
+            name += ", at the order that is sought"
         if self._executor is None:
-            yield from (_costs(*part) for part in parts)
+            yield from shown((_costs(*part) for part in parts), number, name)
             return
         from ...reference.parallel.workers import (
             carried_out,  # loads what one process does not need
         )
 
-        found = sorted(carried_out(_costs, parts, self._executor), key=lambda part: part[0])
-        yield from (some for _, some in found)
+        told = shown(carried_out(_costs, parts, self._executor), number, name)
+        yield from (some for _, some in sorted(told, key=lambda part: part[0]))
 
 
 def _costs(
