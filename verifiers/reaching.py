@@ -3,7 +3,14 @@
 from typing import Any, Protocol
 
 from .claim import Gate
-from .targets import InProcessTarget, PacedTarget, RestartCommand, TargetError, open_target
+from .targets import (
+    FreshStateCommand,
+    InProcessTarget,
+    PacedTarget,
+    RestartCommand,
+    TargetError,
+    open_target,
+)
 from .targets.http_options import HttpOptions
 from .targets.release import Release
 
@@ -31,6 +38,8 @@ def open_claimed(spec: str, claim: Claimed, *, plainly: bool = False) -> PacedTa
     one line.
     """
     gate = claim.gate
+    if not plainly:
+        _look_up_commands(claim)
     return open_target(
         spec,
         gate.timeout,
@@ -51,6 +60,16 @@ def in_process(target: Any, claim: Claimed) -> InProcessTarget:
             f"concurrency = {claim.gate.concurrency} in [gate]: only http://host:port is asked "
             "over parallel connections, not a Python object"
         )
+    _look_up_commands(claim)
     restart = claim.gate.restart
     command = None if restart is None else RestartCommand(restart)
     return InProcessTarget(target, command, release=claim.release)
+
+
+def _look_up_commands(claim: Claimed) -> None:
+    """Raises TargetError of one line where a command of `[gate]` is not there."""
+    gate = claim.gate
+    if gate.restart is not None:
+        RestartCommand(gate.restart).look_up()
+    if gate.fresh_state is not None:
+        FreshStateCommand(gate.fresh_state, gate.timeout).look_up()

@@ -15,6 +15,7 @@ from runs import claimed, result
 from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.gate import verify
+from dpassay.verifiers.reaching import in_process, open_claimed
 from dpassay.verifiers.targets import (
     InProcessTarget,
     NotOffered,
@@ -188,6 +189,16 @@ def test_a_command_that_fails_is_one_line(text, words) -> None:
         RestartCommand(text).run()
     assert "\n" not in str(error.value)
     assert text[:20] in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["restart", "fresh_state"])
+def test_a_command_that_is_not_there_is_told_before_the_run(key) -> None:
+    """Catches a target blamed, or a store taken for kept, where a name is misspelt."""
+    made = claimed(caching=True, **{key: "no-such-program --all"})
+    with pytest.raises(TargetError, match=f"^{key} = .*'no-such-program' was not found"):
+        open_claimed("exec:true", made)
+    there = claimed(caching=True, **{key: "sh -c 'exit 3'"})
+    in_process(lambda histogram, size: [0] * size, there)
 
 
 def test_a_command_that_does_not_return_is_ended(monkeypatch, tmp_path) -> None:

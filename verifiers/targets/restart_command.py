@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -26,6 +27,15 @@ class GateCommand:
         self._words = command_words(command)
         self._done, self._seconds = done, seconds
         self.name = f"{key} = {one_line(repr(command))} in [gate]"
+
+    def look_up(self) -> None:
+        """Raises TargetError where no program of its name can be run: said before a run begins."""
+        program = self._words[0]
+        if shutil.which(program) is None:
+            raise TargetError(
+                f"{self.name}: {one_line(repr(program))} was not found, or may not be run: expected "
+                "a program on PATH, or the path of one"
+            )
 
     def run(self) -> None:
         """Runs it once. Raises TargetError unless it ends with status 0 in time."""
