@@ -33,8 +33,9 @@ ANALYSES: tuple[Analysis, ...] = get_args(Analysis)
 
 MEANING: dict[str, str] = {
     "data-independent": "a guarantee, whatever the votes",
-    "data-dependent": "a bound at these votes only, itself sensitive: no guarantee to publish",
-    "exact": "of these votes against their worst neighbours: no guarantee for other votes",
+    "data-dependent": "a bound at these votes only, itself not private: no guarantee to publish",
+    "exact": "of these votes against their worst neighbours, itself not private: no guarantee for "
+    "other votes",
     "worst-pair": "of the costliest pair found: another may cost more, so no guarantee",
 }
 """What a cost says, in words for its reader."""

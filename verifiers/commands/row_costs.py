@@ -16,7 +16,7 @@ from ..inputs.asked_rows import AskedRows
 _TOGETHER = 512
 """Histograms that are a part of the work, whoever does it."""
 
-_TOGETHER_EXACT = 16  # each of which has many neighbours
+_TOGETHER_EXACT = 8  # each of which has many neighbours
 
 
 How = tuple[NoisyArgmax | ConfidentGNMax, Analysis, Charging]
