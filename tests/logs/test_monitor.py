@@ -148,6 +148,19 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     assert reading.misplaced < 0.1
 
 
+def test_an_alarm_says_what_the_finding_knows(tmp_path) -> None:
+    """The worker without noise among two; catches an alarm that names the check alone."""
+    log = tmp_path / "log.csv"
+    rng = np.random.default_rng(3)
+    noisy = (np.array([20, 15, 5, 0]) + rng.normal(0.0, 10.0, (400, 4))).argmax(-1)
+    rows = [f"20,15,5,0,{y},right\n20,15,5,0,0,wrong\n" for y in noisy.tolist()]
+    log.write_text("a,b,c,d,label,worker\n" + "".join(rows))
+    told = {alarm.check: alarm.message for alarm in run_out(log, tmp_path / "state").alarms}
+    assert told["class-probabilities"].startswith(
+        "labels are not draws from the claimed law: labels of worker 'wrong' fit "
+    )
+
+
 def test_an_alarm_carries_no_votes_and_is_signed(monkeypatch, requests_to) -> None:
     monkeypatch.setenv(SECRET, "kept")
     server = requests_to([500, 200])

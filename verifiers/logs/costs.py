@@ -176,7 +176,11 @@ def _privacy(
     if total.epsilon > privacy.epsilon:
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
         return CheckResult(PRIVACY, Verdict.INCONCLUSIVE, message, rows)
-    cost = f"the queries of this log cost about {total.epsilon:.4g} by the best test found"
+    cost = (
+        f"the queries of this log cost about {total.epsilon:.4g} by the best test found, from "
+        "below and at these votes alone (an account bounds the cost from above); this figure "
+        "depends on the votes, and is itself not private"
+    )
     message = f"{finding.message}; {cost}"
     return CheckResult(PRIVACY, Verdict.PASS, message, rows)
 

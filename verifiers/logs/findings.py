@@ -41,6 +41,17 @@ def log_results(
     return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
 
 
+def cause_of(evidence: LogEvidence, check: str) -> str | None:
+    """The likeliest cause of a check's refutation, as its finding names it; None where unknown.
+
+    It names laws, workers and clients, and no votes or labels.
+    """
+    judges = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
+    if check not in judges or not evidence.refuted(check):
+        return None
+    return judges[check](evidence).diagnosis
+
+
 def _contract(evidence: LogEvidence, stopped: str | None) -> CheckResult:
     if stopped is not None:
         return CheckResult("input-contract", Verdict.INCONCLUSIVE, stopped, evidence.asked)

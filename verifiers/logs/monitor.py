@@ -14,6 +14,7 @@ from ..claim import Claim
 from ..inputs.release_log import Row
 from .alarms import Alarm
 from .costs import CHARGES, PRIVACY
+from .findings import cause_of
 from .follow import Source, log_name, may_go_on, source_of
 from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
@@ -207,10 +208,15 @@ class Monitor:
             if not self.claim.mechanism.caching:
                 found[PRIVACY] = limit.queries + 1
         return [
-            Alarm.now(check, row, rows[row - before - 1].time_text, _MEANING[check])
+            Alarm.now(check, row, rows[row - before - 1].time_text, self._meaning(check))
             for check, row in found.items()
             if check not in told
         ]
+
+    def _meaning(self, check: str) -> str:
+        """What an alarm says: what is refuted, and the cause where the evidence knows one."""
+        cause = cause_of(self.evidence, check)
+        return _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
 
     def _take_up(self, kept: Kept) -> None:
         try:

@@ -33,8 +33,8 @@ class GateCommand:
         program = self._words[0]
         if shutil.which(program) is None:
             raise TargetError(
-                f"{self.name}: {one_line(repr(program))} was not found, or may not be run: expected "
-                "a program on PATH, or the path of one"
+                f"{self.name}: {one_line(repr(program))} was not found, or may not be run: "
+                "expected a program on PATH, or the path of one"
             )
 
     def run(self) -> None:
