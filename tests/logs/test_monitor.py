@@ -148,6 +148,16 @@ def test_votes_that_can_be_read_are_named(tmp_path) -> None:
     assert reading.misplaced < 0.1
 
 
+def test_no_row_has_cost_nothing(tmp_path) -> None:
+    """Catches the least epsilon that a conversion has, told of an empty log."""
+    log = tmp_path / "log.csv"
+    log.write_text(HEAD)
+    run_out(log, tmp_path / "state")
+    monitor = Monitor(str(log), small_claim(), str(tmp_path / "state"), once=True)
+    assert set(monitor.snapshot().spent.values()) == {0.0}
+    monitor.close()
+
+
 def test_an_alarm_says_what_the_finding_knows(tmp_path) -> None:
     """The worker without noise among two; catches an alarm that names the check alone."""
     log = tmp_path / "log.csv"

@@ -11,7 +11,7 @@ from ..claim import Claim, Gate
 from ..planning.asked_histograms import opening_histogram
 from ..planning.extent import FULL
 from ..planning.planner import make_plan
-from ..planning.sharpest import Sharpest, calls_of, queries_of, sharpest
+from ..planning.sharpest import Sharpest, TooFewError, calls_of, queries_of, sharpest
 from ..targets import Target
 from .pace import pace_of
 
@@ -121,7 +121,15 @@ def made_within(
     takes longer. Raises TooFewError where no pass fits.
     """
     while True:
-        found, longer = made(max(1, int(queries * seconds / taken)))
+        try:
+            found, longer = made(max(1, int(queries * seconds / taken)))
+        except TooFewError as error:
+            least = error.least * taken / queries
+            raise TooFewError(
+                f"{seconds:g} seconds are too few for a pass of this claim: at the pace of this "
+                f"target about {error.least:,} queries, the least, take {_duration(least)}",
+                error.least,
+            ) from None
         if longer is None or longer <= seconds or found.queries >= queries:
             return found, longer
         queries, taken = found.queries, longer

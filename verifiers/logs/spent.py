@@ -57,6 +57,8 @@ class Spent:
         """Epsilon at delta of all queries so far; None where it is not followed."""
         if analysis == "exact" and not self._exact:
             return None
+        if not self.totals[analysis].any():  # no conversion of Rényi costs is as low
+            return 0.0
         return to_epsilon(GRID, self.totals[analysis], delta).epsilon
 
     @property

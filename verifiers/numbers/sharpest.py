@@ -124,7 +124,8 @@ def sharpest(
             f"{queries:,} queries are too few for a pass of this claim, which takes about "
             f"{found.queries:,} at its coarsest: each check needs some releases at least, {most} "
             f"{found.looked_at[most]:,} of them; --max-queries {queries} without --queries looks "
-            "for faults all the same, and many show far sooner"
+            "for faults all the same, and many show far sooner",
+            found.queries,
         )
     low, high = math.log(least), math.log(max(COARSEST_EFFECT, least))
     for _ in range(_STEPS):

@@ -31,7 +31,11 @@ _STEPS = 6  # of the search, each of which makes a plan
 
 
 class TooFewError(ValueError):
-    """No pass fits so few queries; the message says how many one takes."""
+    """No pass fits so few queries; the message says how many one takes, as `least` does."""
+
+    def __init__(self, message: str, least: int) -> None:
+        super().__init__(message)
+        self.least = least
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ def sharpest(
             return search.sharper(coarsest)
     raise TooFewError(
         f"{queries:,} queries are too few for a pass of this claim: about {coarsest.queries:,} are "
-        "needed to rule out missing, halved and doubled noise"
+        "needed to rule out missing, halved and doubled noise",
+        coarsest.queries,
     )
 
 
