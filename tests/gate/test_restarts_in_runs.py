@@ -101,7 +101,7 @@ def test_workers_are_compared_after_a_restart_too(alike) -> None:
     report = verify(Workers(alike), claim(), seed=0, selection=ALONE)
     found = result(report, "fresh-noise")
     assert found.verdict == ("fail" if alike else "pass")
-    assert not alike or "a forked worker" in found.diagnosis
+    assert not alike or "workers that were forked" in found.diagnosis
 
 
 class InTurn(Restartable):

@@ -70,6 +70,11 @@ _KINDS = {
     "threshold-of-the-share-from-200": "the threshold compared with the share of the votes",
 }
 
+_SUPPORTS = {
+    f"half-for-{k}-classes": f"half the claimed scale, where {k} classes have votes"
+    for k in (3, 5, 8)
+} | {"half-for-2-classes": "half the claimed scale, where 2 classes"}  # or fewer: one tells nothing
+
 _FORMS = {
     "teacher-0-thrice": "counted three times",
     "teacher-100-thrice": "counted three times",
@@ -166,6 +171,7 @@ NAMED: dict[str, str] = {
     **_CLASSES,
     **_INPUTS,
     **_KINDS,
+    **_SUPPORTS,
     **_FORMS,
     **_REUSE,
     **_LATE,

@@ -1,9 +1,12 @@
 """`class-probabilities`: the labels of every histogram are draws from the claimed Q(H)."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from ...reference.arrays import Vector
 from ...reference.mechanisms import Labels
 from ..error_budget import SHARES, log_threshold
 from ..evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
@@ -22,6 +25,7 @@ from ..text import four_digits
 from .base import PLAINLY, Finding, How, Judged
 from .fits import SURE, Fits, divergences, told_apart
 from .fitted import fitted
+from .fitted_field import fitted_field
 from .numbering import AsNumbered, Miscounted
 from .spec import CheckSpec, Phase, lacks_nothing
 
@@ -57,6 +61,7 @@ class ClassProbabilities(Judged):
         self._highest = 0.0
         self._fits: tuple[int, Fits] | None = None
         self._dropped = np.zeros(streams, dtype=bool)
+        self._before: Vector | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Life.observe`."""
@@ -77,6 +82,10 @@ class ClassProbabilities(Judged):
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
         self._highest = max(self._highest, self._log_average())
+
+    def begin_diagnosis(self) -> None:
+        """Says that labels from now on are to tell the cause of a failure."""
+        self._before = self.pooled.log_ratios
 
     def _meet(self, stream: int, first: Labels, turn: int) -> None:
         """Looks at the first label of a histogram by itself: production asks most of them once."""
@@ -146,8 +155,14 @@ class ClassProbabilities(Judged):
 
     def _fitting(self) -> Fits:
         everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
-        chosen = fitted(self.plan, self.counts, self.pooled.log_ratios)
-        everywhere = everywhere.with_fitted(chosen)
+        if self._before is not None:
+            everywhere = replace(everywhere, gained=self.pooled.log_ratios - self._before)
+        each = np.array([pointed.log_ratios for pointed in self._pointed])
+        for chosen in (
+            fitted(self.plan, self.counts, self.pooled.log_ratios),
+            fitted_field(self.plan, self.counts, each),
+        ):
+            everywhere = everywhere.with_fitted(chosen)
         met = Fits.of(self.first_labels, np.zeros(1), first=True)
         if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
             return met

@@ -33,7 +33,8 @@ class Fits:
     before the fault, 0 from the start on; general: log-evidence (streams,) that a histogram's
     labels have any other law; single: whether these are the labels of calls for one alone; first:
     whether they are the first labels of each histogram alone; fitted: the best
-    fault, where it is none of those known: the ratio of the one that stands for it is its own.
+    fault, where it is none of those known: the ratio of the one that stands for it is its own;
+    gained: log-likelihood ratios (a,) of the labels that were asked to tell the cause.
     """
 
     ratios: Vector
@@ -42,6 +43,7 @@ class Fits:
     single: bool = False
     first: bool = False
     fitted: Fitted | None = None
+    gained: Vector | None = None
 
     @classmethod
     def of(
@@ -66,8 +68,18 @@ class Fits:
 
     @property
     def best(self) -> int:
-        """The fault that fits best; of like ones the first, which is the plainest."""
-        return int(np.argmax(self.ratios >= self.ratios.max() - _LIKE))
+        """The fault that fits best; of like ones the first, which is the plainest.
+
+        Of those that set in late, the one that says most of the labels asked since the failure: all
+        of these have the fault, of the batch in which it set in a part.
+        """
+        best = int(np.argmax(self.ratios >= self.ratios.max() - _LIKE))
+        if self.gained is None or self.onsets[best] == 0.0 or self.fitted is not None:
+            return best
+        least = max(_LEAST_ODDS, self.log_any - SURE)
+        late = np.where((self.onsets > 0.0) & (self.ratios > least), self.gained, -np.inf)
+        latest = int(np.argmax(late))
+        return latest if late[latest] > self.gained[best] + SURE else best
 
     @property
     def log_odds(self) -> float:

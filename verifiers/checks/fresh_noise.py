@@ -206,7 +206,8 @@ class FreshNoise(Judged):
     @property
     def log_odds(self) -> float:
         """Of the likeliest way in which noise is used again, as the labels stand."""
-        return max(self._parts().values())
+        once = self._alike.once_a_call()
+        return max([*self._parts().values(), *(() if once is None else once[1:])])
 
     def violation(self) -> Finding:
         """See `Check.violation`; as likely as the heaviest e-process says by now.
@@ -214,6 +215,11 @@ class FreshNoise(Judged):
         Where later labels spoke against all of them, what was seen when they were heaviest is told.
         """
         parts, odds = self._parts(), self.log_odds
+        once = self._alike.once_a_call()
+        if once is not None:
+            message, diagnosis = WORDS[once[0]]
+            found = Finding(message, diagnosis, self.plan.streams[self._fresh].histogram)
+            return replace(found, log_odds=odds, cause=message, otherwise=OTHERWISE)
         told = parts if odds > 0.0 else self._parts_then
         heaviest = max(told, key=lambda name: told[name])
         copied = max(("together", "single"), key=lambda name: told[name])

@@ -23,6 +23,7 @@ from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
+from .once_a_call import OnceACall
 from .reuse import copies_most
 
 SURE = 7.0
@@ -55,6 +56,7 @@ class OfOneHistogram:
         self.blocks = [BlockDispersion(share) for share in shares]
         self._ordered = [OrderInCalls() for _ in range(streams)]
         self.frozen = Frozen(streams)
+        self._once = OnceACall(plan.log_q, refuses=plan.claim.mechanism.refuses)
         self._fresh = plan.first(Role.FRESH)
         near_tie = plan.first(Role.NEAR_TIE)
         self._calls = {
@@ -100,6 +102,8 @@ class OfOneHistogram:
             self.frozen.observe(stream, of_call, self._log_q[stream])
             self.dispersed[stream].observe(int(inside[of_call].sum()), of_call.size)
             self._ordered[stream].observe(of_call)
+            if of_call.size > 1:
+                self._once.observe(stream, count_outcomes(of_call, self._log_q.shape[1]))
             if compared is not None:
                 compared.observe(of_call)
 
@@ -119,6 +123,27 @@ class OfOneHistogram:
             "spread": spread,
             "ordered": ordered,
         }
+
+    def once_a_call(self) -> tuple[str, float] | None:
+        """What every call draws once, a key of `reuse.WORDS`, with its log-odds.
+
+        None unless it explains clearly more than copies do, labels that depend on the one before,
+        and any law of its own for each histogram. All are compared against the claimed law alone.
+        """
+        names = ("screened once", "own law")
+        found = dict(zip(names, (self._once.screened, self._once.own_law), strict=True))
+        name = max(names, key=lambda one: found[one])
+        depends = np.maximum(self._logs[1] + self.misfit, 0.0).sum()
+        together = log_mixture(self._together)
+        labels = np.maximum(self.counts.sum(-1), 1.0)
+        free = 0.5 * ((self.counts > 0).sum(-1) - 1.0) * np.log(labels)
+        any_law = np.maximum(self.misfit - free, 0.0).sum()
+        single = float((self._logs[0] + self.misfit).max())
+        ordered = float(self._logs[_BY_STREAM.index("ordered")].max())
+        rivals = (depends, together, single, any_law, ordered, self.frozen.log_e_value, 0.0)
+        if self.frozen.constant or found[name] <= max(rivals) + SURE:
+            return None
+        return name, found[name]
 
     def place_of(self, part: str) -> int:
         """The stream on which an e-process has found most; the fresh one where it has none."""

@@ -9,6 +9,7 @@ from ..error_budget import SHARES, log_threshold
 from ..evidence import Conditional, Copies, Switching, as_outcomes
 from ..evidence.in_order import log_mean
 from ..planning.earlier import earlier_calls
+from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan, Stream
@@ -147,6 +148,14 @@ class Order(Judged):
         if found.feature is None or found.law is None:
             return False
         return found.log_odds - float(self._seen[:, found.law].sum()) > SURE
+
+    def depends_rather_than(self, fault: Fault) -> bool:
+        """Whether the calls in turn speak for the likeliest wager, and not for a law of all."""
+        seen = np.flatnonzero(self._outcomes >= 0)
+        votes = self._votes[seen].astype(np.float64)
+        log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
+        ratios = log_ratios([fault], log_q, votes)[np.arange(seen.size), 0, self._outcomes[seen]]
+        return self.log_odds > float(ratios.sum()) + SURE
 
     def violation(self) -> Finding:
         """See `Check.violation`."""

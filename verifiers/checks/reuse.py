@@ -4,6 +4,11 @@ from ..evidence.repetition import SHARES as COPIED
 from ..planning.stream_planner import FRESH_CALL
 from .base import Finding
 
+_DRAWN_ONCE = (
+    "something is drawn once per call, such as the scale or a part of the noise: draw it for each "
+    "answer"
+)
+
 WORDS = {
     "frozen": (
         "answers to one histogram never change",
@@ -59,8 +64,8 @@ WORDS = {
     ),
     "calls": (
         "a call of {size} answers gives the answers of an earlier call again",
-        "generators are seeded alike (a clock, a counter, few seeds, a forked worker): create one, "
-        "seeded by the operating system",
+        "generators are seeded alike (a clock, a counter, few seeds, or workers that were forked "
+        "with one generator): create one, seeded by the operating system",
     ),
     "neighbours": (
         "answers to two histograms come from the same noise, place by place",
@@ -112,11 +117,18 @@ WORDS = {
         "{factor:.2g} times as much as that of independent labels",
         "something changes between calls, such as the scale: draw every answer by one law",
     ),
+    "screened once": (
+        "the answers of a call are refused together, or not at all",
+        "the screening is drawn once per call: draw it for each answer",
+    ),
+    "own law": (
+        "the labels of a call go together, and those of calls do not",
+        _DRAWN_ONCE,
+    ),
     "dispersed, uneven": (
         "the labels of a call go together: their number varies {factor:.2g} times as much as that "
         "of independent labels",
-        "something is drawn once per call, such as the scale or a part of the noise: draw it for "
-        "each answer",
+        _DRAWN_ONCE,
     ),
 }
 """What was seen, and the likeliest cause."""

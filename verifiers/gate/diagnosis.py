@@ -27,6 +27,7 @@ LEAST_OF_A_SCALE = 1024
 """The same where none of the known scales fits: a fitted one is then known to about 4 %."""
 
 _BATCH = 256
+_CALLS = (128, 64, 32, 16, 8, 8)  # of a batch: what is drawn once per call shows in several
 _REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability 0.99
 _EXPLORED = 8  # labels of each explorer
 _BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend it
@@ -72,8 +73,7 @@ def diagnosing_batches(
     if plan.claim.mechanism.caching or (told_beyond_doubt() and reuse() <= SURE):
         return
     yield from _explored(plan)
-    if not told_beyond_doubt() or fits().log_odds <= reuse() + SURE:
-        yield from _repeated_calls(plan)
+    yield from _repeated_calls(plan)
 
 
 def telling_batches(
@@ -82,8 +82,10 @@ def telling_batches(
     """Labels of the streams that tell most, until the best fault leads its rivals, or none fits."""
     asked = turns = 0
     seen_at_once, before = False, fits().ratios
-    while asked < MOST:
+    while asked < 2 * MOST:
         now = fits()
+        if asked >= MOST and not _is_doubtful(now):
+            return
         apart = divergences(plan, now.best)
         least = LEAST if now.fitted is None else LEAST_OF_A_SCALE
         if asked >= least and _is_settled(now, now.ratios - before, told_apart(apart)):
@@ -100,9 +102,7 @@ def telling_batches(
         single = now.single and seen_at_once
         seen_at_once |= now.single
         stream = int(np.argmax(worth))
-        call = (
-            FRESH_CALL if stream == plan.first(Role.FRESH) else None
-        )  # all its calls are of one size
+        call = FRESH_CALL if stream == plan.first(Role.FRESH) else _CALLS  # of one size there
         yield Batch(stream, _BATCH, call=1 if single else call)
         asked += _BATCH
         turns += 1
@@ -121,13 +121,22 @@ def _repeated_calls(plan: Plan) -> Iterator[Batch]:
         yield Batch(i, _BATCH)
 
 
+def _is_doubtful(now: Fits) -> bool:
+    """Whether two faults explain the labels about as well, and better than any law would."""
+    return now.explained and bool((now.ratios > now.log_odds - SURE).sum() > 1)
+
+
 def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:
-    """Whether the best fault leads its rivals, and the labels of the diagnosis say nothing else."""
+    """Whether the best fault leads its rivals, and the labels of the diagnosis say nothing else.
+
+    Where it has set in late, by these labels alone: all of them have it.
+    """
     best = now.best
     if not now.explained:
         return True
     rivals = apart & (np.arange(apart.size) != best)
-    behind = now.ratios <= now.log_odds - SURE
+    told = now.ratios if now.onsets[best] == 0.0 else gained
+    behind = told <= told[best] - SURE
     return bool((behind & (gained <= gained[best] + _CATCHING_UP))[rivals].all())
 
 

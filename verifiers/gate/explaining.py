@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..checks.fits import MOST
+from ..checks.fits import MOST, SURE
 from ..planning.plan import Batch
+from ..planning.roles import Role
 from ..targets import Refused
 from .diagnosis import diagnosing_batches
 from .gathering import Gathering
@@ -18,12 +19,18 @@ _LEAST_SEARCH = 1024  # queries that the search for a simplest histogram may alw
 def explain(gathering: Gathering) -> None:
     """Asks on until the cause of a failure is told from its rivals, then for a simplest case."""
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
-    if gathering.observers.only_order_refuted:
+    order_alone = gathering.observers.only_order_refuted
+    if order_alone:
         gathering.standing.tell("looking for the cause")
         gathering.ask_more_in_order(_MORE_IN_ORDER)
-        return
+        if labels is not None:  # a fault that has set in meanwhile shows in any calls
+            informative = gathering.plan.first(Role.INFORMATIVE)
+            _ask(gathering, Batch(informative, _MORE_IN_ORDER // 2, call=1))
+        if labels is None or not labels.fits().explained:
+            return
     if labels is None:
         return
+    labels.begin_diagnosis()
     standing = gathering.standing
     standing.tell("looking for the cause", standing.queries + MOST)
     batches = diagnosing_batches(
@@ -36,7 +43,9 @@ def explain(gathering: Gathering) -> None:
     for batch in batches:
         if not _ask(gathering, batch):
             break
-    if labels.fits().single:  # or rather a fault that depends on the calls before
+    unexplained = not labels.fits().explained and (fresh is None or fresh.log_odds <= SURE)
+    # or rather a fault that depends on the calls before
+    if not order_alone and (labels.fits().single or unexplained):
         gathering.ask_more_in_order(_MORE_IN_ORDER)
     _simplify(gathering)
 

@@ -118,10 +118,25 @@ def _causes(checks: Sequence[Check]) -> Iterator[tuple[float, _Cause]]:
 
     What depends on the calls before looks, to the check of laws, like a fault of single calls.
     """
-    depends = any(isinstance(check, Order) and check.depends for check in checks)
+    laws = [check.fits() for check in checks if isinstance(check, ClassProbabilities)]
+    # labels that no fault explains, and that do not come in turn, speak against a fault of order
+    unexplained = max((fits.log_any for fits in laws if not fits.explained), default=0.0)
+    orders = [check for check in checks if isinstance(check, Order) and check.depends]
     for check in checks:
-        named = isinstance(check, ClassProbabilities) and not (depends and check.fits().single)
+        named = isinstance(check, ClassProbabilities) and not _depends(check, orders)
         if named or (isinstance(check, FreshNoise | Order) and check.log_odds > SURE):
             finding = check.violation()
-            if finding.log_odds is not None:
+            if finding.log_odds is not None and not (
+                isinstance(check, Order) and check.log_odds <= unexplained
+            ):
                 yield finding.log_odds, _Cause(check, finding)
+
+
+def _depends(check: ClassProbabilities, orders: Sequence[Order]) -> bool:
+    """Whether what looks like a fault of single calls depends on the calls before.
+
+    Both are compared over the calls in turn, where either could show.
+    """
+    fits = check.fits()
+    fault = check.plan.faults[fits.best] if fits.fitted is None else fits.fitted.fault
+    return fits.single and any(order.depends_rather_than(fault) for order in orders)

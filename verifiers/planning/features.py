@@ -168,6 +168,15 @@ _KINDS = {
     "the place in the run": _Kind(1 / 16, _positions),
 }
 
+
+def kinds_of_histograms(
+    histograms: NDArray[np.int64], teachers: int
+) -> Iterator[tuple[str, Holds]]:
+    """Of histograms (n, c), whatever the calls before: words that follow "labels fit ..."."""
+    yield from _supports(histograms, teachers)
+    yield from _totals(histograms, teachers)
+
+
 FAMILIES = {name: kind.weight for name, kind in _KINDS.items()}
 """Kinds of features, in words that follow "depends on", with the prior weight of wagers on them."""
 
