@@ -27,6 +27,7 @@ from .fits import SURE, Fits, divergences, told_apart
 from .fitted import fitted
 from .fitted_field import fitted_field
 from .numbering import AsNumbered, Miscounted
+from .outcome_words import against, named_outcomes
 from .spec import CheckSpec, Phase, lacks_nothing
 
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
@@ -217,14 +218,14 @@ class ClassProbabilities(Judged):
         times, expected = int(counts[telling].sum()), float(counts.sum() * q[telling].sum())
         message = (
             f"labels do not follow the exact probabilities of the histogram: "
-            f"{self._named(telling)} came "
+            f"{named_outcomes(telling, self.plan.claim.mechanism.classes, counts.size)} came "
             f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
             f"{self.plan.claim.named(histogram)}, {four_digits(expected)} expected"
         )
         miscounted = self._miscounted(fits)
         if miscounted is not None:
             cause, odds = miscounted.cause, miscounted.log_ratio
-            diagnosis = f"{cause} {_against(odds)}; {miscounted.advice}"
+            diagnosis = f"{cause} {against(odds)}; {miscounted.advice}"
             return Finding(message, diagnosis, histogram, log_odds=odds, cause=cause)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
@@ -233,7 +234,7 @@ class ClassProbabilities(Judged):
         where = "in calls for one label, " if fits.single else where
         cause = f"{where}labels fit "
         cause += self._worded(fits.best, fits)
-        diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
+        diagnosis = f"{cause} {against(fits.log_odds)}{self._rivals(fits)}"
         return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
 
     def _miscounted(self, fits: Fits) -> Miscounted | None:
@@ -244,17 +245,6 @@ class ClassProbabilities(Judged):
         known = fits.log_odds if fits.explained else 0.0
         better = found is not None and found.log_ratio > known + _RIVAL
         return found if found and better and fits.would_explain(found.log_ratio) else None
-
-    def _named(self, outcomes: NDArray[np.intp]) -> str:
-        """Outcomes in words: one by its number, several by those that are left out, if fewer."""
-        classes = self.plan.claim.mechanism.classes
-        others = sorted(set(range(self.plan.log_q.shape[1])) - set(outcomes.tolist()))
-        if outcomes.size == 1:
-            only = int(outcomes[0])
-            return "refusals" if only >= classes else f"label {only}"
-        if len(others) < outcomes.size:
-            return f"labels other than {_listed(others, classes)}"
-        return f"{_listed(outcomes.tolist(), classes)} together"
 
     def silence(self) -> Finding:
         """See `Check.silence`."""
@@ -284,16 +274,6 @@ class ClassProbabilities(Judged):
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
-
-
-def _against(log_odds: float) -> str:
-    return f"(odds 10^{log_odds / np.log(10.0):.1f} to 1 against the claim)"
-
-
-def _listed(outcomes: list[int], classes: int) -> str:
-    """As in "0, 1 and refusals"."""
-    words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:

@@ -8,12 +8,7 @@ from scipy.stats import chi2
 from ...reference.mechanisms import Labels
 from ..claim import Claim
 from ..error_budget import SHARES, log_threshold
-from ..evidence import (
-    InTurn,
-    OfConnections,
-    Periodic,
-    as_outcomes,
-)
+from ..evidence import InTurn, OfConnections, Periodic, as_outcomes
 from ..evidence.power import copies_to_see
 from ..evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ..planning.plan import Plan, Stream
@@ -217,9 +212,8 @@ class FreshNoise(Judged):
         parts, odds = self._parts(), self.log_odds
         once = self._alike.once_a_call()
         if once is not None:
-            message, diagnosis = WORDS[once[0]]
-            found = Finding(message, diagnosis, self.plan.streams[self._fresh].histogram)
-            return replace(found, log_odds=odds, cause=message, otherwise=OTHERWISE)
+            found = Finding(*WORDS[once[0]], self.plan.streams[self._fresh].histogram)
+            return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
         told = parts if odds > 0.0 else self._parts_then
         heaviest = max(told, key=lambda name: told[name])
         copied = max(("together", "single"), key=lambda name: told[name])

@@ -123,13 +123,14 @@ def _causes(checks: Sequence[Check]) -> Iterator[tuple[float, _Cause]]:
     unexplained = max((fits.log_any for fits in laws if not fits.explained), default=0.0)
     orders = [check for check in checks if isinstance(check, Order) and check.depends]
     for check in checks:
-        named = isinstance(check, ClassProbabilities) and not _depends(check, orders)
-        if named or (isinstance(check, FreshNoise | Order) and check.log_odds > SURE):
-            finding = check.violation()
-            if finding.log_odds is not None and not (
-                isinstance(check, Order) and check.log_odds <= unexplained
-            ):
-                yield finding.log_odds, _Cause(check, finding)
+        if isinstance(check, ClassProbabilities):
+            named = not _depends(check, orders)
+        else:
+            least = max(SURE, unexplained) if isinstance(check, Order) else SURE
+            named = isinstance(check, FreshNoise | Order) and check.log_odds > least
+        finding = check.violation() if named else None
+        if finding is not None and finding.log_odds is not None:
+            yield finding.log_odds, _Cause(check, finding)
 
 
 def _depends(check: ClassProbabilities, orders: Sequence[Order]) -> bool:
