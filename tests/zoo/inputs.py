@@ -101,7 +101,7 @@ def other_totals_half_scale(histogram: np.ndarray, size: int, rng: np.random.Gen
     return noisy_argmax(histogram, size, rng, sigma)
 
 
-@shelf.draws("few-votes-no-noise", "Below 125 votes, no noise.")
+@shelf.draws("few-votes-no-noise", "Below 125 votes, no noise.", checks=(*LAW, *SYMMETRY, "order"))
 def few_votes_no_noise(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     if histogram.sum() < 125:
         return np.full(size, histogram.argmax())

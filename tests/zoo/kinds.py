@@ -7,7 +7,7 @@ import numpy as np
 from .claims import CONFIDENT, GNMAX, LNMAX, SCALE, SIGMA, THRESHOLD, THRESHOLD_SIGMA
 from .entry import LAW, Shelf
 
-shelf = Shelf("kinds", LAW, GNMAX)
+shelf = Shelf("kinds", (*LAW, "order"), GNMAX)
 correct = Shelf("none", (), GNMAX)
 
 

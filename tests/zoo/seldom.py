@@ -73,7 +73,11 @@ class NoiseRotatedForAnother:
         return (histogram + noise).argmax(1)
 
 
-@shelf.draws("two-camps-half-scale", "Half the noise where two classes share all votes.")
+@shelf.draws(
+    "two-camps-half-scale",
+    "Half the noise where two classes share all votes.",
+    checks=(*FRESH, *LAW, "order"),
+)
 def two_camps_half_scale(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:
     third, second, first = np.sort(histogram)[-3:]
     camps = third == 0 and second >= 20 and 6 <= first - second <= 150

@@ -202,7 +202,7 @@ class FreshNoise(Judged):
     def log_odds(self) -> float:
         """Of the likeliest way in which noise is used again, as the labels stand."""
         once = self._alike.once_a_call()
-        return max([*self._parts().values(), *(() if once is None else once[1:])])
+        return float(max([*self._parts().values(), *(() if once is None else once[1:])]))
 
     def violation(self) -> Finding:
         """See `Check.violation`; as likely as the heaviest e-process says by now.
