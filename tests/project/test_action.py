@@ -163,7 +163,7 @@ def test_the_report_is_kept_and_summarised_for_half_the_noise(runner, tmp_path) 
     text = (tmp_path / "summary.md").read_text()
     assert text.startswith("### dpassay: fail\n")
     table = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(table) == 2 + 13
+    assert len(table) == 2 + 14
     assert all(line.count("|") == 4 for line in table)
     assert "<b>" not in text
     assert "| fail | class-probabilities |" in unescape(table[2])

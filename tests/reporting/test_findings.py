@@ -12,6 +12,7 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.checks.noise_scale import told_apart
+from dpassay.verifiers.checks.outcome_words import named_outcomes
 from dpassay.verifiers.evidence import telling_outcomes
 from dpassay.verifiers.findings.figures import Figures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
@@ -51,11 +52,9 @@ def test_rare_labels_that_tell_together_are_quoted_together(counts, expected, te
 
 
 def test_labels_quoted_together_are_named_by_the_fewer() -> None:
-    plan = make_plan(small_claim(), 0)
-    check = ClassProbabilities(plan)
-    assert check._named(np.array([2])) == "label 2"
-    assert check._named(np.array([0, 2])) == "0 and 2 together"
-    assert check._named(np.array([1, 2, 3])) == "labels other than 0"
+    assert named_outcomes(np.array([2]), 4, 4) == "label 2"
+    assert named_outcomes(np.array([0, 2]), 4, 4) == "0 and 2 together"
+    assert named_outcomes(np.array([1, 2, 3]), 4, 4) == "labels other than 0"
 
 
 def test_its_counts_and_what_was_expected_are_told() -> None:

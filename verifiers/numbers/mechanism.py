@@ -67,9 +67,9 @@ def _noise(value: object) -> NumberNoise:
 
 
 def _shapes(value: object) -> object:
-    if isinstance(value, list) and all(isinstance(shape, list) for shape in value):
-        if all(type(size) is int for shape in value for size in shape):
-            return value
+    lists = isinstance(value, list) and all(isinstance(shape, list) for shape in value)
+    if lists and all(type(size) is int for shape in value for size in shape):
+        return value
     given = f"{value!r:.60}: " if isinstance(value, str) else ""
     raise ValueError(
         f"{given}expected a list of lists of whole numbers, one for each tensor, as [[4, 3], [3]]"

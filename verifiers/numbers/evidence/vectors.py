@@ -100,4 +100,4 @@ class RepeatedReleases:
         best = np.argmax(np.abs(sums), axis=1)
         own = np.arange(len(steps))
         sign = np.where(sums[own, best] < 0, -1, 1).astype(np.int32)
-        return sign[:, None] * steps[own[:, None], self._turns[best]]
+        return np.asarray(sign[:, None] * steps[own[:, None], self._turns[best]])
