@@ -109,3 +109,36 @@ def one_seed_for_two_calls(of: ThresholdedHistogram, rng: np.random.Generator) -
         return [_listed(keys) for keys in of.sample(counts, size, own)]
 
     return aggregate
+
+
+SELECTED = (
+    'name = "thresholded-histogram"\nnoise = "laplace:1"\nadjacency = "add-remove"\n'
+    "cells = 100\nthreshold = 8"
+)
+
+
+@broken(SELECTED, "partition-release", source="pipeline-dp's own selection, under another claim")
+def selected_by_a_truncated_geometric_law(
+    of: ThresholdedHistogram, rng: np.random.Generator
+) -> Aggregate:
+    rates, delta = [0.0], 0.5 * float(np.exp(-7.0))
+    while rates[-1] < 1.0:
+        q = rates[-1]
+        rates.append(min(np.e * q + delta, 1.0 - (1.0 - q - delta) / np.e, 1.0))
+
+    def aggregate(counts: Any, size: int) -> Any:
+        chance = np.array(rates)[np.minimum(counts, len(rates) - 1)]
+        there = rng.random((size, chance.size)) < chance
+        return [_listed(np.flatnonzero(row)) for row in there]
+
+    return aggregate
+
+
+@broken(SELECTED, "partition-release", source="a limit of rows in no order at all")
+def a_fifth_of_the_keys_left_out(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
+    def aggregate(counts: Any, size: int) -> Any:
+        return [
+            _listed(keys[rng.random(keys.size) >= 0.2]) for keys in of.sample(counts, size, rng)
+        ]
+
+    return aggregate

@@ -19,13 +19,8 @@ from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.numbers.checks.privacy_claim_of_keys import KeysPrivacyClaim
 from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.released import (
-    LEAK,
-    KeyEvidence,
-    claimed_law,
-    draws_to_see,
-    key_faults,
-)
+from dpassay.verifiers.numbers.evidence.key_faults import claimed_law, key_faults
+from dpassay.verifiers.numbers.evidence.released import LEAK, KeyEvidence, draws_to_see
 from dpassay.verifiers.numbers.evidence.released_together import CORRELATIONS, TogetherEvidence
 from dpassay.verifiers.numbers.keys import make_keys_plan
 from dpassay.verifiers.numbers.run import verify_numbers

@@ -10,7 +10,7 @@ from .asked import Asked, Batch, Draws, asked_for
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
-from .pace import FEW, paced
+from .pace import FEW, FEW_OF_KEYS, paced
 from .plan import NumbersPlan
 from .recorder import NumbersRecorder
 from .request import NumbersRequest
@@ -107,7 +107,8 @@ class Gathering:
         failed = any(refuted(check) for check in self.checks)
         if failed and self.standing.ending.found_after is None:
             self.standing.ending.found_after = self.standing.queries
-        return failed and not self.request.keeps_going and self.standing.queries >= FEW
+        few = FEW_OF_KEYS if self.claim.mechanism.takes == "keys" else FEW
+        return failed and not self.request.keeps_going and self.standing.queries >= few
 
     def _done(self) -> bool:
         """Whether there is nothing left to ask for."""

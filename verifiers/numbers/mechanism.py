@@ -67,8 +67,9 @@ def _noise(value: object) -> NumberNoise:
 
 
 def _shapes(value: object) -> object:
-    lists = isinstance(value, list) and all(isinstance(shape, list) for shape in value)
-    if lists and all(type(size) is int for shape in value for size in shape):
+    if isinstance(value, list) and all(
+        isinstance(shape, list) and all(type(size) is int for size in shape) for shape in value
+    ):
         return value
     given = f"{value!r:.60}: " if isinstance(value, str) else ""
     raise ValueError(

@@ -11,6 +11,9 @@ FEW, _SHARE = 50, 0.1
 So many releases are asked for even where fewer have refuted the claim: they tell the cause.
 """
 
+FEW_OF_KEYS = 300
+"""The same of keys, each of which tells at most whether it is there."""
+
 _GROWTH, _MANY = 10, 10_000
 """A call asks for a tenth of the releases before it at most, until so many numbers were seen.
 

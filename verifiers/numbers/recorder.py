@@ -13,7 +13,7 @@ from .asked import Draws
 from .checks.base import NumberCheck
 from .checks.noise_scale import NoiseScale
 from .claim import NumbersClaim
-from .evidence.released import claimed_law
+from .evidence.key_faults import claimed_law
 from .noise_shape import ShapeRecorder
 
 _BEYOND = 1e308  # evidence without bound, as the public JSON writes it

@@ -8,6 +8,7 @@ from ..findings.report import CheckResult, Verdict
 from ..gate.ending import Ending
 from .checks.base import NumberCheck, refuted, verdict_of
 from .checks.input_contract import InputContract
+from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
 from .registered import asking, why_not
 from .shares import SHARES
@@ -74,14 +75,18 @@ def _cause(checks: Sequence[NumberCheck]) -> tuple[NumberCheck, Finding] | None:
     """What explains the failures best: each finding has its log-likelihood ratio to the claim.
 
     The ratios are of nearly the same draws, so that they compare. Where two are nearly alike, as
-    of a scale told by its own check and as a known fault, the first in the report is named.
+    of a family and a scale, the first in the report is named; a known fault that another check
+    measures, as a scale, is told by that one.
     """
     failed = [check for check in checks if refuted(check)]
     found = [(check, check.peak.finding) for check in failed if check.peak is not None]
     odds = [0.0 if finding.log_odds is None else finding.log_odds for _, finding in found]
     most = max(odds, default=0.0)
     named = zip(found, odds, strict=True)
-    return next((each for each, own in named if own > 0.0 and own >= 0.8 * most), None)
+    first = next((each for each, own in named if own > 0.0 and own >= 0.8 * most), None)
+    finer = first[0].measured_by if first is not None and isinstance(first[0], NoiseLaw) else None
+    measured = (each for each, own in zip(found, odds, strict=True) if own and each[0].id == finer)
+    return next(measured, first)
 
 
 def _result(

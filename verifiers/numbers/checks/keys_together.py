@@ -10,7 +10,7 @@ from ....reference.arrays import Vector
 from ...checks.base import Finding
 from ..asked import Asked, Batch, Draws
 from ..claim import NumbersClaim
-from ..evidence.released import claimed_law
+from ..evidence.key_faults import claimed_law
 from ..evidence.released_together import TogetherEvidence, foreseen, tells
 from ..keys import NEAR, REVERSED
 from ..opening import NumbersOpening
@@ -73,7 +73,8 @@ class KeysTogether(Weighed):
             f"{pairs} tell of each other: a correlation of about {self.evidence[kind].best:g} "
             "where both are released half of the time"
         )
-        return Finding(message, cause, cause=cause)
+        # it holds whatever the rates are, which look wrong where keys are not independent
+        return Finding(message, cause, cause=cause, log_odds=math.inf)
 
     def _words(self, kind: int) -> tuple[str, str]:
         """What draws of a kind are, and what is wrong where they tell of each other."""

@@ -11,6 +11,7 @@ from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
+from ..other_norms import likeliest
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -38,6 +39,7 @@ class Location(Weighed):
         self.all = np.zeros(offsets.size)
         self.inputs = {role: np.zeros(offsets.size) for role in self._roles}
         self.highest = np.full(offsets.size, -np.inf)
+        self._off: dict[str, tuple[int, Vector]] = {}
 
     @cached_property
     def _table(self) -> Matrix:
@@ -47,6 +49,8 @@ class Location(Weighed):
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
+        if self.claim.mechanism.takes in ("records", "tensors"):
+            self._add_means(draws)
         for role in draws.roles:
             found = self._log_likelihoods(draws.placed, draws.of_role(role))
             self.all += found
@@ -54,6 +58,15 @@ class Location(Weighed):
         mixture = np.logaddexp.reduce(self.all) - math.log(self.all.size)
         self.highest = np.maximum(self.highest, mixture - self.all)
         self.draws += draws.released.size
+
+    def _add_means(self, draws: Draws) -> None:
+        """Adds up how far releases lie off, of which another norm may be told."""
+        for batch in draws.batches:
+            places, role = self.plan.coordinates, batch.asked.role
+            before, off = self._off.get(role, (0, np.zeros(places.size)))
+            both = before + len(batch.releases)
+            more = (batch.releases[:, places] - batch.asked.exact[places]).sum(0)
+            self._off[role] = both, (before * off + more) / both
 
     def _log_likelihoods(self, placed: Placed, releases: NDArray[np.bool_]) -> Vector:
         """Of all offsets (o,), from the draws of these releases (n,)."""
@@ -110,6 +123,9 @@ class Location(Weighed):
         way = "above" if best > 0 else "below"
         cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
         odds = float(logs[where].max() - logs[where][self._none])
+        norm = likeliest(self.claim, self.plan, self._off)
+        if norm is not None and norm[1] > odds:
+            return Finding(cause, norm[0], cause=norm[0], log_odds=norm[1])
         return Finding(cause, cause, cause=cause, log_odds=odds)
 
     def silence(self) -> Finding:

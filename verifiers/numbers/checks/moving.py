@@ -17,6 +17,7 @@ from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, seen_move
 from ..evidence.moved_along import MovedAlong
 from ..neighbours import Neighbour, simple_neighbours
+from ..other_norms import moved_as
 from ..plan import NumbersPlan, at_once
 from ..shares import SHARES, SIMPLEST_SHARE
 from ..standing import NumbersStanding
@@ -101,6 +102,11 @@ class MovingRecords:
             queries += self.releases
             found = self._judged(neighbour, released)
             if found is not None:
+                norm = moved_as(
+                    self.claim, neighbour.values, released.numbers, self.plan.coordinates
+                )
+                if norm is not None:
+                    found = replace(found, diagnosis=norm, cause=norm)
                 told = self._with_simplest(standing, found)
                 return Outcome(Verdict.FAIL, told, queries)
         warning = _said_of(refused)

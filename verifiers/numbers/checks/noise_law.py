@@ -18,6 +18,8 @@ SINGLE = "calls of one release"
 
 _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
+_MEASURED = {"scale": "noise-scale", "offset": "location"}
+"""Kinds of faults that a check of their own measures."""
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
@@ -65,6 +67,14 @@ class NoiseLaw(Weighed):
             half = self.noise.half_width(y, draws.digits)
             for law in self._by_records:
                 law.observe(y, x, half, batch.asked.records)
+
+    @property
+    def measured_by(self) -> str | None:
+        """The check that says more exactly what this one has found, if one does."""
+        group, fault, nats = self.evidence.worst()
+        if group is not None or any(law.log_odds > nats for law in self._by_records):
+            return None
+        return _MEASURED.get(fault.kind)
 
     def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
         """Which of the draws (n, k) belong to each group."""

@@ -17,6 +17,7 @@ from ..plan import NumbersPlan
 from .base import Weighed
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
+_ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
 _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
 
 
@@ -129,12 +130,24 @@ class NoiseScale(Weighed):
         odds = float(self.evidence.log_likelihoods.max() - self._claimed)
         if found is None:
             return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
+        cause = f"noise of {best:.3g} times the claimed scale"
+        if self._is_of_one_record:
+            most = self.claim.mechanism.contributions
+            cause = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
         return Finding(
             f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed",
-            f"noise of {best:.3g} times the claimed scale",
-            cause=f"noise of {best:.3g} times the claimed scale",
+            cause,
+            cause=cause,
             log_odds=odds,
         )
+
+    @property
+    def _is_of_one_record(self) -> bool:
+        """Whether the scale that one record of a user takes explains the draws as well as any."""
+        most = self.claim.mechanism.contributions
+        logs = self.evidence.log_likelihoods
+        place = int(np.abs(np.log(self.evidence.factors * most)).argmin())
+        return most > 1 and logs[place] >= logs.max() - _ALIKE
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""

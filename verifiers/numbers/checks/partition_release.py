@@ -10,7 +10,8 @@ from ...evidence.power import MISSES
 from ...text import four_digits
 from ..asked import Asked, Draws
 from ..claim import NumbersClaim
-from ..evidence.released import KeyEvidence, claimed_law, draws_to_see, seen_rate
+from ..evidence.key_faults import claimed_law
+from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..keys import NEAR
 from ..plan import NumbersPlan
 from .base import Weighed
@@ -88,7 +89,12 @@ class PartitionRelease(Weighed):
             return Finding(self.evidence.forbidden, "keys are released that nobody has")
         group, fault, nats = self.evidence.worst()
         where = "" if group is None else f", most of all for {group}"
-        message = f"keys are not released as {self._law} gives{where}; {self._counted}"
+        count, came, seen, expected = self.evidence.oddest(group)
+        message = (
+            f"keys are not released as {self._law} gives{where}: of {seen:,} keys of count "
+            f"{count:,g} there, {came:,} were released ({came / seen:.3g}), and "
+            f"{four_digits(expected)} expected ({expected / seen:.3g})"
+        )
         if nats < _SURE:
             return Finding(message)
         return Finding(message, f"{fault.name}{where and f' for {group}'}", cause=fault.name)

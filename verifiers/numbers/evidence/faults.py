@@ -17,6 +17,7 @@ from ....reference.numbers.families import (
     Laplace,
 )
 from ....reference.numbers.noise import SCALES, is_power_of_two
+from .cut import CutNoise
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
@@ -42,10 +43,10 @@ Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
 class Fault:
     """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
 
-    kind: `scale`, `offset`, `family`, `missing`, `rounding`, `range` or `divisor`; common: whether
-    it is one of those that are met most, which share half of a wager on all; in_bins: the family
-    and offset of its noise, where bins of the noise tell it; hits: where low bits or the exact
-    value decide, which draws they are; elsewhere: the log-ratio to the claimed law of the others.
+    kind: `scale`, `offset`, `family`, `missing`, `rounding`, `cut`, `range` or `divisor`; common:
+    whether it is one of those that are met most, which share half of a wager on all; in_bins: the
+    family and offset of its noise, where bins of the noise tell it; hits: where low bits or the
+    exact value decide, which draws they are; elsewhere: the log-ratio to the claimed law of others.
     """
 
     name: str
@@ -67,6 +68,7 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     faults += [_family(noise, other, why) for other, why in other_families(noise.family)]
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
+    faults += _cut(noise)
     if math.isinf(noise.low):
         held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
         faults.append(Fault(told, "range", held.log_mass, hits=lambda y, _x, _half: y <= 0.0))
@@ -202,6 +204,19 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
         return []
     return [
         _on_a_grid(replace(noise, grid=grid)) for grid in _GRIDS if grid <= 4.0 * noise.family.scale
+    ]
+
+
+def _cut(noise: NumberNoise) -> list[Fault]:
+    """Noise, or a positive sum, that is cut to the steps to which the claim rounds it."""
+    step = noise.grid or float(noise.family.whole)
+    if not step:
+        return []
+    to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
+    told = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
+    return [
+        _of_family(noise, CutNoise(noise.family, step, down=down), name, "cut", False)
+        for down, name in told.items()
     ]
 
 

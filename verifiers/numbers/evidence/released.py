@@ -6,8 +6,7 @@ exactly 1 for every input, whichever inputs are chosen for whatever came before.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -15,106 +14,12 @@ import numpy as np
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import ThresholdedHistogram
 from ...evidence.mixture import log_mixture_of
-from .faults import other_families
+from .key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
 
-_SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
-_MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
-_RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
-_ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
 _KEPT = 64  # inputs whose tables are kept
-_BOTH_RATES = (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0)
-_BOTH_ODDS = (*_ODDS, *(1.0 / odds for odds in _ODDS))
-
-Law = Callable[[Vector], tuple[Vector, Vector]]
-"""Counts (k,) in; log-probabilities (k,) that a key is released, and that it is not, out."""
-
-
-@dataclass(frozen=True)
-class KeyFault:
-    """A law by which a wrong deployment releases keys; name: for a diagnosis."""
-
-    name: str
-    law: Law
-
-
-def claimed_law(claimed: ThresholdedHistogram) -> Law:
-    """The law of the claim itself, for counts of any length."""
-
-    def law(counts: Vector) -> tuple[Vector, Vector]:
-        of = replace(claimed, cells=counts.size)
-        return of.log_released(counts), of.log_withheld(counts)
-
-    return law
-
-
-def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
-    """What a claim is tested against, all at once."""
-    noise, faults = claimed.noise, []
-    for factor in _SCALES:
-        other = replace(claimed, noise=noise.times(factor))
-        faults.append(_as_if(f"noise of {factor:g} times the claimed scale", other))
-    for move in sorted({*_moves(claimed)}):
-        other = replace(claimed, threshold=claimed.threshold + move)
-        faults.append(_as_if(f"keys are released from a noisy count of {other.threshold:g}", other))
-    for family, why in other_families(noise.family):
-        other = replace(claimed, noise=replace(noise, family=family))
-        faults.append(_as_if(f"{family} noise, {why}", other))
-    faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
-    law, most = claimed_law(claimed), claimed.contributions
-    for rate in _BOTH_RATES:
-        name = f"keys of one {'record' if most == 1 else 'user'} at {rate:g} times the exact rate"
-        faults.append(KeyFault(name, _at_rate(law, rate, most)))
-    for odds in _BOTH_ODDS:
-        way = "more" if odds > 1 else "less"
-        name = f"keys are released {way} often than claimed, at {odds:.3g} times the odds"
-        faults.append(KeyFault(name, _at_odds(law, odds)))
-    return tuple(faults)
-
-
-def _moves(claimed: ThresholdedHistogram) -> set[float]:
-    """Of the threshold: parts of the scale, and one count, as a strict comparison would be."""
-    step = 1.0 if claimed.noise.family.whole else 0.0
-    parts = {m * claimed.noise.family.scale for m in _MOVES} | {1.0}
-    near = {max(step, round(part) if step else part) for part in parts}
-    return near | {-part for part in near}
-
-
-def _as_if(name: str, other: ThresholdedHistogram) -> KeyFault:
-    return KeyFault(name, claimed_law(other))
-
-
-def _bare(claimed: ThresholdedHistogram) -> Law:
-    def law(counts: Vector) -> tuple[Vector, Vector]:
-        there = (counts >= claimed.threshold) & (counts > 0)
-        return np.where(there, 0.0, -np.inf), np.where(there, -np.inf, 0.0)
-
-    return law
-
-
-def _at_rate(claimed: Law, rate: float, most: int) -> Law:
-    """Keys with no more records than one unit has, released so many times as often."""
-
-    def law(counts: Vector) -> tuple[Vector, Vector]:
-        released, withheld = claimed(counts)
-        alone = (counts >= 1) & (counts <= most)
-        with np.errstate(divide="ignore"):
-            changed = np.minimum(released + np.log(rate), np.log1p(-1e-6))
-            left = np.log(-np.expm1(changed))
-        return np.where(alone, changed, released), np.where(alone, left, withheld)
-
-    return law
-
-
-def _at_odds(claimed: Law, odds: float) -> Law:
-    def law(counts: Vector) -> tuple[Vector, Vector]:
-        released, withheld = claimed(counts)
-        total = np.logaddexp(released + math.log(odds), withheld)
-        return released + math.log(odds) - total, withheld - total
-
-    return law
 
 
 class KeyEvidence:
@@ -128,6 +33,7 @@ class KeyEvidence:
         self._kept: dict[bytes, tuple[Matrix, Matrix]] = {}
         self.all = np.zeros(len(self.faults))
         self.groups: dict[str, Vector] = {}
+        self._tallies: dict[tuple[str | None, float], Vector] = {}
         self.forbidden: str | None = None
         """What the claim forbids and was seen, in words."""
 
@@ -148,14 +54,38 @@ class KeyEvidence:
             self.forbidden = _forbidden(counts, seen, *self._law(counts))
         different, where = np.unique(counts, return_inverse=True)  # the count alone decides
         tables, total = self._tables(different), np.zeros(len(self.faults))
-        for table, times in zip(tables, seen, strict=True):
-            total += table @ np.bincount(where.ravel(), times, different.size)
+        tallies = [np.bincount(where.ravel(), times, different.size) for times in seen]
+        for table, tally in zip(tables, tallies, strict=True):
+            total += table @ tally
+        self._tally(names, different, np.stack(tallies, axis=1))
         self.all += total
         for name in names:
             self._add(name, total)
         for name, key in places.items():
             one, other = (table[:, where.ravel()[key]] for table in tables)
             self._add(name, one * seen[0][key] + other * seen[1][key])
+            self._tally([name], counts[key : key + 1], np.array([[seen[0][key], seen[1][key]]]))
+
+    def _tally(self, groups: Sequence[str], counts: Vector, seen: Matrix) -> None:
+        """Adds how often keys of these counts (k,) were released, and not (k, 2)."""
+        for count, times in zip(counts.tolist(), seen, strict=True):
+            for group in (None, *groups):
+                self._tallies[group, count] = self._tallies.get((group, count), 0.0) + times
+
+    def oddest(self, group: str | None) -> tuple[float, int, int, float]:
+        """Of a group (None: all draws), the count whose keys' rate tells most against the claim.
+
+        The count, how many of its keys were released, of how many, and how many the claim expects.
+        """
+        told = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
+        counts, seen = np.array([c for c, _ in told]), np.array([s for _, s in told])
+        total = seen.sum(1)
+        claimed = np.stack(self._law(counts), axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gains = np.where(seen > 0, seen * (np.log(seen / total[:, None]) - claimed), 0.0)
+        worst = int(np.argmax(gains.sum(1)))
+        came, expected = seen[worst, 0], total[worst] * math.exp(claimed[worst, 0])
+        return float(counts[worst]), int(came), int(total[worst]), float(expected)
 
     def _add(self, group: str, gains: Vector) -> None:
         if group not in self.groups and len(self.groups) == self._most:
@@ -239,9 +169,9 @@ def draws_to_see(rate: float, other: float, nats: float, *, alone: bool = False)
     alone: whether it is one of a single record. That is, one of the wagers that are made on such
     keys has reached `nats`, by the mean and variance of what it gains; infinite where none grows.
     """
-    wagered = np.array([rate * odds / (rate * odds + 1.0 - rate) for odds in _BOTH_ODDS])
+    wagered = np.array([rate * odds / (rate * odds + 1.0 - rate) for odds in BOTH_ODDS])
     if alone:
-        wagered = np.append(wagered, np.minimum(rate * np.array(_BOTH_RATES), 1.0 - 1e-6))
+        wagered = np.append(wagered, np.minimum(rate * np.array(BOTH_RATES), 1.0 - 1e-6))
     gain = np.log(LEAK + (1.0 - LEAK) * wagered / rate)
     loss = np.log(LEAK + (1.0 - LEAK) * (1.0 - wagered) / (1.0 - rate))
     mean = other * gain + (1.0 - other) * loss

@@ -1,0 +1,54 @@
+"""Noise cut to steps, as a conversion to a whole number does, where it is to be rounded."""
+
+import numpy as np
+
+from ....reference.arrays import Vector
+from ....reference.numbers.families import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+)
+
+_CONTINUOUS: dict[type[Additive], type[Additive]] = {
+    DiscreteLaplace: Laplace,
+    DiscreteGaussian: Gaussian,
+}
+
+
+class CutNoise(Additive):
+    """Continuous noise cut to multiples of a step, towards zero, or down as a positive sum is."""
+
+    family = "cut"
+
+    def __init__(self, of: Additive, step: float, *, down: bool) -> None:
+        super().__init__(of.scale)
+        whole = type(of) in _CONTINUOUS
+        object.__setattr__(self, "of", _CONTINUOUS[type(of)](of.scale) if whole else of)
+        object.__setattr__(self, "step", step)
+        object.__setattr__(self, "down", down)
+        object.__setattr__(self, "whole", whole)
+
+    of: Additive
+    step: float
+    down: bool
+
+    def _uncut(self, value: Vector) -> Vector:
+        """What the noise lies below (...) where it is cut to these values (...) at most."""
+        steps = np.floor(np.asarray(value, dtype=np.float64) / self.step)
+        return np.asarray((steps + (self.down | (steps >= 0))) * self.step)
+
+    def log_mass(self, center: Vector, half: Vector | float) -> Vector:
+        """See `Additive.log_mass`."""
+        low, high = self._uncut(center - half), self._uncut(center + half)
+        with np.errstate(divide="ignore", over="ignore"):
+            return self.of.log_mass(0.5 * (low + high), 0.5 * (high - low))
+
+    def log_cdf(self, value: Vector) -> Vector:
+        """See `Additive.log_cdf`."""
+        return self.of.log_cdf(self._uncut(value))
+
+    def log_survival(self, value: Vector) -> Vector:
+        """See `Additive.log_survival`."""
+        return self.of.log_survival(self._uncut(value))
