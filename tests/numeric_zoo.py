@@ -661,5 +661,6 @@ def epsilon_of_fewer_queries(of: Aggregation, rng: np.random.Generator) -> Aggre
     return lambda values, size: noisy(of, rng, values, size)
 
 
-import numeric_reuse  # noqa: E402, F401  (its entries join the shelves, which stand above)
-import numeric_zoo_keys  # noqa: E402, F401 - puts its own on these shelves
+import numeric_reuse  # noqa: E402, F401 - these put their own on the shelves
+import numeric_zoo_causes  # noqa: E402, F401
+import numeric_zoo_keys  # noqa: E402, F401

@@ -8,6 +8,7 @@ from ..findings.report import CheckResult, Verdict
 from ..gate.ending import Ending
 from .checks.base import NumberCheck, refuted, verdict_of
 from .checks.input_contract import InputContract
+from .checks.location import Location
 from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
 from .registered import asking, why_not
@@ -84,9 +85,25 @@ def _cause(checks: Sequence[NumberCheck]) -> tuple[NumberCheck, Finding] | None:
     most = max(odds, default=0.0)
     named = zip(found, odds, strict=True)
     first = next((each for each, own in named if own > 0.0 and own >= 0.8 * most), None)
-    finer = first[0].measured_by if first is not None and isinstance(first[0], NoiseLaw) else None
-    measured = (each for each, own in zip(found, odds, strict=True) if own and each[0].id == finer)
-    return next(measured, first)
+    return first if first is None else _measured(checks, *first) or first
+
+
+def _measured(
+    checks: Sequence[NumberCheck], law: NumberCheck, told: Finding
+) -> tuple[NumberCheck, Finding] | None:
+    """The check that measures a known fault which `noise-law` has told, if it explains as much.
+
+    It need not have failed: what it measures may show there, in other words, beforehand.
+    """
+    for finer in checks if isinstance(law, NoiseLaw) else ():
+        measures = isinstance(law, NoiseLaw) and finer.id == law.measured_by
+        if not measures and finer.id != Location.id:
+            continue
+        finding = finer.violation() if finer.peak is None else finer.peak.finding
+        share = 0.8 if measures and finer.peak is not None else 1.0
+        if finding.cause is not None and (finding.log_odds or 0.0) > share * (told.log_odds or 0.0):
+            return finer, finding
+    return None
 
 
 def _result(
@@ -99,7 +116,8 @@ def _result(
     if check.peak is not None:
         draws, evidence, finding = check.peak.draws, check.peak.log_e_value, check.peak.finding
         if cause is not None and cause[0] is not check:
-            told = f"{cause[1].cause} (see {cause[0].id})"
+            told = str(cause[1].cause)
+            told += "" if cause[0].peak is None else f" (see {cause[0].id})"
             finding = replace(finding, diagnosis=told)
     elif check.lacks is not None:
         return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)

@@ -11,7 +11,7 @@ from ...checks.base import Finding
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
-from ..other_norms import likeliest
+from ..other_sums import likeliest
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -49,8 +49,7 @@ class Location(Weighed):
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
-        if self.claim.mechanism.takes in ("records", "tensors"):
-            self._add_means(draws)
+        self._add_means(draws)
         for role in draws.roles:
             found = self._log_likelihoods(draws.placed, draws.of_role(role))
             self.all += found
@@ -60,7 +59,7 @@ class Location(Weighed):
         self.draws += draws.released.size
 
     def _add_means(self, draws: Draws) -> None:
-        """Adds up how far releases lie off, of which another norm may be told."""
+        """Adds up how far releases lie off, of which another sum may be told."""
         for batch in draws.batches:
             places, role = self.plan.coordinates, batch.asked.role
             before, off = self._off.get(role, (0, np.zeros(places.size)))
@@ -123,9 +122,9 @@ class Location(Weighed):
         way = "above" if best > 0 else "below"
         cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
         odds = float(logs[where].max() - logs[where][self._none])
-        norm = likeliest(self.claim, self.plan, self._off)
-        if norm is not None and norm[1] > odds:
-            return Finding(cause, norm[0], cause=norm[0], log_odds=norm[1])
+        other = likeliest(self.claim, self.plan, self._off)
+        if other is not None and other[1] > odds:
+            return Finding(cause, other[0], cause=other[0], log_odds=other[1])
         return Finding(cause, cause, cause=cause, log_odds=odds)
 
     def silence(self) -> Finding:

@@ -17,7 +17,7 @@ from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, seen_move
 from ..evidence.moved_along import MovedAlong
 from ..neighbours import Neighbour, simple_neighbours
-from ..other_norms import moved_as
+from ..other_sums import moved_as
 from ..plan import NumbersPlan, at_once
 from ..shares import SHARES, SIMPLEST_SHARE
 from ..standing import NumbersStanding
