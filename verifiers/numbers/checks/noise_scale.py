@@ -18,6 +18,7 @@ from .base import Weighed
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
+_KNOWN = {"half": 0.5, "twice": 2.0}
 _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
 
 
@@ -130,9 +131,10 @@ class NoiseScale(Weighed):
         odds = float(self.evidence.log_likelihoods.max() - self._claimed)
         if found is None:
             return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
-        cause = f"noise of {best:.3g} times the claimed scale"
-        if self._is_of_one_record:
-            most = self.claim.mechanism.contributions
+        most = self.claim.mechanism.contributions
+        known = next((word for word, factor in _KNOWN.items() if self._is_likely(factor)), None)
+        cause = f"noise of {known or f'{best:.3g} times'} the claimed scale"
+        if most > 1 and self._is_likely(1.0 / most):
             cause = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
         return Finding(
             f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed",
@@ -141,13 +143,11 @@ class NoiseScale(Weighed):
             log_odds=odds,
         )
 
-    @property
-    def _is_of_one_record(self) -> bool:
-        """Whether the scale that one record of a user takes explains the draws as well as any."""
-        most = self.claim.mechanism.contributions
+    def _is_likely(self, factor: float) -> bool:
+        """Whether a known factor of the scale explains the draws as well as any."""
         logs = self.evidence.log_likelihoods
-        place = int(np.abs(np.log(self.evidence.factors * most)).argmin())
-        return most > 1 and logs[place] >= logs.max() - _ALIKE
+        place = int(np.abs(np.log(self.evidence.factors / factor)).argmin())
+        return bool(logs[place] >= logs.max() - _ALIKE)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""
