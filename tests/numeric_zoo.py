@@ -664,3 +664,4 @@ def epsilon_of_fewer_queries(of: Aggregation, rng: np.random.Generator) -> Aggre
 import numeric_reuse  # noqa: E402, F401 - these put their own on the shelves
 import numeric_zoo_causes  # noqa: E402, F401
 import numeric_zoo_keys  # noqa: E402, F401
+import numeric_zoo_records  # noqa: E402, F401

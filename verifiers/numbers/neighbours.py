@@ -6,7 +6,7 @@ Each is an input with one record more, or another in its place, beside the input
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,8 +18,13 @@ from .plan import as_values, at_once
 
 _RECORDS, _SHOWN = 9, 12
 
-PULLING = ("one number of 1,000", "all numbers 1,000", "one number of -1,000", "in one cell")
-"""How the names end of altered records that pull hardest, along an axis and the diagonal."""
+IN_TURN, OTHERWISE = "numbers of 1,000 and -1,000", "numbers of -1,000 and 1,000"
+
+PULLING = ("one number of 1,000", "one number of -1,000", IN_TURN, OTHERWISE, "in one cell")
+"""How the names end of altered records that pull hardest, along an axis and along a diagonal.
+
+Both ways, each of all numbers up and down: what bounds one side need not bound the other.
+"""
 
 _GROUPS = (
     ("first", 10.0),
@@ -34,23 +39,37 @@ _GROUPS = (
 """Where units beyond the bounds stand, and by how much; alone and last, `_extremes` are."""
 
 
+Kind = Literal["moved", "placed", "within"]
+
+
 @dataclass(frozen=True)
 class Neighbour:
     """An input beside the exact value (d,) of its neighbour.
 
-    allowed: how far a coordinate may move; name: what the altered record is; expected: whether
-    clipping is for it: what it is not for may be refused. direction: of the altered record (d,), of
-    length 1, in which it pulls; None where it has none. units: whose data differ: a group lies as
-    far from its neighbour as so many steps of a unit each, and `allowed` counts them all.
+    allowed: how far a coordinate may move; name: what the altered record is. direction: of the
+    altered record (d,), of length 1, in which it pulls; None where it has none. units: whose data
+    differ: a group lies as far from its neighbour as so many steps of a unit each, and `allowed`
+    counts them all. kind: "placed" where `exact` is the middle of what records may be taken for,
+    "within" where no number may be changed. releases: wanted, the check's own number if 0. typed:
+    whether numbers are of another type, which a target need not take. imputes: of two inputs whose
+    missing records are to be taken for the same, which one it is.
     """
 
     name: str
     values: Any
     exact: Vector
     allowed: float
-    expected: bool
     direction: Vector | None = None
     units: int = 1
+    kind: Kind = "moved"
+    releases: int = 0
+    typed: bool = False
+    imputes: int | None = None
+
+    @property
+    def records(self) -> int:
+        """How many there are, or how many counts."""
+        return len(self.values[0] if isinstance(self.values, list) else self.values)
 
 
 def neighbours(claim: NumbersClaim, seed: int, axis: int = 0) -> Iterator[Neighbour]:
@@ -90,7 +109,7 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
         allowed = places.size * sensitivity(aggregation, math.inf)
         pulls = _direction(beyond) if mechanism.upper is None else None
         values = as_values(claim, records.reshape(-1, width))
-        yield Neighbour(name, values, exact, allowed, True, pulls, places.size)
+        yield Neighbour(name, values, exact, allowed, pulls, places.size)
 
 
 def _places(where: str, units: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -125,6 +144,22 @@ def _across(claim: NumbersClaim, axis: int, size: float) -> tuple[Vector, Vector
     return inside + middle, inside + before, inside + beyond
 
 
+def contributed(claim: NumbersClaim) -> tuple[float, float]:
+    """Between what each number of a release may change by a record, whatever the record is.
+
+    It may be left out as well, where neighbours have a record more or less.
+    """
+    mechanism = claim.mechanism
+    divide_by = mechanism.divide_by or 1.0
+    bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+    low, high = -bound, bound
+    if mechanism.lower is not None and mechanism.upper is not None:
+        low, high = mechanism.lower, mechanism.upper
+        if mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
+            low, high = min(low, 0.0), max(high, 0.0)
+    return low / divide_by, high / divide_by
+
+
 def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
     """A user's records in one cell: the release is of counts, which no record lies outside of."""
     aggregation = claim.mechanism.aggregation
@@ -135,7 +170,7 @@ def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
     if aggregation.adjacency is Adjacency.REPLACE_ONE and cells > 1:
         more[1] -= moved
     allowed = sensitivity(aggregation, math.inf)
-    yield Neighbour("one unit's records in one cell", more, counts.astype(float), allowed, True)
+    yield Neighbour("one unit's records in one cell", more, counts.astype(float), allowed)
 
 
 def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Iterator[Neighbour]:
@@ -150,16 +185,22 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
     allowed, times = sensitivity(aggregation, math.inf), aggregation.contributions
     replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
     base = records[:-times] if replaces else records
-    for name, drawn, expected in _extremes(width, axis, rng):
+    kind: Kind = "moved"
+    middle = 0.0
+    low, high = contributed(claim)
+    if not replaces and low + high != 0.0:  # a sum may be moved farther one way than the other
+        kind, middle = "placed", 0.5 * times * (low + high)
+        allowed = 0.5 * times * (high - low)
+    for name, drawn in _extremes(width, axis, rng):
         record = np.rint(drawn) if mechanism.of_whole_numbers else drawn
         pulls, alike = _direction(record), np.tile(record, (times, 1))
         gone = np.tile(_opposite(claim, record), (times if replaces else 0, 1))
         for others, where in ((base, ""), (base[:0], ", alone,")):
             if where and not name.endswith(PULLING):
                 continue
-            exact = aggregation.exact(as_values(claim, np.vstack([others, gone])))
+            exact = aggregation.exact(as_values(claim, np.vstack([others, gone]))) + middle
             values = as_values(claim, np.vstack([others, alike]))
-            yield Neighbour(f"{name}{where}", values, exact, allowed, expected, pulls)
+            yield Neighbour(f"{name}{where}", values, exact, allowed, pulls, kind=kind)
 
 
 def _opposite(claim: NumbersClaim, record: Vector) -> Vector:
@@ -205,7 +246,7 @@ def simple_neighbours(claim: NumbersClaim) -> Iterator[Neighbour]:
         if mechanism.width <= _SHOWN:
             said = str(altered[0].tolist())
         values, name = as_values(claim, altered), f"a record alone, {said},"
-        yield Neighbour(name, values, exact, allowed, True, _direction(altered[0]))
+        yield Neighbour(name, values, exact, allowed, _direction(altered[0]))
 
 
 def _direction(record: Vector) -> Vector | None:
@@ -215,18 +256,21 @@ def _direction(record: Vector) -> Vector | None:
     return np.asarray(unit / np.linalg.norm(unit))
 
 
-def _extremes(
-    width: int, place: int, rng: np.random.Generator
-) -> Iterator[tuple[str, Vector, bool]]:
-    """Records (width,) by name, and whether clipping is for them; place: of one extreme number."""
-    axis = np.zeros(width)
+def _extremes(width: int, place: int, rng: np.random.Generator) -> Iterator[tuple[str, Vector]]:
+    """Records (width,) by name; place: of one extreme number."""
+    axis, spread = np.zeros(width), np.ones(width)
     axis[place] = 1.0
-    spread = np.ones(width)
+    turns = rng.permutation(np.resize([1.0, -1.0], width))
     for size, word in ((1e3, "1,000"), (1e12, "10^12"), (1e308, "10^308")):
-        yield f"a record with one number of {word}", size * axis, True
-        yield f"a record with all numbers {word}", size * spread, True
-        yield f"a record with one number of -{word}", -size * axis, True
-    yield "a record of random numbers of 10^6", 1e6 * rng.standard_normal(width), True
-    yield "a record with a NaN", np.where(axis > 0, math.nan, 0.0), False
-    yield "a record with an infinity", np.where(axis > 0, math.inf, 0.0), False
-    yield "a record with a negative infinity", np.where(axis > 0, -math.inf, 0.0), False
+        yield f"a record with one number of {word}", size * axis
+        yield f"a record with one number of -{word}", -size * axis
+        if width > 1:
+            yield f"a record with all numbers {word}", size * spread
+            yield f"a record with all numbers -{word}", -size * spread
+    if width > 1:
+        yield f"a record with {IN_TURN}", 1e3 * turns
+        yield f"a record with {OTHERWISE}", -1e3 * turns
+    yield "a record of random numbers of 10^6", 1e6 * rng.standard_normal(width)
+    yield "a record with a NaN", np.where(axis > 0, math.nan, 0.0)
+    yield "a record with an infinity", np.where(axis > 0, math.inf, 0.0)
+    yield "a record with a negative infinity", np.where(axis > 0, -math.inf, 0.0)

@@ -42,16 +42,25 @@ class NumberRelease:
         return f"{self.takes}:{json.dumps(shapes.get(self.takes))}"
 
     def argument(self, values: Any) -> Any:
-        """See `Release.argument`: a read-only array, or a list of them for tensors."""
+        """See `Release.argument`: a read-only array, or a list of them for tensors.
+
+        Records and tensors keep their type: 64-bit floats, but where a check asks for others.
+        """
         if self.takes == "tensors":
-            return [_read_only(tensor, np.float64) for tensor in values]
-        return _read_only(values, np.float64 if self.takes == "records" else np.int64)
+            return [_read_only(tensor, None) for tensor in values]
+        return _read_only(values, None if self.takes == "records" else np.int64)
 
     def content(self, values: Any) -> dict[str, Any]:
         """See `Release.content`."""
         if self.takes == "tensors":
             return {"values": [np.asarray(tensor).tolist() for tensor in values]}
         return {"values": np.asarray(values).tolist()}
+
+    def typed(self, values: Any) -> dict[str, str]:
+        """What JSON does not say of an input, for the process that a target in Python lives in."""
+        first = values[0] if self.takes == "tensors" else values
+        single = isinstance(first, np.ndarray) and first.dtype == np.float32
+        return {"type": "float32"} if single else {}
 
     def text(self, values: Any, size: int) -> str:
         """See `Release.text`."""
@@ -138,18 +147,18 @@ def _are_places(found: NDArray[Any]) -> bool:
     return bool((np.sort(found, axis=1) == wanted).all())
 
 
-def taken_values(values: Any, word: str) -> Any:
+def taken_values(values: Any, word: str, kind: str | None = None) -> Any:
     """What a target in Python is given for `values` as JSON carries them; arrays are read-only.
 
-    word: as `NumberRelease.word` says it.
+    word: as `NumberRelease.word` says it; kind: the type of the numbers, where JSON does not tell.
     """
     takes, _, shapes = word.partition(":")
     if takes == "tensors":
         return [
-            _shaped(_read_only(tensor, np.float64), shape)
+            _shaped(_read_only(tensor, kind), shape)
             for tensor, shape in zip(values, json.loads(shapes), strict=True)
         ]
-    made = _read_only(values, None)
+    made = _read_only(values, kind)
     return _shaped(made, json.loads(shapes)[0]) if takes == "records" else made
 
 

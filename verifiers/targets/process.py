@@ -79,6 +79,8 @@ class ProcessTarget:
         """See `Target.ask`."""
         release = self._release
         request = {"call": release.call, **release.content(histogram), "size": size}
+        if self._loads is not None and isinstance(release, NumberRelease):
+            request |= release.typed(histogram)
         return self._request(request, release.reply, release.text(histogram, size))
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:

@@ -84,7 +84,7 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
 
     def given() -> Any:
         if "values" in request:
-            return taken_values(request["values"], takes)
+            return taken_values(request["values"], takes, request.get("type"))
         return taken(request)
 
     if request["call"] == "rdp":

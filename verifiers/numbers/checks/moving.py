@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import sensitivity
@@ -11,9 +12,9 @@ from ....reference.numbers.noise import ulp
 from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
-from ...targets import Refused
+from ...targets import Refused, TargetError
 from ..asked import digits_of
-from ..claim import NumbersClaim
+from ..claim import RECORDS, NumbersClaim
 from ..evidence.moved import MovedTooFar, seen_move
 from ..evidence.moved_along import MovedAlong
 from ..neighbours import Neighbour, simple_neighbours
@@ -23,6 +24,7 @@ from ..shares import SHARES, SIMPLEST_SHARE
 from ..standing import NumbersStanding
 
 _CAUSE = "records are not clipped as claimed before they are summed"
+_CHANGED = "records within the bounds are left out, changed, or summed with a loss"
 
 _FEWEST = 40  # releases of an input, which show moves by some scales of the noise
 _NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a million a release
@@ -30,7 +32,7 @@ _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
 class MovingRecords:
-    """Asks inputs with one altered record each, so many releases of each.
+    """Asks inputs with one altered record each, so many releases of each; served: the answered.
 
     Every input has wagers of its own, on each coordinate that is looked at and, where a norm is
     bounded, on all of them along the record. A record that no bound is for may be refused.
@@ -39,15 +41,18 @@ class MovingRecords:
     id: str
     most: int
     """Releases of each input, where a run is not planned for few queries."""
+    pools = False
+    """Whether records that pull along the same numbers, whatever their signs, tell together too."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
-        self.claim, self.plan = claim, plan
+        self.claim, self.plan, self.seed = claim, plan, seed
         self.noise = claim.mechanism.aggregation.noise
         self.asked = self.inputs(claim, seed)
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
-        self.log_threshold += math.log(2 * max(len(self.asked), 1))
-        fit = min(self.most, _NUMBERS // claim.mechanism.width)
-        self.releases = max(_FEWEST, math.ceil(plan.share * fit))
+        self.log_threshold += math.log((2 + self.pools) * max(len(self.asked), 1))
+        self._pooled: dict[bytes, MovedAlong] = {}
+        self.coordinates = np.union1d(plan.coordinates, self.places(claim, seed))
+        self.served = list[Neighbour]()
         self.lost = 0.0
         """How far floats may have carried a sum, which no release tells from a move."""
 
@@ -55,15 +60,25 @@ class MovingRecords:
         """The altered inputs."""
         raise NotImplementedError
 
-    def passed(self, served: int, queries: int) -> str:
+    def passed(self, queries: int) -> str:
         """What to say where nothing has moved too far."""
         raise NotImplementedError
+
+    def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
+        """Numbers of a release that are looked at whatever the plan says."""
+        return np.empty(0, dtype=np.int64)
+
+    def releases_of(self, neighbour: Neighbour | None = None) -> int:
+        """How many are asked for; of an input that wants no number of its own where None."""
+        wanted = self.most if neighbour is None else neighbour.releases or self.most
+        fit = min(wanted, _NUMBERS // self.claim.mechanism.width)
+        return max(_FEWEST, math.ceil(self.plan.share * fit))
 
     @property
     def would_show(self) -> str:
         """What a pass says that it would have seen."""
-        coordinates = self.plan.coordinates.size
-        seen = seen_move(self.noise, self.releases, coordinates, self.log_threshold) + self.lost
+        releases, coordinates = self.releases_of(), self.coordinates.size
+        seen = seen_move(self.noise, releases, coordinates, self.log_threshold) + self.lost
         if math.isinf(seen):
             return f"so few would not have shown a move of ten scales of the noise{self.narrow}"
         return f"a move {seen:.3g} longer would have been seen with probability 0.99{self.narrow}"
@@ -85,21 +100,30 @@ class MovingRecords:
     @property
     def asks(self) -> int:
         """See `AskingCheck.asks`."""
-        return self.releases * len(self.asked)
+        return sum(self.releases_of(neighbour) for neighbour in self.asked)
 
     def conclude(self, standing: NumbersStanding) -> Outcome | None:
         """See `AskingCheck.conclude`."""
         queries, refused = 0, list[tuple[str, str]]()
         for neighbour in self.asked:
-            if standing.left < self.releases:
+            releases = self.releases_of(neighbour)
+            if standing.left < releases:
                 standing.use_up()
                 return None
             try:
-                released = self._released(standing, neighbour)
+                released = self._released(standing, neighbour, releases)
             except Refused as refusal:
                 refused.append((neighbour.name, str(refusal)))
                 continue
-            queries += self.releases
+            except TargetError as failure:
+                if not neighbour.typed:
+                    raise
+                refused.append((neighbour.name, str(failure)))
+                if standing.target.no_restart is None:  # its process may have ended there
+                    standing.target.restart()
+                continue
+            queries += releases
+            self.served.append(neighbour)
             found = self._judged(neighbour, released)
             if found is not None:
                 norm = moved_as(
@@ -107,13 +131,14 @@ class MovingRecords:
                 )
                 if norm is not None:
                     found = replace(found, diagnosis=norm, cause=norm)
-                told = self._with_simplest(standing, found)
+                beyond = neighbour.kind != "within"
+                told = self._with_simplest(standing, found) if beyond else found
                 return Outcome(Verdict.FAIL, told, queries)
         warning = _said_of(refused)
         if not queries:
             nothing = Finding("every input with an altered record is refused", warning=warning)
             return Outcome(Verdict.NOT_APPLICABLE, nothing, 0)
-        message = self.passed(len(self.asked) - len(refused), queries)
+        message = self.passed(queries)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
 
     def _with_simplest(self, standing: NumbersStanding, found: Finding) -> Finding:
@@ -122,27 +147,26 @@ class MovingRecords:
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)
-        self.releases = _FEWEST
         for neighbour in tried:
-            if standing.left < self.releases:
+            if standing.left < _FEWEST:
                 break
             try:
-                simple = self._judged(neighbour, self._released(standing, neighbour))
+                simple = self._judged(neighbour, self._released(standing, neighbour, _FEWEST))
             except Refused:
                 continue
             if simple is not None:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
         return found
 
-    def _released(self, standing: NumbersStanding, neighbour: Neighbour) -> "_Asked":
-        most, left = at_once(self.claim.mechanism.width, self.releases), self.releases
+    def _released(self, standing: NumbersStanding, neighbour: Neighbour, left: int) -> "_Asked":
+        most = at_once(self.claim.mechanism.width, left)
         found, along = [], []
         while left:
             size = min(left, most)
             reply = standing.target.ask(neighbour.values, size)
             standing.spend(size)
             shaped = self.claim.release.shaped(reply, neighbour.values, size)
-            found.append(shaped[:, self.plan.coordinates])
+            found.append(shaped[:, self.coordinates])
             if self._sums and neighbour.direction is not None:
                 unit = neighbour.direction
                 with np.errstate(invalid="ignore", over="ignore"):
@@ -156,16 +180,16 @@ class MovingRecords:
         finite = np.isfinite(released)
         if not finite.all():
             return Finding(
-                f"{neighbour.name} makes the release {released[~finite][0]}: no noise hides it",
+                f"{neighbour.name}: the release is {released[~finite][0]}, which no noise hides",
                 _CAUSE,
                 cause=_CAUSE,
             )
-        exact = neighbour.exact[self.plan.coordinates]
-        digits, allowed = digits_of(released), neighbour.allowed
+        exact = neighbour.exact[self.coordinates]
+        digits = digits_of(released)
         # whatever is added to it, up to its bound
-        lost = self._lost(neighbour, np.abs(exact) + allowed, digits)
+        lost = self._lost(neighbour, np.abs(exact) + neighbour.allowed, digits)
         half = self.noise.half_width(released, digits)
-        found = self._moved(neighbour, released, exact, allowed, lost=lost, half=half)
+        found = self._moved(neighbour, released, exact, lost, half)
         if found is None and asked.along is not None and neighbour.direction is not None:
             found = self._moved_along(neighbour, neighbour.direction, asked.along, digits)
         return found
@@ -190,9 +214,13 @@ class MovingRecords:
         apart = 2.0 ** (1 - digits) + direction.size * 2.0**-52
         carried = lost @ np.abs(direction) + apart * along[:, 1]
         moved = along[:, 0] - neighbour.exact @ direction
-        evidence = MovedAlong(self.noise, direction)
-        evidence.observe(moved, allowed + carried)
-        if not evidence.log_e_value >= self.log_threshold:
+        wagers = [MovedAlong(self.noise, direction)]
+        if self.pools:
+            alike = np.abs(direction).tobytes()
+            wagers.append(self._pooled.setdefault(alike, MovedAlong(self.noise, direction)))
+        for evidence in wagers:
+            evidence.observe(moved, allowed + carried)
+        if not max(evidence.log_e_value for evidence in wagers) >= self.log_threshold:
             return None
         return Finding(
             f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
@@ -207,10 +235,12 @@ class MovingRecords:
         That is half an ulp for the record itself and half for adding it; some more for clipping and
         dividing. Whole numbers are added without loss as long as floats tell them apart.
         """
-        apart = ulp(largest, digits)
+        records = neighbour.records if self.claim.mechanism.takes != "counts" else 1
+        single = neighbour.typed or records > RECORDS  # so many may be summed in single precision
+        apart = ulp(largest, 24 if single else digits)
         if self.claim.mechanism.of_whole_numbers:
             apart = np.where(apart <= 1.0, 0.0, apart)
-        return np.asarray((_records_of(self.claim, neighbour) + _OTHER_STEPS) * apart)
+        return np.asarray((records + _OTHER_STEPS) * apart)
 
     @property
     def _sums(self) -> bool:
@@ -224,8 +254,6 @@ class MovingRecords:
         neighbour: Neighbour,
         released: Matrix,
         exact: Vector,
-        allowed: float,
-        *,
         lost: Vector | Matrix,
         half: Matrix,
     ) -> Finding | None:
@@ -233,19 +261,24 @@ class MovingRecords:
 
         lost: how far floats may carry it beside; half: half the width of what a release stands for.
         """
-        self.lost = max(self.lost, float(lost.max(initial=0.0)))
+        if neighbour.kind == "moved":
+            self.lost = max(self.lost, float(lost.max(initial=0.0)))
         evidence = MovedTooFar(self.noise, exact.size)
-        evidence.observe(released, exact, allowed + lost, half)
+        evidence.observe(released, exact, neighbour.allowed + lost, half)
         if not evidence.log_e_value >= self.log_threshold:  # what is no number shows nothing
             return None
         place, sign = evidence.worst
         moved = sign * float(np.median(released[:, place] - exact[place]))
-        return Finding(
-            f"{neighbour.name} moves coordinate {self.plan.coordinates[place]} by about "
-            f"{moved:.3g}, and the claim allows {allowed:.4g}",
-            _CAUSE,
-            cause=_CAUSE,
-        )
+        where, cause = f"coordinate {self.coordinates[place]}", _CAUSE
+        told = f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
+        if neighbour.kind == "placed":
+            told = (
+                f": {where} lies about {moved:.3g} off the middle of what they may be taken for, "
+                f"and the claim allows {neighbour.allowed:.4g}"
+            )
+        elif neighbour.kind == "within":
+            told, cause = f": {where} lies about {sign * moved:.3g} off their exact sum", _CHANGED
+        return Finding(f"{neighbour.name}{told}", cause, cause=cause)
 
 
 @dataclass(frozen=True)
@@ -258,14 +291,6 @@ class _Asked:
 
     numbers: Matrix
     along: Matrix | None
-
-
-def _records_of(claim: NumbersClaim, neighbour: Neighbour) -> int:
-    """Records in an input, or 1 where it is counts already."""
-    values = neighbour.values
-    if claim.mechanism.takes == "counts":
-        return 1
-    return len(values[0] if claim.mechanism.takes == "tensors" else values)
 
 
 def _said_of(refused: list[tuple[str, str]]) -> str | None:
