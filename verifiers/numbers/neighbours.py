@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...reference.accounting.adjacency import Adjacency
 from ...reference.arrays import Vector
@@ -52,7 +53,8 @@ class Neighbour:
     counts them all. kind: "placed" where `exact` is the middle of what records may be taken for,
     "within" where no number may be changed. releases: wanted, the check's own number if 0. typed:
     whether numbers are of another type, which a target need not take. imputes: of two inputs whose
-    missing records are to be taken for the same, which one it is.
+    missing records are to be taken for the same, which one it is. altered: numbers of a record (k,)
+    that are other than in the rest; None for all.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Neighbour:
     releases: int = 0
     typed: bool = False
     imputes: int | None = None
+    altered: NDArray[np.int64] | None = None
 
     @property
     def records(self) -> int:
@@ -112,7 +115,7 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
         yield Neighbour(name, values, exact, allowed, pulls, places.size)
 
 
-def _places(where: str, units: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _places(where: str, units: int) -> NDArray[np.int64]:
     """Which of the units are altered, each once."""
     if where == "first":
         return np.zeros(1, dtype=np.int64)
@@ -200,7 +203,10 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
                 continue
             exact = aggregation.exact(as_values(claim, np.vstack([others, gone]))) + middle
             values = as_values(claim, np.vstack([others, alike]))
-            yield Neighbour(f"{name}{where}", values, exact, allowed, pulls, kind=kind)
+            altered = np.flatnonzero(drawn) if np.count_nonzero(drawn) == 1 else None
+            yield Neighbour(
+                f"{name}{where}", values, exact, allowed, pulls, kind=kind, altered=altered
+            )
 
 
 def _opposite(claim: NumbersClaim, record: Vector) -> Vector:

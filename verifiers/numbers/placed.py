@@ -151,4 +151,5 @@ class _Making:
         exact: Vector = aggregation.exact(as_values(claim, others))
         exact = exact + 0.5 * chosen.size * (low + high)
         allowed = 0.5 * chosen.size * (high - low)
-        return Neighbour(name, as_values(claim, rows), exact, allowed, kind="placed", **more)
+        values, altered = as_values(claim, rows), self.places
+        return Neighbour(name, values, exact, allowed, kind="placed", altered=altered, **more)

@@ -15,7 +15,8 @@ from .neighbours import Neighbour
 from .placed import among, places_of
 from .plan import as_values
 
-_RELEASES = 100  # of each of these inputs
+_RELEASES, _OF_MANY = 100, 40  # of each of these inputs, and where a release has many numbers
+_WIDE = 100
 
 _RARE = 0.1
 """Of records, at one bound: outliers beside the rest, who lie near another."""
@@ -62,7 +63,8 @@ def skewed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
 def _within(claim: NumbersClaim, name: str, rows: Matrix) -> Neighbour:
     values = as_values(claim, rows)
     exact = claim.mechanism.aggregation.exact(values)
-    return Neighbour(name, values, exact, 0.0, kind="within", releases=_RELEASES)
+    releases = _RELEASES if claim.mechanism.width <= _WIDE else _OF_MANY
+    return Neighbour(name, values, exact, 0.0, kind="within", releases=releases)
 
 
 def _zero(claim: NumbersClaim) -> Vector:

@@ -6,7 +6,6 @@ Records within the bounds are summed as they are.
 import numpy as np
 from numpy.typing import NDArray
 
-from ....reference.arrays import Matrix, Vector
 from ...checks.base import Finding
 from ..claim import NumbersClaim
 from ..evidence.imputed import taken_for_two_things
@@ -14,7 +13,7 @@ from ..evidence.moved import MovedTooFar
 from ..neighbours import Neighbour, groups, neighbours
 from ..placed import placed, places_of
 from ..skewed import skewed
-from .moving import MovingRecords
+from .moving import MovingRecords, Seen
 
 _IMPUTED = "what a record without a number is taken for depends on other records"
 
@@ -63,20 +62,12 @@ class Clipping(MovingRecords):
             named = f"numbers {', '.join(map(str, found[:-1]))} and {found[-1]}"
         return f", of {named} alone and of all"
 
-    def _moved(
-        self,
-        neighbour: Neighbour,
-        released: Matrix,
-        exact: Vector,
-        lost: Vector | Matrix,
-        half: Matrix,
-    ) -> Finding | None:
+    def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
         """See `MovingRecords._moved`; and whether missing records are taken for the same."""
-        found = super()._moved(neighbour, released, exact, lost, half)
+        found = super()._moved(neighbour, seen)
         if found is not None or neighbour.imputes is None:
             return found
-        evidence = MovedTooFar(self.noise, exact.size)
-        evidence.observe(released, exact, lost, half)
+        evidence = seen.wagers(self.noise, 0.0)
         self._beside[neighbour.imputes] = evidence
         if len(self._beside) < 2:
             return None

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
-from ....reference.numbers import sensitivity
+from ....reference.numbers import NumberNoise, sensitivity
 from ....reference.numbers.noise import ulp
 from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
@@ -22,11 +22,13 @@ from ..other_sums import moved_as
 from ..plan import NumbersPlan, at_once
 from ..shares import SHARES, SIMPLEST_SHARE
 from ..standing import NumbersStanding
+from .refused import said_of
 
 _CAUSE = "records are not clipped as claimed before they are summed"
 _CHANGED = "records within the bounds are left out, changed, or summed with a loss"
 
 _FEWEST = 40  # releases of an input, which show moves by some scales of the noise
+_OTHERS = 100  # coordinates that are looked at beside those of an altered record, of many
 _NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a million a release
 _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
@@ -134,7 +136,7 @@ class MovingRecords:
                 beyond = neighbour.kind != "within"
                 told = self._with_simplest(standing, found) if beyond else found
                 return Outcome(Verdict.FAIL, told, queries)
-        warning = _said_of(refused)
+        warning = said_of(refused)
         if not queries:
             nothing = Finding("every input with an altered record is refused", warning=warning)
             return Outcome(Verdict.NOT_APPLICABLE, nothing, 0)
@@ -184,15 +186,25 @@ class MovingRecords:
                 _CAUSE,
                 cause=_CAUSE,
             )
-        exact = neighbour.exact[self.coordinates]
+        chosen = self._chosen(neighbour)
+        released, exact = released[:, chosen], neighbour.exact[self.coordinates[chosen]]
         digits = digits_of(released)
         # whatever is added to it, up to its bound
         lost = self._lost(neighbour, np.abs(exact) + neighbour.allowed, digits)
         half = self.noise.half_width(released, digits)
-        found = self._moved(neighbour, released, exact, lost, half)
+        seen = Seen(self.coordinates[chosen], released, exact, lost, half)
+        found = self._moved(neighbour, seen)
         if found is None and asked.along is not None and neighbour.direction is not None:
             found = self._moved_along(neighbour, neighbour.direction, asked.along, digits)
         return found
+
+    def _chosen(self, neighbour: Neighbour) -> NDArray[np.bool_]:
+        """Which of the coordinates tell of an input: where few are altered, some others beside."""
+        chosen = np.ones(self.coordinates.size, dtype=bool)
+        if neighbour.altered is not None and chosen.size > _OTHERS:
+            chosen[:] = np.isin(self.coordinates, neighbour.altered)
+            chosen[:: math.ceil(chosen.size / _OTHERS)] = True
+        return chosen
 
     def _allowed_along(self, neighbour: Neighbour, direction: Vector) -> float:
         """How far the exact value may move along a direction of length 1 (Hoelder's inequality)."""
@@ -249,27 +261,16 @@ class MovingRecords:
         bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
         return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
 
-    def _moved(
-        self,
-        neighbour: Neighbour,
-        released: Matrix,
-        exact: Vector,
-        lost: Vector | Matrix,
-        half: Matrix,
-    ) -> Finding | None:
-        """What to say where a coordinate (k,) of the releases (n, k) has moved too far.
-
-        lost: how far floats may carry it beside; half: half the width of what a release stands for.
-        """
+    def _moved(self, neighbour: Neighbour, seen: "Seen") -> Finding | None:
+        """What to say where a coordinate of the releases has moved too far."""
         if neighbour.kind == "moved":
-            self.lost = max(self.lost, float(lost.max(initial=0.0)))
-        evidence = MovedTooFar(self.noise, exact.size)
-        evidence.observe(released, exact, neighbour.allowed + lost, half)
+            self.lost = max(self.lost, float(seen.lost.max(initial=0.0)))
+        evidence = seen.wagers(self.noise, neighbour.allowed)
         if not evidence.log_e_value >= self.log_threshold:  # what is no number shows nothing
             return None
         place, sign = evidence.worst
-        moved = sign * float(np.median(released[:, place] - exact[place]))
-        where, cause = f"coordinate {self.coordinates[place]}", _CAUSE
+        moved = sign * float(np.median(seen.released[:, place] - seen.exact[place]))
+        where, cause = f"coordinate {seen.coordinates[place]}", _CAUSE
         told = f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
         if neighbour.kind == "placed":
             told = (
@@ -293,14 +294,21 @@ class _Asked:
     along: Matrix | None
 
 
-def _said_of(refused: list[tuple[str, str]]) -> str | None:
-    """One warning for all altered inputs, by name, and what the target said of them."""
-    names: dict[str, list[str]] = {}
-    for name, why in refused:
-        names.setdefault(why, []).append(name)
-    said = [
-        f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
-        f"{'are' if len(each) > 1 else 'is'} refused: {why}"
-        for why, each in names.items()
-    ]
-    return "; ".join(said) or None
+@dataclass(frozen=True)
+class Seen:
+    """Numbers (n, k) of releases at coordinates (k,), and the exact ones (k,) of a neighbour.
+
+    lost: how far floats may carry them; half: half the width of what a release stands for.
+    """
+
+    coordinates: NDArray[np.int64]
+    released: Matrix
+    exact: Vector
+    lost: Vector
+    half: Matrix
+
+    def wagers(self, noise: NumberNoise, allowed: float) -> MovedTooFar:
+        """On moves beyond what is allowed."""
+        evidence = MovedTooFar(noise, self.exact.size)
+        evidence.observe(self.released, self.exact, allowed + self.lost, self.half)
+        return evidence
