@@ -13,7 +13,8 @@ from ..evidence.moved import MovedTooFar
 from ..neighbours import Neighbour, groups, neighbours
 from ..placed import placed, places_of
 from ..skewed import skewed
-from .moving import MovingRecords, Seen
+from .moving import MovingRecords
+from .seen import Seen
 
 _IMPUTED = "what a record without a number is taken for depends on other records"
 

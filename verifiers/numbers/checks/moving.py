@@ -1,13 +1,13 @@
 """What the checks of single records share: an altered record, and how far it moves a release."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
-from ....reference.numbers import NumberNoise, sensitivity
+from ....reference.numbers import sensitivity
 from ....reference.numbers.noise import ulp
 from ...checks.base import Finding, Outcome
 from ...error_budget import log_threshold
@@ -15,7 +15,7 @@ from ...findings.verdict import Verdict
 from ...targets import Refused, TargetError
 from ..asked import digits_of
 from ..claim import RECORDS, NumbersClaim
-from ..evidence.moved import MovedTooFar, seen_move
+from ..evidence.moved import seen_move
 from ..evidence.moved_along import MovedAlong
 from ..neighbours import Neighbour, simple_neighbours
 from ..other_sums import moved_as
@@ -23,6 +23,7 @@ from ..plan import NumbersPlan, at_once
 from ..shares import SHARES, SIMPLEST_SHARE
 from ..standing import NumbersStanding
 from .refused import said_of
+from .seen import Asked, Seen
 
 _CAUSE = "records are not clipped as claimed before they are summed"
 _CHANGED = "records within the bounds are left out, changed, or summed with a loss"
@@ -160,7 +161,7 @@ class MovingRecords:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
         return found
 
-    def _released(self, standing: NumbersStanding, neighbour: Neighbour, left: int) -> "_Asked":
+    def _released(self, standing: NumbersStanding, neighbour: Neighbour, left: int) -> Asked:
         most = at_once(self.claim.mechanism.width, left)
         found, along = [], []
         while left:
@@ -174,9 +175,9 @@ class MovingRecords:
                 with np.errstate(invalid="ignore", over="ignore"):
                     along.append(np.stack([shaped @ unit, np.abs(shaped) @ np.abs(unit)], 1))
             left -= size
-        return _Asked(np.concatenate(found), np.concatenate(along) if along else None)
+        return Asked(np.concatenate(found), np.concatenate(along) if along else None)
 
-    def _judged(self, neighbour: Neighbour, asked: "_Asked") -> Finding | None:
+    def _judged(self, neighbour: Neighbour, asked: Asked) -> Finding | None:
         """The violation, if it is one."""
         released = asked.numbers
         finite = np.isfinite(released)
@@ -261,7 +262,7 @@ class MovingRecords:
         bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
         return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
 
-    def _moved(self, neighbour: Neighbour, seen: "Seen") -> Finding | None:
+    def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
         """What to say where a coordinate of the releases has moved too far."""
         if neighbour.kind == "moved":
             self.lost = max(self.lost, float(seen.lost.max(initial=0.0)))
@@ -280,35 +281,3 @@ class MovingRecords:
         elif neighbour.kind == "within":
             told, cause = f": {where} lies about {sign * moved:.3g} off their exact sum", _CHANGED
         return Finding(f"{neighbour.name}{told}", cause, cause=cause)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """Releases: numbers (n, k) that are looked at; along: of all numbers, the projection (n, 2).
-
-    Its first column is the projection on the record's direction, its second that of the sizes of
-    the numbers on the sizes of the direction, which bounds what floats have lost.
-    """
-
-    numbers: Matrix
-    along: Matrix | None
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Numbers (n, k) of releases at coordinates (k,), and the exact ones (k,) of a neighbour.
-
-    lost: how far floats may carry them; half: half the width of what a release stands for.
-    """
-
-    coordinates: NDArray[np.int64]
-    released: Matrix
-    exact: Vector
-    lost: Vector
-    half: Matrix
-
-    def wagers(self, noise: NumberNoise, allowed: float) -> MovedTooFar:
-        """On moves beyond what is allowed."""
-        evidence = MovedTooFar(noise, self.exact.size)
-        evidence.observe(self.released, self.exact, allowed + self.lost, self.half)
-        return evidence
