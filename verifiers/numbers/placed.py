@@ -20,7 +20,7 @@ from .plan import as_values, at_once
 AMONG = (40, 250, 3_000)
 """Records of these inputs, fewer where each has many numbers."""
 
-_NUMBERS = 60_000  # of an input: as JSON some hundred kilobytes
+_NUMBERS = 100_000  # of an input: as JSON half a megabyte
 _TENSORS = 8  # of which one number is extreme
 _SIZES = (1e3, 1e12, 1e308)
 _SINGLE = (1e3, 1e12, 1e30)  # which floats of single precision hold, too
