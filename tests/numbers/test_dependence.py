@@ -11,29 +11,39 @@ import pytest
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.lagged import LaggedPairs
+from dpassay.verifiers.numbers.evidence.lagged import LaggedPairs, halves
 from dpassay.verifiers.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 Drawn = Callable[[int], Matrix]
 
 
-@pytest.mark.parametrize("lag", [1, 2, 4, 8])
 @pytest.mark.parametrize("parts", [[40], [1] * 40, [3, 0, 17, 1, 19]])
-def test_every_pair_once_and_no_row_twice(lag: int, parts: list[int]) -> None:
+def test_every_pair_once_and_no_row_twice(parts: list[int]) -> None:
     """However releases come. Ratios of pairs that share a release do not multiply to a wager."""
-    rows = np.arange(80.0).reshape(40, 2)
-    firsts = []
-    for skip in (0, lag):
-        pairs, found = LaggedPairs(lag, skip), []
-        for part in np.split(rows, np.cumsum(parts)[:-1]):
-            one, other = pairs.of(part)
-            assert (other - one == 2 * lag).all()  # the same column, so many rows on
-            found += [*one, *other]
-            firsts += [*one]
-        assert len(set(found)) == len(found)
-    assert len(set(firsts)) == len(firsts)
-    assert set(firsts) >= set(rows[: 40 - 2 * lag].ravel())
+    rows = np.random.default_rng(2).normal(size=(40, 2))
+    pairs, found = LaggedPairs(8), np.zeros((9, 2, 3))
+    for part in np.split(rows, np.cumsum(parts)[:-1]):
+        for lag, way, sums in pairs.of(part):
+            found[lag, way] += sums
+    for lag in range(1, 9):
+        for way in (0, 1):
+            blocks = [*range(way * lag, 40, 2 * lag)]
+            firsts = [i for start in blocks for i in range(start, start + lag) if i + lag < 40]
+            one, other = rows[firsts], rows[np.array(firsts) + lag]
+            assert len({*firsts} | {first + lag for first in firsts}) == 2 * len(firsts)
+            squares, product = np.square(one).sum() + np.square(other).sum(), (one * other).sum()
+            assert found[lag, way] == pytest.approx([squares, product, 2 * len(firsts)])
+
+
+def test_halves_of_calls() -> None:
+    """Rows i and i + half of each call; the middle one of an odd size is in no pair."""
+    rows = 2.0 ** np.arange(12)[:, None]
+    sums = halves(rows, np.repeat([1, 4, 5, 2], [1, 4, 5, 2]))
+    pairs = [(1, 3), (2, 4), (5, 8), (6, 9), (10, 11)]
+    assert sums.pairs == len(pairs)
+    assert sums.product == sum(2.0 ** (one + other) for one, other in pairs)
+    assert sums.squares == sum(4.0**place for pair in pairs for place in pair)
 
 
 def at_odd_boundaries(rng: np.random.Generator) -> Drawn:

@@ -47,8 +47,7 @@ _WAYS = {
 """What noise may be a copy of, and why."""
 
 _WANTED = 2_000
-_COMPARED = 4  # first numbers of a release that are compared with all that is remembered
-_IN_RUNS = 16  # first numbers of a release that are looked for in runs
+_COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
 _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
@@ -74,7 +73,7 @@ class FreshNoise(Weighed):
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
-        width = min(plan.coordinates.size, _IN_RUNS)
+        width = min(plan.coordinates.size, _COMPARED)
         runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
         self._runs = {_RUN: runs[0]}
         if runs[1].context < runs[0].context:
@@ -134,7 +133,7 @@ class FreshNoise(Weighed):
         """Runs of numbers, and whole releases, among those remembered."""
         y, x = y[:_AT_A_LOOK], x[:_AT_A_LOOK]
         for way, runs in self._runs.items():
-            runs.observe(self._learned[way], y[:, :_IN_RUNS], x[:, :_IN_RUNS], digits)
+            runs.observe(self._learned[way], y[:, :_COMPARED], x[:, :_COMPARED], digits)
         if self._whole:
             begins = begins[begins < _AT_A_LOOK]
             steps = Steps.of(self.noise, y, x, digits)

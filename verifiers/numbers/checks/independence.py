@@ -7,6 +7,7 @@ import numpy as np
 
 from ....reference.arrays import Matrix, Vector
 from ...checks.base import Finding
+from ...evidence.mixture import log_mixture_of
 from ..asked import Draws
 from ..claim import NumbersClaim
 from ..evidence.copula import (
@@ -19,8 +20,9 @@ from ..evidence.copula import (
     folded,
     pair_gains,
     scores,
+    summed_gains,
 )
-from ..evidence.lagged import LaggedPairs
+from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -30,18 +32,14 @@ _SEEN = 0.1  # a correlation that shows in as many as are wanted
 
 _COMMON, _SIZES = "a part that all numbers of a release share", "sizes that they share"
 _BESIDE, _BESIDE_SIZES = "neighbouring coordinates", "the sizes of neighbouring coordinates"
-_BEFORE = {
-    1: "a release and the one before",
-    2: "a release and the second before",
-    4: "a release and the fourth before",
-    8: "a release and the eighth before",
-}
+_STRIDES = (2, 3, 5)  # between coordinates, and half of their number
+_LATEST = 8
+_ORDINALS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_BEFORE = {lag: f"a release and the {_ORDINALS[lag - 1]} before" for lag in range(1, _LATEST + 1)}
+_HALVES = "a release and the one half its call before"
 _SHARED = "numbers of a release share noise: one draw, or one key of a generator, serves several"
 _CANCELS = "noise is taken from some numbers of a release as it is given to others"
 _LATER = "the noise of a release is made of that of earlier ones"
-
-_WAYS = 2
-"""Of pairing neighbours: (0, 1), (2, 3), ... and (1, 2), (3, 4), ..."""
 
 
 class Independence(Weighed):
@@ -53,43 +51,59 @@ class Independence(Weighed):
         super().__init__(claim, plan)
         self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
         width = plan.coordinates.size
-        places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
-        self._pairs = list(combinations([int(p) for p in places], 2))
-        whole = [*_BEFORE.values()] + ([_BESIDE, _BESIDE_SIZES] if width > 1 else [])
-        self.kinds = {name: CopulaEvidence(PAIR_WAGERS, _WAYS) for name in whole}
+        self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
+        self._pairs = list(combinations(self._places.tolist(), 2))
+        strides = {*_STRIDES, width // 2} if width > _PAIRED else set()
+        self._strides = {f"coordinates {stride} apart": stride for stride in sorted(strides)}
+        whole = [*_BEFORE.values(), _HALVES, *self._strides]
+        whole += [_BESIDE, _BESIDE_SIZES] if width > 1 else []
+        self.kinds = {name: CopulaEvidence(PAIR_WAGERS, WAYS) for name in whole}
+        self.kinds[_HALVES] = CopulaEvidence(PAIR_WAGERS)
         if width > 1:
             self.kinds |= {name: CopulaEvidence(COMMON_WAGERS) for name in (_COMMON, _SIZES)}
-        self.pairs = {pair: CopulaEvidence(PAIR_WAGERS) for pair in self._pairs}
-        self._lagged = {
-            lag: [LaggedPairs(lag, way * lag) for way in range(_WAYS)] for lag in _BEFORE
-        }
+        self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
+        self._lagged = LaggedPairs(_LATEST)
+        evidence = [*self.kinds.values()]
+        shares = [np.full(e.gains.size, 1.0 / (len(evidence) * e.gains.size)) for e in evidence]
+        if self._pairs:
+            shares.append(np.full(self.pairs.gains.size, 1.0 / self.pairs.gains.size))
+            shares = [0.5 * share for share in (np.concatenate(shares[:-1]), shares[-1])]
+        self._log_shares = np.log(np.concatenate(shares))
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
         u = draws.placed.uniform
-        z, size = scores(u), folded(u)
-        for lag, ways in self._lagged.items():
-            for way, pairs in enumerate(ways):
-                self.kinds[_BEFORE[lag]].observe(pair_gains(*pairs.of(z)), way)
+        z = scores(u)
+        for lag, way, found in self._lagged.of(z):
+            self.kinds[_BEFORE[lag]].observe(summed_gains(*found), way)
+        self.kinds[_HALVES].observe(summed_gains(*halves(z, draws.calls)))
         if u.shape[1] > 1:
-            for name, found in ((_BESIDE, z), (_BESIDE_SIZES, size)):
-                for way in range(_WAYS):
-                    self.kinds[name].observe(_beside(found[:, way:]), way)
-            self.kinds[_COMMON].observe(common_gains(z))
-            self.kinds[_SIZES].observe(common_gains(size))
-        for (one, other), evidence in self.pairs.items():
-            evidence.observe(pair_gains(z[:, one], z[:, other]))
+            self._look_beside(z, folded(u))
         self.draws += u.size
+
+    def _look_beside(self, z: Matrix, size: Matrix) -> None:
+        """Coordinates, by scores (n, k), and by those of sizes alone."""
+        for name, found in ((_BESIDE, z), (_BESIDE_SIZES, size)):
+            for way in range(WAYS):
+                self.kinds[name].observe(_beside(found, 1, way), way)
+        for name, stride in self._strides.items():
+            for way in range(WAYS):
+                self.kinds[name].observe(_beside(z, stride, way), way)
+        self.kinds[_COMMON].observe(common_gains(z))
+        self.kinds[_SIZES].observe(common_gains(size))
+        some = z[:, self._places]
+        # in one thread: those of a matrix product wait for each other longer than this takes
+        products = np.einsum("ij,ik->jk", some, some)
+        one, other = np.triu_indices(len(self._places), 1)
+        squares = np.diag(products)
+        gains = summed_gains(squares[one] + squares[other], products[one, other], len(z))
+        self.pairs.gains += gains
 
     @property
     def log_e_value(self) -> float:
         """See `NumberCheck.log_e_value`: half of the wager is on kinds, half on single pairs."""
-        kinds = [e.log_e_value - math.log(len(self.kinds)) for e in self.kinds.values()]
-        found = float(np.logaddexp.reduce(kinds))
-        if not self.pairs:
-            return found
-        pairs = [e.log_e_value - math.log(len(self.pairs)) for e in self.pairs.values()]
-        return float(np.logaddexp(found, np.logaddexp.reduce(pairs))) - math.log(2.0)
+        gains = [evidence.gains.ravel() for evidence in self.kinds.values()]
+        return log_mixture_of(np.concatenate([*gains, self.pairs.gains.ravel()]), self._log_shares)
 
     def shortfall(self) -> int:
         """See `NumberCheck.shortfall`."""
@@ -97,21 +111,20 @@ class Independence(Weighed):
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
-        kind = max(self.kinds, key=lambda name: self.kinds[name].log_e_value)
+        handicap = {name: math.log(found.gains.size) for name, found in self.kinds.items()}
+        kind = max(self.kinds, key=lambda name: self.kinds[name].gains.max() - handicap[name])
         found, where = self.kinds[kind], kind
-        if self.pairs:
-            pair = max(self.pairs, key=lambda p: self.pairs[p].log_e_value)
-            if self.pairs[pair].log_e_value > found.log_e_value:
-                found = self.pairs[pair]
-                one, other = (self.plan.coordinates[k] for k in pair)
-                where = f"coordinates {one} and {other}"
+        if self._pairs and self.pairs.gains.max() > found.gains.max():
+            found = self.pairs
+            one, other = self._pairs[int(np.argmax(found.gains.max(1)))]
+            where = f"coordinates {self.plan.coordinates[one]} and {self.plan.coordinates[other]}"
         if where in (_COMMON, _SIZES):
             together = common_shares(self.plan.coordinates.size)[found.best] > 0
             told = "" if together else ", with opposite signs: they cancel in their sum"
             cause = _SHARED if together else _CANCELS
         else:
             told = f", a correlation of about {CORRELATIONS[found.best]:g}"
-            cause = _LATER if where in _BEFORE.values() else _SHARED
+            cause = _LATER if where in (*_BEFORE.values(), _HALVES) else _SHARED
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{told}"
         return Finding(message, cause, cause=cause, log_odds=odds)
@@ -125,7 +138,12 @@ class Independence(Weighed):
         )
 
 
-def _beside(found: Matrix) -> Vector:
-    """Log-ratios of columns (n, k) in pairs: the first two, the next two, and so on."""
-    even = 2 * (found.shape[1] // 2)
-    return pair_gains(found[:, 0:even:2].ravel(), found[:, 1:even:2].ravel())
+def _beside(found: Matrix, stride: int, way: int) -> Vector:
+    """Log-ratios of columns (n, k) in pairs so far apart, no column in two pairs of one way."""
+    first = np.arange(found.shape[1] - stride)
+    first = first[(first // stride) % WAYS == way]
+    if stride == 1:
+        even = 2 * first.size
+        found = found[:, way : way + even]
+        return pair_gains(found[:, ::2].ravel(), found[:, 1::2].ravel())
+    return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())

@@ -130,7 +130,7 @@ class ContinuedNoise:
         if self.context > 1:
             mixed, factor = last.astype(np.uint64), np.ones(1, dtype=np.uint64)
             total = np.zeros(last.size, dtype=np.uint64)
-            for back in range(self.context):
+            for back in range(min(self.context, last.size)):
                 factor *= _MIX
                 total[back:] += factor * mixed[: last.size - back]
             last = total.astype(np.int64)

@@ -4,13 +4,10 @@ Under the claim, transforms are independent and uniform, and their normal scores
 normal; each ratio then has expectation exactly 1, whatever the correlation that is wagered on.
 """
 
-import math
-
 import numpy as np
 from scipy.special import ndtri
 
 from ....reference.arrays import Matrix, Vector
-from ...evidence.mixture import log_mixture_of
 
 CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.98])
 """Of two draws; the same number of wagers on each kind of pair."""
@@ -34,11 +31,16 @@ def pair_gains(one: Vector, other: Vector) -> Vector:
     """Summed log-ratios (correlations,) of pairs of scores, each pair apart from the others."""
     # in one thread: those of a matrix product wait for each other longer than this takes
     squares = float(np.einsum("i,i", one, one) + np.einsum("i,i", other, other))
-    product = float(np.einsum("i,i", one, other))
+    return summed_gains(squares, float(np.einsum("i,i", one, other)), one.size)
+
+
+def summed_gains(squares: Vector | float, product: Vector | float, pairs: int) -> Vector:
+    """The same (..., correlations) of sums (...) over pairs: of both squares, and of products."""
     rho = CORRELATIONS
     rest = 1.0 - rho * rho
-    gains = (2.0 * rho * product - rho * rho * squares) / (2.0 * rest)
-    return np.asarray(gains - 0.5 * one.size * np.log(rest))
+    products, both = np.asarray(product)[..., None], np.asarray(squares)[..., None]
+    gains = (2.0 * rho * products - rho * rho * both) / (2.0 * rest)
+    return np.asarray(gains - 0.5 * pairs * np.log(rest))
 
 
 def common_shares(k: int) -> Vector:
@@ -69,7 +71,8 @@ class CopulaEvidence:
     """Mixture over correlations of one kind of pair, or over common parts.
 
     ways: of pairing the same draws, such as (0, 1), (2, 3), ... and (1, 2), (3, 4), ... Pairs of
-    different ways have draws in common: each way is a wager of its own.
+    different ways have draws in common: each way is a wager of its own. The mean over all has
+    expectation 1 under the claim.
     """
 
     def __init__(self, wagers: int, ways: int = 1) -> None:
@@ -78,11 +81,6 @@ class CopulaEvidence:
     def observe(self, gains: Vector, way: int = 0) -> None:
         """Adds summed log-ratios (wagers,)."""
         self.gains[way] += gains
-
-    @property
-    def log_e_value(self) -> float:
-        """Expectation 1 under the claim."""
-        return log_mixture_of(self.gains, np.full(self.gains.shape, -math.log(self.gains.size)))
 
     @property
     def best(self) -> int:

@@ -1,10 +1,10 @@
-"""Draws of a release's first number that come again, however long ago they came first.
+"""Draws that come again with either sign, at any place, however long ago they came first.
 
 Noise from a table or of a generator of a short period is a copy of draws that lie anywhere before;
-of calls that take their seed from a small pool, the first numbers are. A fresh draw matches one of
-m remembered ones with a chance of at most m times that of the likeliest window as wide as a match,
-which is the price of a match here: the release has no part in it, nor what is remembered but its
-number.
+of calls that take their seed from a small pool, the first numbers are. A fresh draw has the size of
+one of m remembered ones with a chance of at most 2 m times that of the likeliest window as wide as
+a match, which is the price of a match here: the release has no part in it, nor what is remembered
+but its number.
 """
 
 import math
@@ -37,23 +37,22 @@ class RememberedNoise:
     ) -> tuple[NDArray[np.bool_], Vector]:
         """Which draws (m,) repeat an earlier one, and the log-prices (k,) of those that do.
 
-        released, exact: (n, k), in the order released; the first of the k are remembered, and the
-        others of a few releases until these are looked at. m <= n k: draws beside numbers so large
-        that floats lose more of them than lies between a match are left out.
+        released, exact: (n, k), in the order released. m <= n k: draws beside numbers so large that
+        floats lose more of them than lies between a match are left out.
         """
         scale = self._noise.family.scale
         near = _NEAR[digits] * scale
         likeliest = float(self._noise.family.log_mass(np.array(0.0), np.array(2.0 * near)))
+        likeliest += math.log(2.0)  # of either sign
         keep = min(self._keep, int(_PRICE * math.exp(-likeliest)))
         matched, prices = [np.zeros(0, dtype=bool)], [np.zeros(0)]
         all_y, all_x = released.ravel(), exact.ravel()
-        first = np.arange(released.size) % released.shape[1] == 0
         for at in range(0, released.size, _AT_ONCE):
             part = slice(at, at + _AT_ONCE)
             y, x = all_y[part], all_x[part]
             # of what a match would release: none of it depends on the releases of this part
             fine = self._noise.half_width(np.abs(x) + self._bound, digits) <= near
-            found, before = self._take((y - x)[fine], first[part][fine], near, keep)
+            found, before = self._take(np.abs(y - x)[fine], near, keep)
             matched.append(found)
             prices.append((np.log(np.maximum(before, 1.0)) + likeliest)[found])
         return np.concatenate(matched), np.concatenate(prices)
@@ -63,18 +62,16 @@ class RememberedNoise:
         """Draws beyond it match nothing; those of the claim are, once in e^32."""
         return 32.0 * self._noise.family.scale
 
-    def _take(
-        self, drawn: Vector, first: NDArray[np.bool_], near: float, keep: int
-    ) -> tuple[NDArray[np.bool_], Vector]:
-        """Which draws (m,) repeat one before, of how many; then the first ones are remembered."""
+    def _take(self, drawn: Vector, near: float, keep: int) -> tuple[NDArray[np.bool_], Vector]:
+        """Which sizes (m,) repeat one before, of how many; then they are remembered."""
         before = np.arange(drawn.size, dtype=np.float64) + (self._old.size + self._new.size)
-        kept = np.abs(drawn) <= self._bound
+        kept = drawn <= self._bound
         found = _is_near(drawn, self._old, near) | _is_near(drawn, self._new, near)
         order = np.argsort(drawn, kind="stable")
         close = np.diff(drawn[order]) <= near
         found[np.maximum(order[:-1], order[1:])[close]] = True
         found &= kept
-        grown = np.concatenate([self._new, np.sort(drawn[first & kept & ~found])])
+        grown = np.concatenate([self._new, np.sort(drawn[kept & ~found])])
         self._new = np.sort(grown, kind="stable")
         if self._new.size >= keep // 2:
             self._old, self._new = self._new, np.zeros(0)
