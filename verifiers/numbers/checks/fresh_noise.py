@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix
 from ...checks.base import Finding
+from ...evidence.mixture import log_mixture_of
 from ..asked import Draws, digits_of
 from ..claim import NumbersClaim
 from ..evidence.abreast import AbreastCopies
@@ -88,9 +89,13 @@ class FreshNoise(Weighed):
         self._whole = {way: found for way, found in self._whole.items() if found.applies}
         self._learned |= {way: LearnedCopies() for way in self._whole}
         self.ways |= self._learned
+        weights = np.concatenate([evidence.log_weights for evidence in self.ways.values()])
+        self._log_weights = weights - math.log(len(self.ways))
+        self._value: float | None = None  # of the evidence as it stands: each look asks thrice
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
+        self._value = None
         y, x = draws.released, draws.exact
         digits = draws.digits
         noise = y - x
@@ -143,6 +148,7 @@ class FreshNoise(Weighed):
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
         """Takes the first releases of an earlier life, and those of the same calls in this one."""
+        self._value = None
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))
         exact = np.broadcast_to(np.array(now.exact), after[:rows].shape)
@@ -157,8 +163,10 @@ class FreshNoise(Weighed):
     @property
     def log_e_value(self) -> float:
         """See `NumberCheck.log_e_value`."""
-        logs = [evidence.log_e_value for evidence in self.ways.values()]
-        return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
+        if self._value is None:
+            ratios = np.concatenate([evidence.log_ratios for evidence in self.ways.values()])
+            self._value = log_mixture_of(ratios, self._log_weights)
+        return self._value
 
     def shortfall(self) -> int:
         """See `NumberCheck.shortfall`."""

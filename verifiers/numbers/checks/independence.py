@@ -68,15 +68,18 @@ class Independence(Weighed):
         if self._pairs:
             shares.append(np.full(self.pairs.gains.size, 1.0 / self.pairs.gains.size))
             shares = [0.5 * share for share in (np.concatenate(shares[:-1]), shares[-1])]
+        self._value: float | None = None  # of the evidence as it stands: each look asks thrice
         self._log_shares = np.log(np.concatenate(shares))
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
+        self._value = None
         u = draws.placed.uniform
         z = scores(u)
-        for lag, way, found in self._lagged.of(z):
-            self.kinds[_BEFORE[lag]].observe(summed_gains(*found), way)
-        self.kinds[_HALVES].observe(summed_gains(*halves(z, draws.calls)))
+        for name, gains in zip(_BEFORE.values(), summed_gains(*self._lagged.of(z)), strict=True):
+            self.kinds[name].gains += gains
+        sizes = np.concatenate([batch.calls for batch in draws.batches])
+        self.kinds[_HALVES].observe(summed_gains(*halves(z, sizes)))
         if u.shape[1] > 1:
             self._look_beside(z, folded(u))
         self.draws += u.size
@@ -102,8 +105,10 @@ class Independence(Weighed):
     @property
     def log_e_value(self) -> float:
         """See `NumberCheck.log_e_value`: half of the wager is on kinds, half on single pairs."""
-        gains = [evidence.gains.ravel() for evidence in self.kinds.values()]
-        return log_mixture_of(np.concatenate([*gains, self.pairs.gains.ravel()]), self._log_shares)
+        if self._value is None:
+            gains = [evidence.gains.ravel() for evidence in (*self.kinds.values(), self.pairs)]
+            self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
+        return self._value
 
     def shortfall(self) -> int:
         """See `NumberCheck.shortfall`."""

@@ -6,9 +6,6 @@ last few numbers are looked up among all before, with either sign; what followed
 wagered on. Any wager on the next number is fair, as long as its price is the claim's.
 """
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,44 +13,11 @@ from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
 from .copies import matches
 from .late_copies import LearnedCopies
+from .predictability import CELLS, Predictability
 
 _MOST = 1 << 18  # numbers remembered; the older half is forgotten at once
-_LONGEST = 64  # context
 _SPARE, _SPARE_NEARBY = 4.0, 1.5  # nats of a context beyond what telling its place takes
-_NEAR = {53: 2.0**22, 24: 2.0**17}  # cells per scale of continuous noise: those that are alike
-_FINEST = 1 << 12  # steps per scale beyond which a sum over them is an integral
 _MIX = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
-
-
-@dataclass(frozen=True)
-class Predictability:
-    """Of one number of claimed noise: entropy in nats, and the chance that two are alike."""
-
-    entropy: float
-    alike: float
-
-    @classmethod
-    def of(cls, noise: NumberNoise) -> "Predictability":
-        """Of steps of the grid, or of whole numbers; where noise is finer, as good as continuous.
-
-        Where noise is not rounded, numbers as close as two that match are taken for alike.
-        """
-        scale, step = noise.family.scale, noise.grid or float(noise.family.whole)
-        step = step or scale / _NEAR[53]
-        if scale > _FINEST * step:
-            return cls(math.log(scale / step) + 1.0, 0.0)  # Laplace: 1.69, Gaussian: 1.42
-        most = math.ceil(60.0 * scale / step) + 1
-        values = step * np.arange(-most, most + 1)
-        family = type(noise)(noise.family, noise.grid)
-        logs = family.log_mass(values, np.zeros(values.size))
-        mass = np.exp(logs)
-        entropy = -float(mass[mass > 0] @ logs[mass > 0])
-        return cls(entropy, float(np.square(mass).sum()))
-
-    def context(self, places: float, spare: float) -> int:
-        """How many numbers tell one of so many places, with so many nats to spare."""
-        wanted = math.log(places) + spare
-        return min(_LONGEST, math.ceil(wanted / max(self.entropy, wanted / _LONGEST)))
 
 
 class ContinuedNoise:
@@ -67,11 +31,13 @@ class ContinuedNoise:
         self._noise = noise
         telling = Predictability.of(noise)
         self.honest = telling.alike
+        self._nearby = releases is not None
         self._far = _MOST if releases is None else releases * width
         spare = _SPARE if releases is None else _SPARE_NEARBY
         self.context = telling.context(min(self._far, _MOST // 2), spare)
         self._whole = bool(noise.grid) or noise.family.whole
         self._places: dict[int, int] = {}
+        self._near_keys = np.zeros(0, dtype=np.int64)
         self._copied, self._signs = np.zeros(0), np.zeros(0, dtype=np.int8)
         self._base, self._tail = 0, np.zeros(0, dtype=np.int64)
         self._next, self._goes_on = np.full(1, -1), False
@@ -123,7 +89,7 @@ class ContinuedNoise:
         if self._whole:
             steps = np.rint(released / step) - np.rint(exact / step)
         else:
-            steps = np.trunc(noise * (_NEAR[digits] / self._noise.family.scale))
+            steps = np.trunc(noise * (CELLS[digits] / self._noise.family.scale))
         numbers = np.clip(steps, -(2.0**60), 2.0**60).astype(np.int64)
         last = np.concatenate([self._tail, numbers])
         self._tail = last[max(0, last.size - self.context + 1) :]
@@ -139,14 +105,22 @@ class ContinuedNoise:
 
     def _earlier(self, keys: NDArray[np.int64], start: int) -> NDArray[np.int64]:
         """Where each key (n,) came last before, -1 where nowhere near; the keys are remembered."""
-        places, oldest = self._places, self._base
-        found = []
-        for at, key in enumerate(keys.tolist(), start):
-            found.append(places.get(key, -1))
-            places[key] = at
-        before = np.array(found, dtype=np.int64)
+        if self._nearby:
+            known = np.concatenate([self._near_keys, keys])
+            self._near_keys = known[max(0, known.size - self._far) :].copy()
+            order = np.argsort(known, kind="stable")
+            alike = np.flatnonzero(known[order[1:]] == known[order[:-1]])
+            found = np.full(known.size, -1)
+            found[order[alike + 1]] = order[alike] + (start + keys.size - known.size)
+            before = found[known.size - keys.size :]
+        else:
+            places, last = self._places, []
+            for at, key in enumerate(keys.tolist(), start):
+                last.append(places.get(key, -1))
+                places[key] = at
+            before = np.array(last, dtype=np.int64)
         own = np.arange(start, start + before.size)
-        before[(before < oldest) | (own - before > self._far)] = -1
+        before[(before < self._base) | (own - before > self._far)] = -1
         return before
 
     def _forget(self) -> None:

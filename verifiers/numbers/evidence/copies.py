@@ -35,7 +35,12 @@ class CopyEvidence:
     @property
     def log_e_value(self) -> float:
         """Expectation at most 1 where each draw is fresh."""
-        return log_mixture_of(self.log_ratios, np.full(SHARES.size, -math.log(SHARES.size)))
+        return log_mixture_of(self.log_ratios, self.log_weights)
+
+    @property
+    def log_weights(self) -> Vector:
+        """Of all wagers."""
+        return np.full(SHARES.size, -math.log(SHARES.size))
 
 
 def matches(

@@ -34,13 +34,13 @@ def pair_gains(one: Vector, other: Vector) -> Vector:
     return summed_gains(squares, float(np.einsum("i,i", one, other)), one.size)
 
 
-def summed_gains(squares: Vector | float, product: Vector | float, pairs: int) -> Vector:
+def summed_gains(squares: Vector | float, product: Vector | float, pairs: Vector | int) -> Vector:
     """The same (..., correlations) of sums (...) over pairs: of both squares, and of products."""
     rho = CORRELATIONS
     rest = 1.0 - rho * rho
     products, both = np.asarray(product)[..., None], np.asarray(squares)[..., None]
     gains = (2.0 * rho * products - rho * rho * both) / (2.0 * rest)
-    return np.asarray(gains - 0.5 * pairs * np.log(rest))
+    return np.asarray(gains - 0.5 * np.asarray(pairs)[..., None] * np.log(rest))
 
 
 def common_shares(k: int) -> Vector:

@@ -3,7 +3,6 @@
 A product of ratios over pairs has expectation 1 only where the pairs have nothing in common.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +15,11 @@ WAYS = 2
 
 
 class Paired(NamedTuple):
-    """Sums over pairs of numbers: of both squares and of the product; and how many there are."""
+    """Sums (...) over pairs of numbers: of both squares and of the product; and how many."""
 
-    squares: float
-    product: float
-    pairs: int
+    squares: Vector
+    product: Vector
+    pairs: Vector
 
 
 class LaggedPairs:
@@ -33,46 +32,41 @@ class LaggedPairs:
         self._most, self._seen = most, 0
         self._last: Matrix | None = None
 
-    def of(self, rows: Matrix) -> Iterator[tuple[int, int, Paired]]:
-        """Lag, way, and sums over the pairs of which these rows (n, k) are the later ones."""
+    def of(self, rows: Matrix) -> Paired:
+        """Sums (lags, ways) over the pairs of which these rows (n, k) are the later ones."""
         before = 0 if self._last is None else len(self._last)
         known = rows if self._last is None else np.vstack([self._last, rows])
-        place = np.arange(self._seen - before, self._seen + len(rows))
+        oldest = self._seen - before
         squares = _products(known, known)
+        sums = np.zeros((3, self._most, WAYS))
         for lag in range(1, self._most + 1):
-            later = np.arange(max(before, lag), len(known))
-            if later.size:
-                product = _products(known[later[0] - lag : -lag], known[later[0] :])
-                both = squares[later] + squares[later - lag]
-                odd = (place[later - lag] // lag) % WAYS
-                for way in range(WAYS):
-                    yield lag, way, _summed(both, product, odd == way, rows.shape[1])
+            start = max(before, lag)
+            if start >= len(known):
+                break
+            product = _products(known[start - lag : -lag], known[start:])
+            both = squares[start:] + squares[start - lag : -lag]
+            odd = np.arange(oldest + start - lag, oldest + len(known) - lag) // lag % WAYS
+            for place, each in enumerate((both, product, np.full(odd.size, rows.shape[1]))):
+                second = float(each @ odd)
+                sums[place, lag - 1] = float(each.sum()) - second, second
         self._seen += len(rows)
         self._last = known[max(0, len(known) - self._most) :].copy()
+        return Paired(*sums)
 
 
-def halves(rows: Matrix, calls: NDArray[np.int64]) -> Paired:
+def halves(rows: Matrix, sizes: NDArray[np.int64]) -> Paired:
     """Sums over pairs of rows (n, k) of one call each, half of its size apart.
 
-    calls (n,): the size of each row's call. Of an odd size, the first half is the longer one.
+    sizes: of the calls. Of an odd size, the first half is the longer one.
     """
-    half = (calls + 1) // 2
-    place, begin = np.arange(calls.size), 0
-    starts = []
-    while begin < calls.size:
-        starts.append(begin)
-        begin += int(calls[begin])
-    within = place - np.repeat(starts, calls[starts])
-    first = place[within + half < calls]
+    half = np.repeat((sizes + 1) // 2, sizes)
+    ends = np.repeat(np.cumsum(sizes), sizes)
+    first = np.flatnonzero(np.arange(half.size) + half < ends)
+    # of a call's pairs, each begins in its first half
     one, other = rows[first], rows[first + half[first]]
-    both = _products(one, one) + _products(other, other)
-    product = _products(one, other)
-    return _summed(both, product, np.ones(first.size, dtype=bool), rows.shape[1])
+    both, product = np.square(one) + np.square(other), one * other
+    return Paired(np.array(both.sum()), np.array(product.sum()), np.array(one.size))
 
 
 def _products(one: Matrix, other: Matrix) -> Vector:
     return np.asarray(np.einsum("ij,ij->i", one, other))
-
-
-def _summed(both: Vector, product: Vector, some: NDArray[np.bool_], width: int) -> Paired:
-    return Paired(float(both[some].sum()), float(product[some].sum()), width * int(some.sum()))

@@ -47,8 +47,13 @@ class LateCopies:
     @property
     def log_e_value(self) -> float:
         """Expectation at most 1 where each draw is fresh."""
+        return log_mixture_of(self.log_ratios, self.log_weights)
+
+    @property
+    def log_weights(self) -> Vector:
+        """Of all wagers."""
         wagers = len(STARTS) * SHARES.size
-        return log_mixture_of(self.log_ratios, np.full(wagers, -math.log(wagers)))
+        return np.full(wagers, -math.log(wagers))
 
 
 class LearnedCopies(LateCopies):
@@ -96,9 +101,7 @@ class LearnedCopies(LateCopies):
         return np.append(super().log_ratios, self.learned)
 
     @property
-    def log_e_value(self) -> float:
-        """Expectation at most 1 where each draw is fresh."""
-        ratios = self.log_ratios
-        weights = np.full(ratios.size, -math.log(2.0 * (ratios.size - 1)))
-        weights[-1] = -math.log(2.0)
-        return log_mixture_of(ratios, weights)
+    def log_weights(self) -> Vector:
+        """Of all wagers."""
+        each = np.full(len(STARTS) * SHARES.size, -math.log(2.0 * len(STARTS) * SHARES.size))
+        return np.append(each, -math.log(2.0))

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
 from .late_copies import LearnedCopies
+from .predictability import Predictability
 
 _MOST = 1 << 16  # releases remembered
 _WIDEST = 64  # numbers of a release that are compared
 _SEED = 7
+_LEAST = 6.0  # nats of a release's noise: what tells less is repeated by most releases
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,11 @@ class RepeatedReleases:
         self._ways = 4 * width if forms else 1
         self.applies = bool(noise.grid) or noise.family.whole
         """Whether noise comes in steps, so that what repeats is alike to the last digit."""
+        self.applies &= min(width, _WIDEST) * Predictability.of(noise).entropy >= _LEAST
         if forms:
-            self.applies &= 1 < width <= _WIDEST
+            self.applies &= 1 < width <= _WIDEST // 2
+        if not self.applies:
+            return
         self._counts: dict[bytes, int] = {}
         self._seen = 0
         turned = (np.arange(width)[:, None] + np.arange(width)) % width
@@ -82,7 +87,7 @@ class RepeatedReleases:
         total = self._seen + np.arange(came.size, dtype=np.float64)
         place = np.flatnonzero(came)
         share = np.log(came[place]) - np.log(total[place] * self._ways)
-        chance = steps.log_chance(self._noise, place) - share
+        chance = steps.log_chance(self._noise, place) - share if place.size else share
         told = np.isfinite(chance)
         matched = np.zeros(came.size, dtype=bool)
         matched[place[told]] = True
