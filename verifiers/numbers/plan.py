@@ -13,6 +13,8 @@ from .claim import NumbersClaim
 from .mechanism import RECORDS
 
 _RECORDS = 24  # in a typical input of records
+_PRINTED, _PRINTED_COUNTS = 1_000, 60
+"""Numbers that numpy prints, and counts that pandas does: of more, those in the middle are dots."""
 _NUMBERS = 1 << 21
 """Numbers in a call's reply at most, and in a typical input: as JSON, 54 MB."""
 
@@ -21,6 +23,8 @@ CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 
 NO_RECORDS = "no records"
 """The input that a deployment may fail at: much code for records takes the first one."""
+
+_MIDDLE = "typical but for one in the middle"
 
 _LONGER, _NUMBERS_OF_LONGER = 100, 100_000
 """The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
@@ -95,7 +99,7 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
     typical[opening.random(cells) < 0.2] = 0
     many = np.zeros(cells, dtype=np.int64)
     many[0] = 10**6
-    return [
+    made = [
         ("typical", typical),
         ("moved by 17", typical + 17),
         ("reversed", typical[::-1].copy()),
@@ -106,6 +110,11 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
         ("one large count", many),
         ("odd and even", np.arange(cells) % 7 + 1),
     ]
+    if cells > _PRINTED_COUNTS:  # a seed made of what is printed is that of the typical ones
+        middle = typical.copy()
+        middle[cells // 2] += 1
+        made.append((_MIDDLE, middle))
+    return made
 
 
 def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
@@ -123,6 +132,10 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str
         ("at the bounds", edge),
         ("many", _records(claim, rng, at_once(width, RECORDS))),
     ]
+    if typical.size > _PRINTED:  # as of counts
+        middle = typical.copy()
+        middle[few // 2] = typical[0]
+        made.append((_MIDDLE, middle))
     return [(role, as_values(claim, records)) for role, records in made]
 
 
