@@ -101,6 +101,15 @@ class Draws:
         return np.repeat(np.array(rows), self._sizes, axis=0)
 
     @cached_property
+    def whole(self) -> tuple[Matrix, Matrix]:
+        """What was released (n, d), and the exact numbers behind it: all, not those looked at."""
+        if self.coordinates.size == self.batches[0].asked.exact.size:
+            return self.released, self.exact
+        exact = np.array([batch.asked.exact for batch in self.batches])
+        released = np.concatenate([batch.releases for batch in self.batches])
+        return released, np.repeat(exact, self._sizes, axis=0)
+
+    @cached_property
     def digits(self) -> int:
         """Of the significands of the floats that carry these releases."""
         return digits_of(self.released)

@@ -10,6 +10,7 @@ from .asked import Asked, Batch, Draws, asked_for
 from .checks.base import NumberCheck, refuted
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
+from .long_call import LongCall
 from .pace import FEW, FEW_OF_KEYS, paced
 from .plan import NumbersPlan
 from .recorder import NumbersRecorder
@@ -49,6 +50,7 @@ class Gathering:
             return
         pending: list[Batch] = []
         calls = paced(self.plan, self.request.seed, self.contract.queries)
+        long_call = LongCall(self.claim, self.plan, self.standing)
         for asked, wanted, look in calls:
             size = min(wanted, self.standing.left)
             if size < 1:
@@ -62,6 +64,8 @@ class Gathering:
                 continue
             self.show(pending)
             pending = []
+            if long_call.is_due(self._left()) and not self.stops():
+                self.show(long_call.ask(self.plan))
             if self._done():
                 return
 

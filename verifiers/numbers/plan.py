@@ -21,10 +21,16 @@ _NUMBERS = 1 << 21
 CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 """Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
 
+_TOTAL = 10**7
+"""Of counts in the millions, at least; each is below 2^24, so that single floats hold it."""
+
 NO_RECORDS = "no records"
 """The input that a deployment may fail at: much code for records takes the first one."""
 
 _MIDDLE = "typical but for one in the middle"
+
+LONG_CALL = 1_100
+"""Releases of one call of a run: services may answer more than 1,000 in another way."""
 
 _LONGER, _NUMBERS_OF_LONGER = 100, 100_000
 """The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
@@ -36,13 +42,14 @@ class NumbersPlan:
 
     largest_call: releases that a call asks for at first, fewer where a release has many numbers;
     share: of what the checks ask for themselves, less than 1 where a run was planned for few
-    queries.
+    queries; long_call: releases of the one call that is longer than all others, 0 for none.
     """
 
     inputs: tuple[Asked, ...]
     coordinates: np.ndarray[Any, np.dtype[np.int64]]
     largest_call: int = CALLS[-1]
     share: float = 1.0
+    long_call: int = 0
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """Inputs and sizes of calls without end, each size with each input."""
@@ -75,7 +82,9 @@ def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
     coordinates = np.arange(width)
     if width > MOST_COORDINATES:
         coordinates = np.sort(rng.choice(width, MOST_COORDINATES, replace=False))
-    return NumbersPlan(inputs, coordinates, at_once(width, CALLS[-1]))
+    allowed = min(at_once(width, LONG_CALL), claim.gate.largest_call or LONG_CALL)
+    long_call = LONG_CALL if allowed == LONG_CALL else 0
+    return NumbersPlan(inputs, coordinates, at_once(width, CALLS[-1]), long_call=long_call)
 
 
 def _of_the_opening() -> np.random.Generator:
@@ -93,22 +102,28 @@ def _named(claim: NumbersClaim, values: Any, role: str) -> str:
 
 
 def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
-    """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size."""
+    """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size.
+
+    More inputs would cost every one of them its draws: sizes share an input where cells allow it.
+    """
     opening = _of_the_opening()
     typical = opening.integers(5, 60, cells)
     typical[opening.random(cells) < 0.2] = 0
+    tens = rng.integers(10_000, 100_000, cells)
+    thousands = np.where(np.arange(cells) % 2, tens, rng.integers(1_000, 10_000, cells))
+    least = max(10**6, -(-_TOTAL // cells))
     many = np.zeros(cells, dtype=np.int64)
-    many[0] = 10**6
+    many[0] = 1_234_567
     made = [
         ("typical", typical),
         ("moved by 17", typical + 17),
-        ("reversed", typical[::-1].copy()),
+        ("reversed", typical[::-1].copy()) if cells > 1 else ("tens of thousands", tens),
         ("empty", np.zeros(cells, dtype=np.int64)),
-        ("few", rng.integers(0, 3, cells)),
+        ("few", (np.arange(cells) + 1) % 8),
         ("hundreds", rng.integers(100, 1_000, cells)),
-        ("thousands", rng.integers(1_000, 10_000, cells)),
+        ("thousands", thousands),
+        ("millions", rng.integers(least, least + least // 2, cells)),
         ("one large count", many),
-        ("odd and even", np.arange(cells) % 7 + 1),
     ]
     if cells > _PRINTED_COUNTS:  # a seed made of what is printed is that of the typical ones
         middle = typical.copy()

@@ -12,6 +12,7 @@ from .checks.gradient_leakage import GradientLeakage
 from .checks.histogram_leakage import HistogramLeakage
 from .checks.independence import Independence
 from .checks.invariance import PermutationEquivariance, ShiftInvariance
+from .checks.joint import Joint
 from .checks.keys_together import KeysFreshNoise, KeysIndependence
 from .checks.location import Location
 from .checks.noise_law import NoiseLaw
@@ -32,6 +33,7 @@ OBSERVING: tuple[type[ObservingCheck], ...] = (
     Location,
     ShiftInvariance,
     PermutationEquivariance,
+    Joint,
     Independence,
     FreshNoise,
 )

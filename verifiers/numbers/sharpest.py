@@ -75,7 +75,9 @@ def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan
     keys = claim.mechanism.takes == "keys"
     made = make_keys_plan(claim, seed) if keys else make_numbers_plan(claim, seed)
     largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
-    return replace(made, share=share, largest_call=largest)
+    return replace(
+        made, share=share, largest_call=largest, long_call=made.long_call if share == 1.0 else 0
+    )
 
 
 def pass_of(
@@ -90,6 +92,8 @@ def pass_of(
     together = math.ceil(more * max([looked_at[check.id] for check in seen], default=0))
     asked = [make(claim, plan, seed) for make in asking(claim) if kept.keeps(make.id)]
     looked_at |= {check.id: check.asks for check in asked}
+    if seen and together < 2 * plan.long_call:  # of a longer run the call is a part
+        together += plan.long_call
     queries = max(together, _opening(claim, plan)) + sum(check.asks for check in asked)
     if any(isinstance(check, FreshNoise | KeysFreshNoise) for check in seen):
         queries += releases_of_lives(claim, plan)

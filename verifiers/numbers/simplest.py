@@ -68,8 +68,10 @@ def simple_inputs(claim: NumbersClaim) -> list[Any]:
         one = np.zeros(width, dtype=np.int64)
         one[0] = 1
         ones = np.ones(width, dtype=np.int64)
-        made = [0 * one, one, ones, 10 * one, 10 * ones, 1_000 * one]
-        return [made[k] for k in ((0, 1, 2, 3, 4, 5) if width > 1 else (0, 1, 3, 5))]
+        some = [one, ones] if width > 1 else [one]
+        made = [times * counts for times in (1, 10) for counts in some]
+        made += [1_000 * one, *(12_345 * counts for counts in some), 10_000_001 * one]
+        return [0 * one, *made]
     least, most = 0.0, 1.0
     if mechanism.lower is not None and mechanism.upper is not None:
         least, most = min(max(0.0, mechanism.lower), mechanism.upper), mechanism.upper

@@ -23,6 +23,7 @@ from ..evidence.copula import (
     summed_gains,
 )
 from ..evidence.lagged import WAYS, LaggedPairs, halves
+from ..evidence.shared_columns import SharedColumns
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -40,6 +41,9 @@ _HALVES = "a release and the one half its call before"
 _SHARED = "numbers of a release share noise: one draw, or one key of a generator, serves several"
 _CANCELS = "noise is taken from some numbers of a release as it is given to others"
 _LATER = "the noise of a release is made of that of earlier ones"
+
+_OF_COLUMNS = 0.25
+"""Weight of the wager that two numbers of a release have equal, or opposite, noise."""
 
 
 class Independence(Weighed):
@@ -70,6 +74,10 @@ class Independence(Weighed):
             shares = [0.5 * share for share in (np.concatenate(shares[:-1]), shares[-1])]
         self._value: float | None = None  # of the evidence as it stands: each look asks thrice
         self._log_shares = np.log(np.concatenate(shares))
+        wide = claim.mechanism.width
+        self._columns = [
+            SharedColumns(self.noise, wide, folded=folded) for folded in (False, True) if wide > 1
+        ]
 
     def observe(self, draws: Draws) -> None:
         """See `NumberCheck.observe`."""
@@ -82,6 +90,8 @@ class Independence(Weighed):
         self.kinds[_HALVES].observe(summed_gains(*halves(z, sizes)))
         if u.shape[1] > 1:
             self._look_beside(z, folded(u))
+        for columns in self._columns:
+            columns.observe(*draws.whole, draws.digits)
         self.draws += u.size
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:
@@ -104,10 +114,14 @@ class Independence(Weighed):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: half of the wager is on kinds, half on single pairs."""
+        """See `NumberCheck.log_e_value`: a share on columns, half of the rest on single pairs."""
         if self._value is None:
             gains = [evidence.gains.ravel() for evidence in (*self.kinds.values(), self.pairs)]
             self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
+            if self._columns:
+                columns = np.logaddexp.reduce([e.log_e_value for e in self._columns])
+                columns += math.log(_OF_COLUMNS / len(self._columns))
+                self._value = float(np.logaddexp(self._value + math.log1p(-_OF_COLUMNS), columns))
         return self._value
 
     def shortfall(self) -> int:
@@ -116,6 +130,12 @@ class Independence(Weighed):
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
+        alike = max(self._columns, key=lambda columns: columns.log_e_value, default=None)
+        others = [
+            found.gains.max() for found in (*self.kinds.values(), self.pairs) if found.gains.size
+        ]
+        if alike is not None and alike.log_e_value >= max(others):
+            return _of_two(alike)
         handicap = {name: math.log(found.gains.size) for name, found in self.kinds.items()}
         kind = max(self.kinds, key=lambda name: self.kinds[name].gains.max() - handicap[name])
         found, where = self.kinds[kind], kind
@@ -141,6 +161,16 @@ class Independence(Weighed):
             f"{self.draws:,} draws depend neither on their neighbours nor on releases before; "
             f"a correlation of {seen:.2g} over all of them would have been seen"
         )
+
+
+def _of_two(columns: SharedColumns) -> Finding:
+    """Of two numbers that have the same noise."""
+    (one, other), times = columns.found.most_common(1)[0]
+    message = (
+        f"noise is not independent: numbers {one} and {other} of a release share it in {times:,} "
+        f"of {columns.blocks:,} blocks of {columns.block} releases"
+    )
+    return Finding(message, _SHARED, cause=_SHARED, log_odds=float(columns.gains.max()))
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:

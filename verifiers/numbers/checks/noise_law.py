@@ -16,6 +16,8 @@ from .base import Weighed
 SINGLE = "calls of one release"
 """The group of draws that were asked for one by one."""
 
+_LONG = "calls of more than 1,000 releases"
+
 _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
 _MEASURED = {"scale": "noise-scale", "offset": "location"}
@@ -47,7 +49,7 @@ class NoiseLaw(Weighed):
         some = plan.coordinates.size
         places = np.unique(np.linspace(0, some - 1, min(some, _COORDINATES)).astype(int))
         self._alone = [] if some == 1 else [int(place) for place in places]
-        groups = len(self._alone) + len(plan.inputs) + 4
+        groups = len(self._alone) + len(plan.inputs) + 5
         divisor = claim.mechanism.divide_by
         self.evidence = NoiseLawEvidence(self.noise, groups, divisor)
         self._by_records: list[TrueDivisor] = []
@@ -85,7 +87,7 @@ class NoiseLaw(Weighed):
             name = f"coordinate {self.plan.coordinates[k]}"
             found[name] = np.broadcast_to(np.arange(shape[1]) == k, shape)
         of_releases = {f"the input {role}": draws.of_role(role) for role in draws.roles}
-        of_releases[SINGLE] = draws.calls == 1
+        of_releases |= {SINGLE: draws.calls == 1, _LONG: draws.calls > 1_000}
         for name, chosen in of_releases.items():
             found[name] = np.broadcast_to(chosen[:, None], shape)
         return found

@@ -18,16 +18,16 @@ SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 
 
 class CopyEvidence:
-    """A mixture over shares of copies, of draws beside the ones that they would copy."""
+    """A mixture over shares (k,) of copies, of draws beside the ones that they would copy."""
 
-    def __init__(self) -> None:
-        self.log_ratios = np.zeros(SHARES.size)
+    def __init__(self, shares: Vector = SHARES) -> None:
+        self._shares, self.log_ratios = shares, np.zeros(shares.size)
         self.matches = self.draws = 0
 
     def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
         """Adds draws: whether each (n,) matches, and how likely (log) each that does (m,) was."""
-        missed = np.log1p(-SHARES)
-        gains = np.logaddexp(missed[:, None], np.log(SHARES)[:, None] - log_chance)
+        missed = np.log1p(-self._shares)
+        gains = np.logaddexp(missed[:, None], np.log(self._shares)[:, None] - log_chance)
         self.log_ratios += gains.sum(1) + (matched.size - log_chance.size) * missed
         self.matches += log_chance.size
         self.draws += matched.size
@@ -40,7 +40,7 @@ class CopyEvidence:
     @property
     def log_weights(self) -> Vector:
         """Of all wagers."""
-        return np.full(SHARES.size, -math.log(SHARES.size))
+        return np.full(self.log_ratios.size, -math.log(self.log_ratios.size))
 
 
 def matches(

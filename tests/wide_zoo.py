@@ -1,0 +1,161 @@
+"""Aggregators of wide releases, of large values and in long calls, broken and correct.
+
+Each shows in one cell, one pair, one release in many, or for inputs that are seldom asked;
+`numeric_zoo` has them on its shelves.
+"""
+
+from typing import Any
+
+import numpy as np
+from numeric_zoo import (
+    COUNT,
+    EXACT_HISTOGRAM,
+    HISTOGRAM,
+    SUM,
+    WHOLE,
+    Aggregate,
+    Make,
+    broken,
+    correct,
+    noisy,
+    scaled,
+)
+
+from dpassay.reference.numbers import Aggregation
+
+WIDE = WHOLE.replace("cells = 10", "cells = 1000")
+WIDE_LAPLACE = HISTOGRAM.replace("cells = 10", "cells = 1000")
+WIDE_ROUNDED = WIDE_LAPLACE.replace("laplace:2", "laplace:2;round")
+WIDE_CLAMPED = WIDE.replace("discrete-laplace:2", "discrete-laplace:2;min=0;max=50")
+THREE = WHOLE.replace("cells = 10", "cells = 3")
+SMALL = WHOLE.replace("discrete-laplace:2", "discrete-laplace:0.1")
+WIDE_SMALL = SMALL.replace("cells = 10", "cells = 1000")
+CLAMPED = WHOLE.replace("discrete-laplace:2", "discrete-laplace:2;min=0;max=50")
+EXACT_SUM = SUM + '\nfloating_point = "exact"'
+WITH_BIAS = (
+    'name = "noisy-gradient"\nnoise = "gaussian:1.1"\nadjacency = "add-remove"\n'
+    "shapes = [[1000, 5], [1]]\nclip_norm = 1.0\ndivide_by = 32"
+)
+
+
+@correct(WIDE, WIDE_LAPLACE, WIDE_ROUNDED, WIDE_CLAMPED, WIDE_SMALL, THREE, SMALL, CLAMPED)
+def wide_and_small(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return lambda values, size: noisy(of, rng, values, size)
+
+
+def bare_where(told: Any) -> Make:
+    """No noise for the inputs and sizes of which `told(values, size)` says so."""
+
+    def make(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+        def aggregate(values: Any, size: int) -> Any:
+            if told(np.asarray(values), size):
+                return np.tile(of.exact(values), (size, 1))
+            return noisy(of, rng, values, size)
+
+        return aggregate
+
+    return make
+
+
+@broken(WIDE, "joint", source="a label left out of the loop that adds noise")
+def one_bare_cell_of_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        found = noisy(of, rng, values, size)
+        found[:, 615] = values[615]
+        return found
+
+    return aggregate
+
+
+@broken(WITH_BIAS, "joint", "noise-law", source="weights get noise, the bias does not")
+def a_bias_without_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        found = noisy(of, rng, values, size)
+        found[:, -1] = of.exact(values)[-1]
+        return found
+
+    return aggregate
+
+
+def _sharing(of: Aggregation, rng: np.random.Generator, sign: float) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        exact = of.exact(values)
+        found = noisy(of, rng, values, size)
+        found[:, 871] = exact[871] + sign * (found[:, 123] - exact[123])
+        return found
+
+    return aggregate
+
+
+@broken(WIDE, "independence")
+def two_cells_of_a_thousand_share_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return _sharing(of, rng, 1.0)
+
+
+@broken(WIDE_LAPLACE, "independence")
+def two_cells_have_opposite_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return _sharing(of, rng, -1.0)
+
+
+@broken(WHOLE, "joint", source="a cache that keeps exact results, now and then")
+def one_release_in_200_wholly_bare(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        bare = rng.random((size, 1)) < 1 / 200
+        return np.where(bare, of.exact(values), noisy(of, rng, values, size))
+
+    return aggregate
+
+
+@broken(WHOLE, "noise-law", "location", source="counts printed with four digits")
+def counts_of_four_digits(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        return noisy(of, rng, np.array([int(float(f"{v:.4g}")) for v in values]), size)
+
+    return aggregate
+
+
+@broken(WHOLE, "noise-law", source="noise left out where every count is large")
+def no_noise_where_all_are_large(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return bare_where(lambda counts, size: counts.min() >= 10_000)(of, rng)
+
+
+@broken(COUNT, "noise-law", source="noise that a total of ten million is said not to need")
+def no_noise_from_ten_million_on(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return bare_where(lambda counts, size: counts.sum() >= 10**7)(of, rng)
+
+
+@broken(WHOLE, "noise-law", source="another path for large calls")
+def half_the_noise_in_calls_above_a_thousand(
+    of: Aggregation, rng: np.random.Generator
+) -> Aggregate:
+    halved = scaled(0.5)(of, rng)
+
+    def aggregate(values: Any, size: int) -> Any:
+        return np.rint(halved(values, size)) if size > 1_000 else noisy(of, rng, values, size)
+
+    return aggregate
+
+
+@broken(WIDE, "noise-law", source="the same, of wide releases")
+def no_noise_in_wide_calls_above_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return bare_where(lambda counts, size: size > 1_000)(of, rng)
+
+
+@broken(EXACT_SUM, "floating-point", source="noise on a grid added to a sum that lies off it")
+def exact_noise_on_a_sum_off_its_grid(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        noise = of.noise.family.sample(rng, (size, of.dimensions))
+        return of.exact(values) + np.rint(noise * 2.0**30) * 2.0**-30
+
+    return aggregate
+
+
+@correct(EXACT_SUM, EXACT_HISTOGRAM)
+def sums_rounded_to_the_grid_of_the_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    """To multiples of 2^-30 both: what the exact sum is below that shows nowhere."""
+
+    def aggregate(values: Any, size: int) -> Any:
+        noise = of.noise.family.sample(rng, (size, of.dimensions))
+        return (np.rint(of.exact(values) * 2.0**30) + np.rint(noise * 2.0**30)) * 2.0**-30
+
+    return aggregate

@@ -1,0 +1,126 @@
+"""Wagers that two numbers of a release share their noise, whichever two they are.
+
+The noise of a number in several releases is its column; equal columns lie side by side once sorted.
+The claim says how many pairs of a block of releases are equal by chance, at most, in expectation.
+How many are, over that, has expectation at most 1, and so has its mixture with 1.
+"""
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.arrays import Matrix
+from ....reference.numbers import NumberNoise
+from ....reference.numbers.noise import ulp
+from ...evidence.mixture import log_mixture_of
+from .bins import StepBins, bins_of
+
+SHARES = np.array([0.9, 0.3, 0.05])
+"""Of blocks in which a pair shares its noise."""
+
+_NATS = 7.0  # by which a block with an equal pair pays at least
+_LONGEST = 200  # releases in a block; where noise is alike by chance more often, nothing shows
+_CELL = 2.0**-8  # of the scale: continuous noise within one is alike
+_FINE = 1.0 / 16.0  # of a cell, that floats may lose
+_REACH = 64.0  # scales that a release may lie off the exact number
+
+
+class SharedColumns:
+    """Of all pairs of `width` numbers, in blocks of releases; folded: of noise without its sign."""
+
+    def __init__(self, noise: NumberNoise, width: int, *, folded: bool) -> None:
+        self._noise, self._folded, self._width = noise, folded, width
+        self._cell = noise.grid or float(noise.family.whole) or _CELL * noise.family.scale
+        self._cell = max(self._cell, _CELL * noise.family.scale * (not noise.family.whole))
+        alike = log_chance_alike(noise, self._cell, folded=folded)
+        pairs = math.log(width * (width - 1) / 2.0)
+        most = math.ceil((pairs + _NATS) / -alike) if alike < 0 else _LONGEST + 1
+        self.block = most if most <= _LONGEST else 0
+        """Releases in a block; 0 where nothing would show."""
+        self._log_expected = pairs + self.block * alike
+        rng = np.random.default_rng(width)
+        self._factors = rng.integers(0, 2**64, self.block, dtype=np.uint64)
+        self._apart = rng.integers(0, 2**64, width, dtype=np.uint64)
+        self._waiting = np.zeros((0, width), dtype=np.uint64)
+        self._unfit = np.zeros((0, width), dtype=bool)
+        self.gains = np.zeros(SHARES.size)
+        self.found: Counter[tuple[int, int]] = Counter()
+        """Pairs that were equal, the first of each block, by how often."""
+        self.blocks = 0
+
+    def observe(self, released: Matrix, exact: Matrix, digits: int = 53) -> None:
+        """Adds releases (n, width) and the exact numbers behind them; digits: of their floats."""
+        if not self.block:
+            return
+        keys, unfit = self._keys(released, exact, digits)
+        self._waiting = np.vstack([self._waiting, keys])
+        self._unfit = np.vstack([self._unfit, unfit])
+        blocks = len(self._waiting) // self.block
+        if not blocks:
+            return
+        shape, whole = (blocks, self.block, self._width), blocks * self.block
+        mixed = self._factors[:, None] * self._waiting[:whole].reshape(shape)
+        columns = np.add.reduce(mixed, axis=1, dtype=np.uint64)
+        bad = self._unfit[:whole].reshape(shape).any(1)
+        columns = np.where(bad, self._apart, columns)
+        self._waiting, self._unfit = self._waiting[whole:].copy(), self._unfit[whole:].copy()
+        self._count(columns)
+
+    def _keys(
+        self, released: Matrix, exact: Matrix, digits: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Cells (n, width) in which noise lies, and which of them say nothing of it."""
+        noise = self._noise
+        lost = ulp(np.abs(exact) + _REACH * noise.family.scale, digits)
+        off = (released - exact) / self._cell
+        off = np.rint(off) if noise.family.whole or noise.grid == self._cell else np.floor(off)
+        unfit = (lost > _FINE * self._cell) | ~(np.abs(off) < 2.0**52)
+        unfit |= (released <= noise.low) | (released >= noise.high)
+        off = np.where(unfit, 0.0, off)
+        if self._folded:
+            off = np.where(off < 0, -off - self._open, off)
+        return off.astype(np.int64).astype(np.uint64), unfit
+
+    @property
+    def _open(self) -> float:
+        """1 where cells lie beside 0, so that the first below is that of the first above."""
+        return 0.0 if self._noise.family.whole or self._noise.grid == self._cell else 1.0
+
+    def _count(self, columns: NDArray[np.uint64]) -> None:
+        """Adds blocks of columns (n, width), of which equal ones are equal numbers."""
+        ordered = np.sort(columns, axis=1)
+        equal = (ordered[:, 1:] == ordered[:, :-1]).sum(1)  # no more than there are pairs
+        gained = np.log1p(-SHARES)[:, None]
+        some = np.log(equal[equal > 0]) - self._log_expected
+        self.gains += (np.logaddexp(gained, np.log(SHARES)[:, None] + some) - gained).sum(1)
+        self.gains += len(columns) * gained[:, 0]
+        self.blocks += len(columns)
+        for block in np.flatnonzero(equal):
+            order = np.argsort(columns[block], kind="stable")
+            alike = np.flatnonzero(np.diff(columns[block][order]) == 0)[0]
+            self.found[int(order[alike]), int(order[alike + 1])] += 1
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 under the claim."""
+        return log_mixture_of(self.gains, np.full(SHARES.size, -math.log(SHARES.size)))
+
+
+def log_chance_alike(noise: NumberNoise, cell: float, *, folded: bool) -> float:
+    """The most that the claim gives (log) to noise of two numbers in one cell.
+
+    Of whole noise the sum of squares of its law; else the mass of the likeliest window, which is a
+    little wider than a cell, for what floats lose.
+    """
+    bins = bins_of(replace(noise, low=-math.inf, high=math.inf))
+    if noise.family.whole and isinstance(bins, StepBins):
+        masses = np.exp(bins.log_claimed)
+        if folded:
+            middle = masses.size // 2
+            masses = np.append(masses[middle + 1 :] + masses[:middle][::-1], masses[middle])
+        return math.log(float(np.square(masses).sum()))
+    half = 0.5 * cell * (1.0 + 2.0 * _FINE) * (2.0 if folded else 1.0)
+    return float(noise.family.log_mass(np.array(0.0), np.array(half)))
