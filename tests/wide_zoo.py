@@ -32,6 +32,7 @@ SMALL = WHOLE.replace("discrete-laplace:2", "discrete-laplace:0.1")
 WIDE_SMALL = SMALL.replace("cells = 10", "cells = 1000")
 CLAMPED = WHOLE.replace("discrete-laplace:2", "discrete-laplace:2;min=0;max=50")
 EXACT_SUM = SUM + '\nfloating_point = "exact"'
+GRID_SUM = EXACT_SUM.replace("laplace:2", "laplace:2;grid=2^-30")
 WITH_BIAS = (
     'name = "noisy-gradient"\nnoise = "gaussian:1.1"\nadjacency = "add-remove"\n'
     "shapes = [[1000, 5], [1]]\nclip_norm = 1.0\ndivide_by = 32"
@@ -136,9 +137,14 @@ def half_the_noise_in_calls_above_a_thousand(
     return aggregate
 
 
-@broken(WIDE, "noise-law", source="the same, of wide releases")
-def no_noise_in_wide_calls_above_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    return bare_where(lambda counts, size: size > 1_000)(of, rng)
+@broken(SUM, "joint", "noise-law", source="the same, of sums")
+def no_noise_in_calls_above_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def aggregate(values: Any, size: int) -> Any:
+        if size > 1_000:
+            return np.tile(of.exact(values), (size, 1))
+        return noisy(of, rng, values, size)
+
+    return aggregate
 
 
 @broken(EXACT_SUM, "floating-point", source="noise on a grid added to a sum that lies off it")
@@ -148,6 +154,11 @@ def exact_noise_on_a_sum_off_its_grid(of: Aggregation, rng: np.random.Generator)
         return of.exact(values) + np.rint(noise * 2.0**30) * 2.0**-30
 
     return aggregate
+
+
+@broken(GRID_SUM, "noise-law", source="the same, where the claim names the grid")
+def a_sum_off_the_claimed_grid(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    return exact_noise_on_a_sum_off_its_grid(of, rng)
 
 
 @correct(EXACT_SUM, EXACT_HISTOGRAM)

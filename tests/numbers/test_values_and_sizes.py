@@ -77,9 +77,7 @@ def test_it_is_left_out_where_a_claim_leaves_no_room(limit: str) -> None:
     assert max(sizes) <= 500
 
 
-def test_of_wide_releases_the_begin_and_the_end_are_looked_at() -> None:
-    """A thousand cells in 1,100 releases are more draws than all other calls have together."""
-    report, sizes = run(HISTOGRAM.replace("10", "1000"))
-    assert 1_100 in sizes
-    looked_at = next(check.queries for check in report.checks if check.id == "joint")
-    assert looked_at == 1_000 * (sum(sizes) - 1_100 + 150)
+def test_of_wide_releases_it_would_cost_too_much() -> None:
+    """A pass of 21 cells takes few releases: 1,100 more would be a price that the pages name."""
+    _, sizes = run(HISTOGRAM.replace("10", "21"))
+    assert max(sizes) <= 300

@@ -1,17 +1,10 @@
 """The one call of a run for more than 1,000 releases, which a service may answer in another way."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from ..targets import Refused
 from .asked import Batch
 from .claim import NumbersClaim
 from .plan import NumbersPlan
 from .standing import NumbersStanding
-
-_SHOWN, _BEGIN, _END = 100_000, 50, 100
-"""All its releases are looked at, or the first and the last, where there are more numbers in it."""
 
 _PATIENCE = 0.3
 """Of the time that a call may take: no call is asked for that would need more."""
@@ -35,7 +28,7 @@ class LongCall:
         return left == 0 or (left <= size <= standing.queries)
 
     def ask(self, plan: NumbersPlan) -> list[Batch]:
-        """What is looked at of its releases; nothing where it is refused. Raises as targets do."""
+        """Its releases; nothing where it is refused. Raises as targets do."""
         asked, size, self._size = plan.inputs[0], self._size, 0
         release = self._claim.release
         try:
@@ -44,12 +37,4 @@ class LongCall:
             self._standing.ending.warn(f"a call for {size:,} releases is refused: {refusal}")
             return []
         self._standing.spend(size)
-        return [_shown(Batch(asked, release.shaped(reply, asked.values, size), (size,)))]
-
-
-def _shown(batch: Batch) -> Batch:
-    """A call without its middle, where it has many numbers."""
-    if batch.releases.size <= _SHOWN:
-        return batch
-    chosen = np.r_[:_BEGIN, len(batch.releases) - _END : len(batch.releases)]
-    return replace(batch, releases=batch.releases[chosen], calls=(chosen.size,))
+        return [Batch(asked, release.shaped(reply, asked.values, size), (size,))]

@@ -30,7 +30,7 @@ class Pair:
     """Two inputs, and the exact number that the looked-at coordinates have for either.
 
     said: the inputs as messages call them; coordinates (k,): of a release, looked at;
-    direction (k,): in which they move.
+    direction (k,): in which they move; off_grid: whether the exact numbers lie on no grid.
     """
 
     said: tuple[str, str]
@@ -39,6 +39,7 @@ class Pair:
     exact: tuple[float, float]
     coordinates: Coordinates
     direction: Vector
+    off_grid: bool = False
 
     @property
     def name(self) -> str:
@@ -68,6 +69,22 @@ def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     else:
         sums = [([v], [2.0 * v])] if low <= 2.0 * v <= high else [([low], [high])]
     return [_of_records(claim, here, there, coordinates) for here, there in sums]
+
+
+def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+    """A pair of exact numbers that lie on no grid of a power of two, nor as far apart as one.
+
+    None of whole numbers.
+    """
+    if claim.mechanism.takes == "counts" or claim.mechanism.of_whole_numbers:
+        return []
+    v, (low, high) = _step(claim), _bounds(claim)
+    some, more = v / 3.0, 6.0 * v / 7.0
+    if not low <= 0.0 <= high:
+        some, more = low + (high - low) / 3.0, low + 6.0 * (high - low) / 7.0
+    added = _adjacency(claim) is Adjacency.ADD_REMOVE
+    there = [some, more] if added else [more]
+    return [replace(_of_records(claim, [some], there, coordinates), off_grid=True)]
 
 
 def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:

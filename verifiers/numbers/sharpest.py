@@ -92,8 +92,6 @@ def pass_of(
     together = math.ceil(more * max([looked_at[check.id] for check in seen], default=0))
     asked = [make(claim, plan, seed) for make in asking(claim) if kept.keeps(make.id)]
     looked_at |= {check.id: check.asks for check in asked}
-    if seen and together < 2 * plan.long_call:  # of a longer run the call is a part
-        together += plan.long_call
     queries = max(together, _opening(claim, plan)) + sum(check.asks for check in asked)
     if any(isinstance(check, FreshNoise | KeysFreshNoise) for check in seen):
         queries += releases_of_lives(claim, plan)

@@ -6,19 +6,23 @@ from ....reference.arrays import Matrix
 from ...checks.base import Finding, Outcome
 from ...findings.verdict import Verdict
 from ..claim import NumbersClaim
-from ..evidence.low_bits import bit_events
+from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import TwoEvents
-from ..pairs import Pair, low_pairs
+from ..pairs import Pair, low_pairs, off_grid_pairs
 from .pair_check import OF_KEYS, PairCheck, PairEvidence, beyond, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
+_OFF_GRID = "noise on a grid is added to exact numbers that lie off it"
 
 
 class LowBits:
     """Wagers on the low bits of two exact numbers, under what the claimed noise allows."""
 
     def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
-        self.events = bit_events(pair.exact, claim.mechanism.aggregation.noise.family.scale)
+        scale = claim.mechanism.aggregation.noise.family.scale
+        self.events = bit_events(pair.exact, scale)
+        if pair.off_grid:
+            self.events = grid_events(pair.exact, scale)
         self.wagers = TwoEvents(len(self.events), levels(claim, pair))
 
     def observe(self, here: Matrix, there: Matrix) -> None:
@@ -41,7 +45,7 @@ class LowBits:
 
 
 class FloatingPoint(PairCheck):
-    """Pairs of exact numbers around which floats are spaced otherwise."""
+    """Pairs of exact numbers around which floats are spaced otherwise, or that lie on no grid."""
 
     id = "floating-point"
     draws = 5_000
@@ -60,7 +64,10 @@ class FloatingPoint(PairCheck):
 
     def made(self) -> list[Pair]:
         """See `PairCheck.made`."""
-        return low_pairs(self.claim, self.plan.coordinates)
+        pairs = low_pairs(self.claim, self.plan.coordinates)
+        if self.claim.mechanism.floating_point == "exact":
+            pairs += off_grid_pairs(self.claim, self.plan.coordinates)
+        return pairs
 
     def evidence(self, pair: Pair) -> LowBits:
         """See `PairCheck.evidence`."""
@@ -79,7 +86,8 @@ class FloatingPoint(PairCheck):
             f"{inputs[1]:g}: {beyond(level, evidence.wagers.pairs)}"
         )
         if self.claim.mechanism.floating_point == "exact":
-            return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+            cause = _OFF_GRID if pair.off_grid else _CAUSE
+            return Outcome(Verdict.FAIL, Finding(message, cause, cause=cause), self.queries)
         warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
         return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)

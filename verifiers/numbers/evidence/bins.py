@@ -245,6 +245,8 @@ class Placing:
         else:
             step = self.bins.step if self.bins is not None else 1.0
             told = np.abs(x) < self._largest(digits, 0.25 * step)  # every step has its own floats
+            if self.noise.family.whole:  # as floats hold whole sums as long as they lie 1 apart
+                told |= (np.abs(x) < self._largest(digits, 1.0)) & (x == np.rint(x))
             if self.noise.grid:  # steps are those of the release: the exact value has to lie on one
                 nearest = np.rint(x / step) * step
                 lost = np.minimum(4.0 * np.spacing(np.abs(x)), _NEAR * step)

@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....reference.arrays import Vector
+from ....reference.numbers.noise import ulp
 
 Hits = NDArray[np.bool_]
 
 _DIGITS = {53: np.float64, 24: np.float32}
+_GRIDS = ((53, 41), (24, 13))
+"""Digits of floats, and how many powers of two below the scale a grid is that they show."""
+
 _FINER = (0, 1, 2)  # powers of two below the spacing of what is summed
 
 
@@ -52,6 +56,17 @@ def bit_events(exact: tuple[float, float], scale: float) -> tuple[BitEvent, ...]
     return tuple(found)
 
 
+def grid_events(exact: tuple[float, float], scale: float) -> tuple[BitEvent, ...]:
+    """Events of a pair that lies on no grid: noise of a grid, added to it, keeps where it lies."""
+    found = []
+    for number, first in zip(exact, (True, False), strict=True):
+        for digits, finer in _GRIDS:
+            power = _exponent(scale) - finer
+            name = f"the release lies a multiple of 2^{power} off {number:.6g}"
+            found.append(BitEvent(name, partial(_beside, number, power, digits), first))
+    return tuple(found)
+
+
 def _exponent(number: float) -> int:
     return int(np.frexp(number)[1]) - 1
 
@@ -61,6 +76,13 @@ def _low(power: int, numbers: Vector) -> Hits:
     with np.errstate(over="ignore"):  # what is infinite then is a multiple of all that is small
         multiples = np.ldexp(numbers, -power - 1)
     return np.asarray(multiples != np.rint(multiples))
+
+
+def _beside(number: float, power: int, digits: int, numbers: Vector) -> Hits:
+    """Whether a release lies a multiple of 2^power off a number, but for what floats lose."""
+    steps = np.ldexp(numbers - number, -power)
+    lost = 2.0 * ulp(np.maximum(np.abs(numbers), abs(number)), digits)
+    return np.asarray(np.abs(steps - np.rint(steps)) <= np.ldexp(lost, -power))
 
 
 def _cross(move: float, digits: int, numbers: Vector) -> Hits:
