@@ -1,9 +1,10 @@
 """Aggregators that release keys, broken and correct, for the shelves of `numeric_zoo`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numeric_zoo import Aggregate, broken, correct
+from numeric_zoo import Aggregate, Make, broken, correct
 
 from dpassay.reference.numbers import ThresholdedHistogram
 
@@ -62,7 +63,7 @@ def the_largest_fifty_keys_alone(of: ThresholdedHistogram, rng: np.random.Genera
     return aggregate
 
 
-def _ordered_by(coarse: Any) -> Any:
+def _ordered_by(coarse: Callable[[Any], Any]) -> Make:
     def make(of: ThresholdedHistogram, rng: np.random.Generator) -> Aggregate:
         def aggregate(counts: Any, size: int) -> Any:
             order = np.argsort(-coarse(counts), kind="stable")

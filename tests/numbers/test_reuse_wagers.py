@@ -27,7 +27,7 @@ Wealth = Callable[[LearnedCopies, NumberNoise, Matrix, Matrix], None]
 
 def all_releases(noise: NumberNoise, exact: Vector) -> Iterator[tuple[Vector, float]]:
     """What can be released of exact numbers (n,), and with which chance."""
-    values = noise.low + (noise.grid or 1.0) * np.arange(3)
+    values = noise.low + (noise.grid or 1.0) * np.arange(3.0)
     chances = np.exp([noise.log_mass(values, np.full(3, x)) for x in exact])
     assert chances.sum(1) == pytest.approx(np.ones(exact.size))
     for which in product(range(3), repeat=exact.size):

@@ -14,9 +14,10 @@ from ...error_budget import log_threshold
 from ...findings.verdict import Verdict
 from ...targets import Refused, TargetError
 from ..asked import digits_of
-from ..claim import RECORDS, NumbersClaim
+from ..claim import NumbersClaim
 from ..evidence.moved import seen_move
 from ..evidence.moved_along import MovedAlong
+from ..mechanism import RECORDS
 from ..neighbours import Neighbour, simple_neighbours
 from ..other_sums import moved_as
 from ..plan import NumbersPlan, at_once
