@@ -27,11 +27,12 @@ def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[str, Vector]]
     box = bound is None
     if bound is None:
         bound = max(abs(mechanism.lower or 0.0), abs(mechanism.upper or 0.0))
-    ways = {
-        "each number for itself": None if box else Clipping(-bound, bound),
-        "the L1 norm": None if mechanism.clip_norm1 else Clipping(norm_bound=bound, norm=1),
-        "the L2 norm": None if mechanism.clip_norm else Clipping(norm_bound=bound, norm=2),
-    }
+    ways = {"each number for itself": None if box else Clipping(-bound, bound)}
+    if box and mechanism.lower != -bound:
+        ways["the larger bound, to both signs"] = Clipping(-bound, bound)
+    if mechanism.width > 1:
+        ways["the L1 norm"] = None if mechanism.clip_norm1 else Clipping(norm_bound=bound, norm=1)
+        ways["the L2 norm"] = None if mechanism.clip_norm else Clipping(norm_bound=bound, norm=2)
     claimed = mechanism.aggregation
     records = claimed.flat(list(values)) if isinstance(claimed, NoisyGradient) else values
     if not np.isfinite(records).all():

@@ -28,6 +28,7 @@ _WHOLE, _TURNED = "some earlier release", "some earlier release, turned"
 _RUN, _NEARBY = "a run of noise before", "a run of noise in the eight releases before"
 _AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
+_BESIDE = ("the coordinate before", "the coordinate before, with the other sign")
 _ABREAST = "a call in flight beside it"
 _WAYS = {
     EARLIER_RUN: _AT_THE_START,
@@ -177,8 +178,10 @@ class FreshNoise(Weighed):
         way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
-        odds = float(found.log_ratios.max())
-        return Finding(message, _WAYS[way], cause=_WAYS[way], log_odds=odds)
+        odds, cause = float(found.log_ratios.max()), _WAYS[way]
+        if all(self.ways[name].log_e_value >= self.log_threshold for name in _BESIDE):
+            cause = "numbers of a release share the size of their noise, and not the sign"
+        return Finding(message, cause, cause=cause, log_odds=odds)
 
     def silence(self) -> Finding:
         """See `NumberCheck.silence`."""

@@ -22,6 +22,7 @@ _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
 _MEASURED = {"scale": "noise-scale", "offset": "location"}
 """Kinds of faults that a check of their own measures."""
+_NEARLY = 0.8  # of the evidence for a fault in one input, that another for all of them has
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
 _DRAWS_TIMES_SQUARE = 24.0
@@ -74,7 +75,7 @@ class NoiseLaw(Weighed):
     def measured_by(self) -> str | None:
         """The check that says more exactly what this one has found, if one does."""
         group, fault, nats = self.evidence.worst()
-        if group is not None or any(law.log_odds > nats for law in self._by_records):
+        if group is not None or any(law.log_odds > _NEARLY * nats for law in self._by_records):
             return None
         return _MEASURED.get(fault.kind)
 
@@ -117,9 +118,9 @@ class NoiseLaw(Weighed):
         if nats < _SURE:
             return Finding(message)
         cause = fault.name + ("" if group is None else f" for {group}")
-        for law in self._by_records:
-            if law.log_odds > nats:
-                cause, nats = law.cause, law.log_odds
+        law = max(self._by_records, key=lambda law: law.log_odds, default=None)
+        if law is not None and law.log_odds > _NEARLY * nats:
+            cause, nats = law.cause, law.log_odds
         return Finding(message, cause, cause=cause, log_odds=nats)
 
     def silence(self) -> Finding:

@@ -18,26 +18,31 @@ _CONTINUOUS: dict[type[Additive], type[Additive]] = {
 
 
 class CutNoise(Additive):
-    """Continuous noise cut to multiples of a step, towards zero, or down as a positive sum is."""
+    """Continuous noise cut to multiples of a step, towards zero, or down as a positive sum is.
+
+    ahead: steps that are added before, half a step where it is rounded.
+    """
 
     family = "cut"
 
-    def __init__(self, of: Additive, step: float, *, down: bool) -> None:
+    def __init__(self, of: Additive, step: float, *, down: bool, ahead: float = 0.0) -> None:
         super().__init__(of.scale)
         whole = type(of) in _CONTINUOUS
         object.__setattr__(self, "of", _CONTINUOUS[type(of)](of.scale) if whole else of)
         object.__setattr__(self, "step", step)
         object.__setattr__(self, "down", down)
+        object.__setattr__(self, "ahead", ahead)
         object.__setattr__(self, "whole", whole)
 
     of: Additive
     step: float
     down: bool
+    ahead: float
 
     def _uncut(self, value: Vector) -> Vector:
         """What the noise lies below (...) where it is cut to these values (...) at most."""
         steps = np.floor(np.asarray(value, dtype=np.float64) / self.step)
-        return np.asarray((steps + (self.down | (steps >= 0))) * self.step)
+        return np.asarray((steps + (self.down | (steps >= 0)) - self.ahead) * self.step)
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:
         """See `Additive.log_mass`."""

@@ -18,6 +18,7 @@ from ....reference.numbers.families import (
 )
 from ....reference.numbers.noise import SCALES, is_power_of_two
 from .cut import CutNoise
+from .one_sided import Folded, Held
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""
@@ -69,6 +70,8 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     faults += [_missing(noise, share) for share in _MISSING]
     faults += _rounded(noise)
     faults += _cut(noise)
+    if math.isinf(noise.low) and math.isinf(noise.high):
+        faults += _one_sided(noise)
     if math.isinf(noise.low):
         held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
         faults.append(Fault(told, "range", held.log_mass, hits=lambda y, _x, _half: y <= 0.0))
@@ -207,6 +210,17 @@ def _rounded(noise: NumberNoise) -> list[Fault]:
     ]
 
 
+def _one_sided(noise: NumberNoise) -> list[Fault]:
+    """Noise of one sign alone, or none on one side of the exact value."""
+    laws: dict[str, Additive] = {
+        "noise is only ever added": Folded(noise.family, up=True),
+        "noise is only ever taken away": Folded(noise.family, up=False),
+        "releases are never below the exact value, but at it": Held(noise.family, up=True),
+        "releases are never above the exact value, but at it": Held(noise.family, up=False),
+    }
+    return [_of_family(noise, law, name, "range", False) for name, law in laws.items()]
+
+
 def _cut(noise: NumberNoise) -> list[Fault]:
     """Noise, or a positive sum, that is cut to the steps to which the claim rounds it."""
     step = noise.grid or float(noise.family.whole)
@@ -214,10 +228,15 @@ def _cut(noise: NumberNoise) -> list[Fault]:
         return []
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
     told = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
-    return [
+    made = [
         _of_family(noise, CutNoise(noise.family, step, down=down), name, "cut", False)
         for down, name in told.items()
     ]
+    if noise.family.whole:
+        rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
+        name = "continuous noise, rounded to whole numbers, in place of discrete noise"
+        made.append(_of_family(noise, rounded, name, "family", False))
+    return made
 
 
 def _on_a_grid(noise: NumberNoise) -> Fault:
