@@ -661,8 +661,8 @@ def epsilon_of_fewer_queries(of: Aggregation, rng: np.random.Generator) -> Aggre
     return lambda values, size: noisy(of, rng, values, size)
 
 
-import numeric_reuse  # noqa: E402, F401 - these put their own on the shelves
-import numeric_zoo_causes  # noqa: E402, F401
+import numeric_zoo_causes  # noqa: E402, F401 - these put their own on the shelves
 import numeric_zoo_keys  # noqa: E402, F401
 import numeric_zoo_records  # noqa: E402, F401
+import numeric_zoo_reuse  # noqa: E402, F401
 import wide_zoo  # noqa: E402, F401

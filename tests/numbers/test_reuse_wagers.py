@@ -27,11 +27,14 @@ Wealth = Callable[[LearnedCopies, NumberNoise, Matrix, Matrix], None]
 
 def all_releases(noise: NumberNoise, exact: Vector) -> Iterator[tuple[Vector, float]]:
     """What can be released of exact numbers (n,), and with which chance."""
-    values = noise.low + (noise.grid or 1.0) * np.arange(3.0)
+    values: Vector = noise.low + (noise.grid or 1.0) * np.arange(3.0)
     chances = np.exp([noise.log_mass(values, np.full(3, x)) for x in exact])
     assert chances.sum(1) == pytest.approx(np.ones(exact.size))
     for which in product(range(3), repeat=exact.size):
-        yield values[list(which)], float(chances[np.arange(exact.size), list(which)].prod())
+        yield (
+            np.asarray(values[list(which)], dtype=np.float64),
+            float(chances[np.arange(exact.size), list(which)].prod()),
+        )
 
 
 def expectation(text: str, exact: Matrix, watch: Wealth, honest: float) -> Vector:

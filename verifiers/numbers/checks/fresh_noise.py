@@ -51,6 +51,7 @@ _WAYS = {
 _WANTED = 2_000
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
 _SOON = 8  # releases
+_FEWEST_NEARBY = 4  # numbers of a release: of fewer, `independence` sees what comes so soon
 _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
 
 
@@ -78,7 +79,7 @@ class FreshNoise(Weighed):
         width = min(plan.coordinates.size, _COMPARED)
         runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
         self._runs = {_RUN: runs[0]}
-        if runs[1].context < runs[0].context:
+        if width >= _FEWEST_NEARBY and runs[1].context < runs[0].context:
             self._runs[_NEARBY] = runs[1]
         self._learned = {way: LearnedCopies(found.honest) for way, found in self._runs.items()}
         widest = plan.coordinates.size
