@@ -665,4 +665,4 @@ import numeric_zoo_causes  # noqa: E402, F401 - these put their own on the shelv
 import numeric_zoo_keys  # noqa: E402, F401
 import numeric_zoo_records  # noqa: E402, F401
 import numeric_zoo_reuse  # noqa: E402, F401
-import wide_zoo  # noqa: E402, F401
+import numeric_zoo_wide  # noqa: E402, F401

@@ -23,8 +23,8 @@ from dpassay.reference.numbers import NoisyGradient, NoisySum
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.numbers.checks.floating_point import FloatingPoint
 from dpassay.verifiers.numbers.claim import NumbersClaim
-from dpassay.verifiers.numbers.evidence.low_bits import bit_events
-from dpassay.verifiers.numbers.pairs import Coordinates, Pair, edge_pairs, low_pairs
+from dpassay.verifiers.numbers.evidence.low_bits import bit_events, grid_events
+from dpassay.verifiers.numbers.pairs import Coordinates, Pair, edge_pairs, low_pairs, off_grid_pairs
 from dpassay.verifiers.numbers.plan import make_numbers_plan
 
 Kind = Callable[[NumbersClaim, Coordinates], list[Pair]]
@@ -49,13 +49,13 @@ def rows(claim: NumbersClaim, values: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize("text", CLAIMS)
-@pytest.mark.parametrize("kind", [low_pairs, edge_pairs])
+@pytest.mark.parametrize("kind", [low_pairs, edge_pairs, off_grid_pairs])
 def test_pairs_are_neighbours_within_the_bounds(text: str, kind: Kind) -> None:
     """One record more, or another in its place, and every record is one that no bound changes."""
     claim = claimed(text)
     aggregation = claim.mechanism.aggregation
     pairs = kind(claim, make_numbers_plan(claim, 1).coordinates)
-    assert pairs
+    assert pairs or (kind is off_grid_pairs and claim.mechanism.takes == "counts")
     for pair in pairs:
         here, there = rows(claim, pair.here), rows(claim, pair.there)
         added = aggregation.adjacency is Adjacency.ADD_REMOVE or claim.mechanism.width == 1
@@ -149,3 +149,16 @@ def test_a_target_that_refuses_the_inputs() -> None:
     assert found is not None
     assert found.verdict is Verdict.NOT_APPLICABLE
     assert "a count of 0 and a count of 1" in found.finding.message
+
+
+@pytest.mark.parametrize(("kind", "finer"), [(np.float64, 40), (np.float32, 12)])
+def test_noise_on_a_grid_keeps_where_a_sum_lies(kind: Any, finer: int) -> None:
+    """Always beside its own sum; beside another, and for noise that lies on no grid, seldom."""
+    rng, exact = np.random.default_rng(3), (2.0 / 3.0, 2.0 / 3.0 + 12.0 / 7.0)
+    own, other = (grid_events(exact, 2.0)[k + (kind is np.float32)] for k in (0, 2))
+    noise = rng.laplace(scale=2.0, size=4_000)
+    on_grid = np.ldexp(np.rint(np.ldexp(noise, finer - 1)), 1 - finer)
+    kept = (exact[0] + on_grid).astype(kind).astype(np.float64)
+    assert own.test(kept).all()
+    assert other.test(kept).mean() < 0.1
+    assert own.test(exact[0] + noise).mean() < 0.1

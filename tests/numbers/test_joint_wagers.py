@@ -16,7 +16,12 @@ from dpassay.verifiers.numbers.evidence.bare import (
     log_chance_of_bare,
     rarest_seen,
 )
-from dpassay.verifiers.numbers.evidence.shared_columns import SharedColumns, log_chance_alike
+from dpassay.verifiers.numbers.evidence.shared_columns import (
+    SharedColumns,
+    cell_of,
+    cells_of,
+    log_chance_alike,
+)
 
 LAWS = ("discrete-laplace:0.6", "discrete-gaussian:0.9", "laplace:0.6;round")
 CLAMPED = ("discrete-laplace:0.6;min=0;max=2", "laplace:0.6;round;min=0", "laplace:0.6;grid=0.5")
@@ -55,14 +60,15 @@ def test_as_many_pairs_are_equal_as_priced(
 ) -> None:
     """Blocks of one release of two numbers, enumerated; for whole noise the price is exact."""
     noise, exact = parse_number_noise(text), (3.0, 1.0 if text.startswith("discrete") else 0.3)
-    chance = log_chance_alike(noise, noise.grid or 1.0, folded=folded)
+    chance = log_chance_alike(noise, cell_of(noise), folded=folded)
     monkeypatch.setattr(shared_columns, "_NATS", -0.5 * chance)
     assert SharedColumns(noise, 2, folded=folded).block == 1
     mean = 0.0
     laws = [zip(*law(noise, x), strict=True) for x in exact]
     for made in itertools.product(*laws):
         evidence = SharedColumns(noise, 2, folded=folded)
-        evidence.observe(np.array([[y for y, _ in made]]), np.array([exact]))
+        released = np.array([[y for y, _ in made]])
+        evidence.observe(*cells_of(noise, released, np.array([exact])))
         mean += math.prod(share for _, share in made) * math.exp(evidence.log_e_value)
     assert mean < 1.0 + 1e-9
     assert mean > (0.998 if text in LAWS[:2] else 0.2)
@@ -73,7 +79,8 @@ def test_as_many_pairs_are_equal_as_priced(
 def test_continuous_noise_is_in_one_cell_no_oftener_than_priced(text: str, folded: bool) -> None:
     """The sum of squares of the cells' probabilities, and of cells that lie elsewhere."""
     noise = parse_number_noise(text)
-    cell = noise.family.scale * 2.0**-8
+    cell = cell_of(noise)
+    assert cell == noise.family.scale * 2.0**-8
     starts = cell * (np.arange(-6_000, 6_000) + 0.3 * (not folded))
     middles: Vector = np.asarray(starts + 0.5 * cell, dtype=np.float64)
     masses = np.exp(noise.family.log_mass(middles, 0.5 * cell))
@@ -90,7 +97,7 @@ def null_run(noise: NumberNoise, width: int, rng: np.random.Generator) -> tuple[
     for _ in range(40):
         released = noise.sample(exact[0], 10, rng)
         bare.observe(released, exact)
-        pairs.observe(released, exact)
+        pairs.observe(*cells_of(noise, released, exact))
         most = [max(most[0], bare.log_e_value), max(most[1], pairs.log_e_value)]
     return most[0], most[1]
 
@@ -124,6 +131,6 @@ def test_columns_too_coarse_for_floats_say_nothing() -> None:
     noise = parse_number_noise("laplace:2")
     pairs = SharedColumns(noise, 4, folded=False)
     exact = np.full((60, 4), 1e12)
-    pairs.observe(exact, exact, 24)
+    pairs.observe(*cells_of(noise, exact, exact, 24))
     assert pairs.blocks > 0
     assert pairs.log_e_value < 0.0

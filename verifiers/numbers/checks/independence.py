@@ -23,7 +23,7 @@ from ..evidence.copula import (
     summed_gains,
 )
 from ..evidence.lagged import WAYS, LaggedPairs, halves
-from ..evidence.shared_columns import SharedColumns
+from ..evidence.shared_columns import SharedColumns, cells_of
 from ..plan import NumbersPlan
 from .base import Weighed
 
@@ -90,8 +90,10 @@ class Independence(Weighed):
         self.kinds[_HALVES].observe(summed_gains(*halves(z, sizes)))
         if u.shape[1] > 1:
             self._look_beside(z, folded(u))
-        for columns in self._columns:
-            columns.observe(*draws.whole, draws.digits)
+        if self._columns:
+            cells = cells_of(self.noise, *draws.whole, draws.digits)
+            for columns in self._columns:
+                columns.observe(*cells)
         self.draws += u.size
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix
 from ....reference.numbers import NumberNoise
-from ....reference.numbers.noise import ulp
 from ...evidence.mixture import log_mixture_of
 from .bins import StepBins, bins_of
 
@@ -23,6 +22,7 @@ SHARES = np.array([0.9, 0.3, 0.05])
 
 _NATS = 7.0  # by which a block with an equal pair pays at least
 _LONGEST = 200  # releases in a block; where noise is alike by chance more often, nothing shows
+_NUMBERS = 1 << 24  # in a block, which is kept in memory
 _CELL = 2.0**-8  # of the scale: continuous noise within one is alike
 _FINE = 1.0 / 16.0  # of a cell, that floats may lose
 _REACH = 64.0  # scales that a release may lie off the exact number
@@ -32,13 +32,12 @@ class SharedColumns:
     """Of all pairs of `width` numbers, in blocks of releases; folded: of noise without its sign."""
 
     def __init__(self, noise: NumberNoise, width: int, *, folded: bool) -> None:
-        self._noise, self._folded, self._width = noise, folded, width
-        self._cell = noise.grid or float(noise.family.whole) or _CELL * noise.family.scale
-        self._cell = max(self._cell, _CELL * noise.family.scale * (not noise.family.whole))
-        alike = log_chance_alike(noise, self._cell, folded=folded)
+        self._folded, self._width, cell = folded, width, cell_of(noise)
+        self._beside = 0 if _is_stepwise(noise, cell) else 1
+        alike = log_chance_alike(noise, cell, folded=folded)
         pairs = math.log(width * (width - 1) / 2.0)
         most = math.ceil((pairs + _NATS) / -alike) if alike < 0 else _LONGEST + 1
-        self.block = most if most <= _LONGEST else 0
+        self.block = most if most <= _LONGEST and most * width <= _NUMBERS else 0
         """Releases in a block; 0 where nothing would show."""
         self._log_expected = pairs + self.block * alike
         rng = np.random.default_rng(width)
@@ -51,11 +50,13 @@ class SharedColumns:
         """Pairs that were equal, the first of each block, by how often."""
         self.blocks = 0
 
-    def observe(self, released: Matrix, exact: Matrix, digits: int = 53) -> None:
-        """Adds releases (n, width) and the exact numbers behind them; digits: of their floats."""
+    def observe(self, cells: NDArray[np.int64], unfit: NDArray[np.bool_]) -> None:
+        """Adds releases (n, width) as `cells_of` has them."""
         if not self.block:
             return
-        keys, unfit = self._keys(released, exact, digits)
+        if self._folded:  # the first cell below 0 is the first above, or 0 itself is in a cell
+            cells = np.where(cells < 0, -cells - self._beside, cells)
+        keys = cells.astype(np.uint64)
         self._waiting = np.vstack([self._waiting, keys])
         self._unfit = np.vstack([self._unfit, unfit])
         blocks = len(self._waiting) // self.block
@@ -68,26 +69,6 @@ class SharedColumns:
         columns = np.where(bad, self._apart, columns)
         self._waiting, self._unfit = self._waiting[whole:].copy(), self._unfit[whole:].copy()
         self._count(columns)
-
-    def _keys(
-        self, released: Matrix, exact: Matrix, digits: int
-    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-        """Cells (n, width) in which noise lies, and which of them say nothing of it."""
-        noise = self._noise
-        lost = ulp(np.abs(exact) + _REACH * noise.family.scale, digits)
-        off = (released - exact) / self._cell
-        off = np.rint(off) if noise.family.whole or noise.grid == self._cell else np.floor(off)
-        unfit = (lost > _FINE * self._cell) | ~(np.abs(off) < 2.0**52)
-        unfit |= (released <= noise.low) | (released >= noise.high)
-        off = np.where(unfit, 0.0, off)
-        if self._folded:
-            off = np.where(off < 0, -off - self._open, off)
-        return off.astype(np.int64).astype(np.uint64), unfit
-
-    @property
-    def _open(self) -> float:
-        """1 where cells lie beside 0, so that the first below is that of the first above."""
-        return 0.0 if self._noise.family.whole or self._noise.grid == self._cell else 1.0
 
     def _count(self, columns: NDArray[np.uint64]) -> None:
         """Adds blocks of columns (n, width), of which equal ones are equal numbers."""
@@ -107,6 +88,37 @@ class SharedColumns:
     def log_e_value(self) -> float:
         """Expectation at most 1 under the claim."""
         return log_mixture_of(self.gains, np.full(SHARES.size, -math.log(SHARES.size)))
+
+
+def cell_of(noise: NumberNoise) -> float:
+    """The width of a cell: a step, or where noise is finer a part of its scale."""
+    if noise.family.whole:
+        return 1.0
+    return max(noise.grid, _CELL * noise.family.scale)
+
+
+def _is_stepwise(noise: NumberNoise, cell: float) -> bool:
+    """Whether each cell is a step of the noise, and its middle a multiple of `cell`."""
+    return noise.family.whole or noise.grid == cell
+
+
+def cells_of(
+    noise: NumberNoise, released: Matrix, exact: Matrix, digits: int = 53
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Cells (n, d) of the noise of released and exact numbers (n, d), and which tell nothing of it.
+
+    digits: of the floats that carry the releases. At an end of the range noise is not seen.
+    """
+    cell = cell_of(noise)
+    # of exact numbers alone: whether one is told must not depend on its noise
+    largest = math.ldexp(1.0, math.floor(math.log2(_FINE * cell)) + digits)
+    off = (released - exact) / cell
+    off = np.rint(off) if _is_stepwise(noise, cell) else np.floor(off)
+    unfit = np.abs(exact) >= largest - _REACH * noise.family.scale
+    unfit |= np.abs(off) >= 2.0**52
+    if math.isfinite(noise.low) or math.isfinite(noise.high):
+        unfit |= (released <= noise.low) | (released >= noise.high)
+    return np.where(unfit, 0.0, off).astype(np.int64), unfit
 
 
 def log_chance_alike(noise: NumberNoise, cell: float, *, folded: bool) -> float:
