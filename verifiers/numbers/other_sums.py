@@ -11,6 +11,7 @@ from .claim import NumbersClaim
 from .plan import NumbersPlan
 
 _DEVIATIONS = 4.0  # by which a mean may lie off what another norm gives
+_LEAST = 1e-9  # of a variance: that of noise which is nearly always 0 is taken for more
 _ROUNDED = 1e-4  # of a sum, that floats may carry it off
 
 
@@ -74,7 +75,7 @@ def likeliest(
     numbers that are looked at. None where nothing that is known explains them.
     """
     odds: dict[str, float] = {}
-    variance = claim.mechanism.added.family.standard_deviation**2
+    variance = max(claim.mechanism.added.family.standard_deviation**2, _LEAST)
     both, square = np.zeros((2, plan.coordinates.size))
     for asked in plan.inputs:
         releases, off = seen.get(asked.role, (0, np.zeros(plan.coordinates.size)))
@@ -84,7 +85,8 @@ def likeliest(
             apart = (exact - asked.exact)[plan.coordinates]
             gain = releases * float(apart @ off - 0.5 * apart @ apart) / variance
             odds[words] = odds.get(words, 0.0) + gain
-    odds |= _multiples(plan, both, square, variance)
+    if claim.mechanism.divide_by is None:  # else `noise-law` knows other divisors, noise and all
+        odds |= _multiples(plan, both, square, variance)
     best = max(odds, key=odds.__getitem__, default=None)
     return None if best is None or odds[best] <= 0 else (best, odds[best])
 
