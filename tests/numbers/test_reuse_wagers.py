@@ -80,11 +80,10 @@ def test_what_goes_on_as_before_is_fair(text: str, monkeypatch: pytest.MonkeyPat
     ("text", "forms"),
     [
         (FEW[0], True),
-        (FEW[2], False),
         *(
             pytest.param(text, forms, marks=pytest.mark.slow("more laws of three numbers"))
             for text, forms in product(FEW, (False, True))
-            if (text, forms) not in ((FEW[0], True), (FEW[2], False))
+            if (text, forms) != (FEW[0], True)
         ),
     ],
 )
@@ -191,3 +190,38 @@ def test_what_is_remembered_of_runs_is_bounded() -> None:
     assert evidence.log_e_value < math.log(1e6)
     runs.observe(evidence, rows[:20], np.zeros((20, 16)), 53)
     assert evidence.log_e_value > 1_000.0
+
+
+@pytest.mark.slow("500 runs")
+def test_evidence_is_rarely_high_under_the_null() -> None:
+    """At any of five looks, of each wager: by Ville's inequality 10 in a tenth of the runs at most.
+
+    Scales at which repeats are frequent among them. 500 runs; six deviations above a tenth, and
+    above a hundredth, would be seen in one of 10^9.
+    """
+    laws = (
+        "discrete-laplace:2",
+        "discrete-laplace:0.3",
+        "discrete-gaussian:0.5",
+        "gaussian:1;round",
+    )
+    high = np.zeros((4, 2))
+    for run in range(500):
+        noise, width = parse_number_noise(laws[run % 4]), (1, 3, 10, 40)[run // 4 % 4]
+        rng = np.random.default_rng([run, 8])
+        runs = [ContinuedNoise(noise, width), ContinuedNoise(noise, width, 8)]
+        whole = [RepeatedReleases(noise, width), RepeatedReleases(noise, width, forms=True)]
+        evidence = [LearnedCopies(each.honest) for each in runs] + [LearnedCopies() for _ in whole]
+        ever = np.zeros(4)
+        for _ in range(5):
+            exact = rng.integers(0, 3, (24, width)).astype(np.float64)
+            released = noise.rounded(exact + noise.family.sample(rng, exact.shape))
+            for each, found in zip(runs, evidence, strict=False):
+                each.observe(found, released, exact, 53)
+            for one, found in zip(whole, evidence[2:], strict=True):
+                if one.applies:
+                    one.observe(found, Steps.of(noise, released, exact, 53))
+            ever = np.maximum(ever, [found.log_e_value for found in evidence])
+        high += ever[:, None] >= np.log([10.0, 100.0])
+    bound = 500 * np.array([0.1, 0.01])
+    assert (high <= bound + 6.0 * np.sqrt(bound)).all()
