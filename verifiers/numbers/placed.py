@@ -24,10 +24,8 @@ _NUMBERS = 100_000  # of an input: as JSON half a megabyte
 _TENSORS = 8  # of which one number is extreme
 _SIZES = (1e3, 1e12, 1e308)
 _SINGLE = (1e3, 1e12, 1e30)  # which floats of single precision hold, too
-_MISSING, _MANY = (
-    20,
-    100,
-)  # records without numbers, and releases that show what they were taken for
+_MISSING, _MANY = 20, 200
+"""Records without numbers, and releases that show what they were taken for."""
 
 
 def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
