@@ -284,7 +284,7 @@ class Spending:
         self.labels, self.stop, self.asked = labels, stop, 0
 
     def sample(self, histogram, size):
-        if self.stop is not None and self.asked >= self.stop:
+        if self.stop is not None and self.asked + size > self.stop:
             raise BudgetExhausted("spent")
         first, self.asked = self.asked, self.asked + size
         return np.take(self.labels, np.arange(first, self.asked), mode="wrap")

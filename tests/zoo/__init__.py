@@ -14,6 +14,7 @@ from . import (
     inputs,
     kinds,
     late,
+    ledgers,
     order,
     output,
     relatives,
@@ -43,6 +44,7 @@ _FAULTS = (
     output,
     screening,
     accounting,
+    ledgers,
     restarts,
     seldom,
 )
@@ -54,6 +56,7 @@ CORRECT: tuple[Entry, ...] = (
     *kinds.correct.entries,
     *forms.correct.entries,
     *restarts.correct.entries,
+    *ledgers.correct.entries,
 )
 
 __all__ = ["BROKEN", "CORRECT", "Deployed", "Entry", "opened"]

@@ -1,6 +1,9 @@
 """Deployments with an accountant or a budget; without imports of the zoo, as one runs by path."""
 
+import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,3 +79,48 @@ def metered(seed: int, kind: type[Metered] = Metered, **more: Any) -> Any:
 
 
 in_memory = Metered(0)
+
+
+class Written(Metered):
+    """A ledger of answers in a file, that of the process which started this one.
+
+    every: answers from one writing to the next; the last are written once the budget is spent.
+    """
+
+    every = 1
+
+    def __init__(self) -> None:
+        super().__init__(0, budget=2.65, sigma=40.0)
+        self.rng, self.metered, self.file = np.random.default_rng(), True, ledger_of(os.getppid())
+        self.asked = self.written = float(self.file.read_text()) if self.file.exists() else 0.0
+
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
+        try:
+            labels = super().sample(histogram, size)
+        except BudgetExhausted:
+            self.write()
+            raise
+        if self.asked - self.written >= self.every:
+            self.write()
+        return labels
+
+    def write(self) -> None:
+        self.file.write_text(str(self.asked))
+        self.written = self.asked
+
+
+class WrittenEvery25(Written):
+    every = 25
+
+
+def ledger_of(process: int) -> Path:
+    """The file of a ledger that belongs to a process."""
+    return Path(tempfile.gettempdir()) / f"ledger-of-{process}"
+
+
+def __getattr__(name: str) -> Any:
+    """`written` and `written_every_25`: of the ledger's file, once they are wanted."""
+    kinds = {"written": Written, "written_every_25": WrittenEvery25}
+    if name in kinds:
+        return kinds[name]()
+    raise AttributeError(name)

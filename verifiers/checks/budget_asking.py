@@ -1,12 +1,14 @@
 """Asking a deployment that has a budget, call by call, and judging its account after each."""
 
+from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Any
 
-from ...reference import REFUSAL, BudgetExhausted
+from ...reference import REFUSAL, BudgetExhausted, Histogram
 from ...reference.mechanisms import Labels
 from ..claim import Claim, PrivacyClaim
-from ..targets import Refused, Target, TargetError, checked_labels
+from ..targets import Refused, Target, TargetError, ask_whole, checked_labels, largest_whole
 from .budget_account import Account, AskedHistogram
 
 AGAIN = 3
@@ -105,25 +107,35 @@ class BudgetAsking(Watched):
         assert claim.privacy is not None
         super().__init__(claim.privacy)
         self.claim = claim
-        self.asked = self.calls = 0
+        self.asked = 0
         self.uncharged: AskedHistogram | None = None  # what moved the account not at all
 
     def until_spent(
-        self, target: Target, kind: AskedHistogram, size: int, most: int, again: int = AGAIN
+        self,
+        target: Target,
+        kind: AskedHistogram,
+        size: int,
+        most: int,
+        again: int = AGAIN,
+        *,
+        unlooked: bool = False,
     ) -> bool:
         """Calls for `size` until `most` labels were asked; True where the budget was spent.
 
-        again: calls in a row that must be refused.
+        again: calls in a row that must be refused; unlooked: whether `spent` is not asked until
+        then, as one that is asked after every call may be what stops it.
         """
         kind.before = self.account.now if kind.asked == 0 else kind.before
         refused, since = 0, monotonic()
         while self.violation is None and kind.asked < most and self.in_time:
             if not self.insists(refused, since, again):
                 break
-            if self._ask(target, kind, min(size, most - kind.asked)):
+            if self._ask(target, kind, min(size, most - kind.asked), unlooked=unlooked):
                 refused, since = 0, monotonic()
             else:
                 refused += 1
+        if unlooked and self.violation is None and kind.answered:
+            self._judge(target, kind)
         if self.violation is None and kind.answered and self.in_time:
             self._judge_at_other_deltas(target, kind)
         return refused >= min(AGAIN, again)
@@ -171,19 +183,46 @@ class BudgetAsking(Watched):
         refuses, release = self.claim.mechanism.refuses, self.claim.release
         return checked_labels(reply, kind.votes, size, refuses, release)
 
-    def _ask(self, target: Target, kind: AskedHistogram, size: int) -> bool:
+    def ask_whole(self, target: Target, kind: AskedHistogram, size: int) -> bool:
+        """One call, unsplit, and a look; False where the budget is spent. Raises as `ask` does."""
+        whole = largest_whole(target, size)
+        return self._ask(target, kind, whole, ask=partial(ask_whole, target))
+
+    def _ask(
+        self,
+        target: Target,
+        kind: AskedHistogram,
+        size: int,
+        *,
+        unlooked: bool = False,
+        ask: Callable[[Histogram, int], Any] | None = None,
+    ) -> bool:
         """One call and a look; False where the budget is spent."""
-        self.calls += 1
         try:
-            reply = target.ask(kind.votes, size)
+            reply = (ask or target.ask)(kind.votes, size)
         except BudgetExhausted:
             return False
         labels = self._labels(reply, kind, size)
         answered = int((labels != REFUSAL).sum())
         kind.asked, kind.answered = kind.asked + size, kind.answered + answered
         self.asked, self.answered = self.asked + size, self.answered + answered
-        self._judge(target, kind)
+        if unlooked:
+            self._judge_unlooked(target, kind)
+        else:
+            self._judge(target, kind)
         return True
+
+    def _judge_unlooked(self, target: Target, kind: AskedHistogram) -> None:
+        """Looks at the account once the answers cost too much, and whether that stops it."""
+        if kind.costs_more_than(self.privacy.epsilon) is None:
+            return
+        self._judge(target, kind)
+        try:
+            self._labels(target.ask(kind.votes, 1), kind, 1)
+        except BudgetExhausted:
+            self.diagnosis = "the budget is enforced only where spent is asked"
+        except (Refused, TargetError):
+            return  # what was found stands without it
 
     def _judge(self, target: Target, kind: AskedHistogram) -> None:
         self.looked(target)

@@ -11,30 +11,29 @@ from ..reaching import open_claimed
 from ..targets import Refused, Target
 from .base import Finding, Outcome, Site, Unseeing
 from .budget_account import AskedHistogram
-from .budget_asking import LONG_AGAIN, SECONDS, SEVERAL, BudgetAsking
+from .budget_asking import SECONDS, BudgetAsking
 from .budget_by_query import BudgetByQuery
+from .budget_calls import BudgetCalls
 from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
 from .spec import NO_PRIVACY, CheckSpec, Phase, Setting, lacks_nothing
 
 _BATCHES = 20  # calls until answers to a histogram have certainly cost too much
-_SINGLES = 32  # calls for one label of a histogram, while the account stands still
 _FEW = 40  # answers that a sound account allows: too few for histograms of every kind
-_CALLS = 2_000  # for few labels each, once larger calls are refused
-_IN_SEVERAL = 4  # part of the answers that cost too much that calls for a few labels ask
 _FAR = 10**5  # answers to other histograms than the costliest, at most
 _SPARE = 1.05  # of the answers that cost too much: proofs may take some more
 _PATIENCE = 3  # times the labels that so many answers should take, where some are refused
 _LIVES = 10  # restarts, as long as each has answers to give
+_EARLY_LIVES = 2  # restarts before the budget is spent
 
 
 class BudgetEnforcement(Unseeing):
     """Asks until the deployment stops, or can be proved to go too far or to charge too little.
 
     First single labels of histograms of each kind, from clear leads to the costliest, then the
-    costliest in calls for a few labels, in larger and in single ones, the other kinds, and the
-    costliest after a restart. Of a claim about a file of histograms, those alone, and as often one
-    as another stands there.
+    costliest in calls that are larger than the budget, in calls for a few labels, after a restart
+    in single ones to the end, the other kinds, and after a restart the costliest. Of a claim
+    about a file of histograms, those alone, and as often one as another stands there.
     Too far is where the answers to one histogram have cost more than the claim, too little where
     they have cost more than `spent` says, by bounds in ball arithmetic. Nor may `spent` fall,
     exceed the claim, fall when the deployment is restarted, or rise with delta. Where nothing is
@@ -51,13 +50,14 @@ class BudgetEnforcement(Unseeing):
         self.limit = 0  # answers to the costliest histogram that certainly cost too much
         self.worst: AskedHistogram | None = None
         self.unended = False  # whether time ran out first
+        self._life: Target | None = None  # what was opened here, and is closed here
 
     def conclude(self, site: Site) -> Outcome:
         """See `Life.conclude`."""
         step(self.id)
-        asked = site.target if self.reopen is None else self.reopen()
+        self._life = None if self.reopen is None else self.reopen()
         try:
-            lacking = self.run(asked)
+            lacking = self.run(self._life or site.target)
         except Refused as refusal:
             lacking = f"the target refuses the costliest histogram: {refusal}"
         except OutOfTime:
@@ -65,8 +65,8 @@ class BudgetEnforcement(Unseeing):
                 raise
             lacking = None  # it was found in time, and what explains it was not
         finally:
-            if self.reopen is not None:
-                asked.close()
+            if self._life is not None:
+                self._life.close()
         if lacking is not None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
         return Outcome(self.verdict, self.finding())
@@ -94,18 +94,21 @@ class BudgetEnforcement(Unseeing):
         if self.by_query.sound < _FEW:  # a budget of a few answers: the clearest lead alone
             kinds = kinds[:1]
         others = [self._asked(cost, cost.answers_beyond(self.privacy.epsilon)) for cost in kinds]
-        self._ask_singly(target, [*others, worst])
+        calls = BudgetCalls(self.asking, self.limit)
+        calls.singly(target, [*others, worst])
         self.asking.diagnose(target, worst)
-        if self.violation is None:
-            self._ask_severally(target, worst)
-        self._ask_worst(target, worst, most)
+        calls.in_a_row(target, worst)
+        target = self._restart_early(target, worst)
+        calls.wholly(target, worst, most)
+        calls.severally(target, worst)
+        calls.to_the_end(target, worst, most)
         if worst.asked >= most:
             return f"it refused all but {worst.answered:,} of {worst.asked:,} queries, and went on"
         for kind in others:
             if kind.limit is not None and kind.limit <= _FAR:
                 size = max(1, kind.limit // _BATCHES)
                 self.asking.until_spent(target, kind, size, self._patience(kind))
-        self._restart(lambda again: self._ask_worst(again, worst, most))
+        self._restart(lambda again: calls.to_the_end(again, worst, most))
         self._judge_queries(worst)
         return None
 
@@ -117,40 +120,6 @@ class BudgetEnforcement(Unseeing):
                 "answers are charged less than they cost by the published analyses (half, as if a "
                 "moved vote changed one count?), or they are not counted"
             )
-
-    def _ask_singly(self, target: Target, kinds: list[AskedHistogram]) -> None:
-        """Calls for one label, while the account is fresh: the cheapest histograms first.
-
-        One each, so that the costliest histogram's answers remain most of what is charged; more
-        where the account stands still, until they cost more than it says.
-        """
-        for kind in kinds:
-            before, patience = self.asking.account.now, _SINGLES
-            try:
-                while patience and self.asking.account.now == before:
-                    if self.asking.until_spent(target, kind, 1, kind.asked + 1):
-                        return
-                    patience = 0 if before is None else patience - 1
-            except Refused:
-                kind.limit = None
-                if kind is kinds[-1]:
-                    raise
-
-    def _ask_worst(self, target: Target, worst: AskedHistogram, most: int) -> None:
-        """Large calls, then small ones: a call that is refused may only have been too large."""
-        if self.asking.until_spent(target, worst, max(1, self.limit // _BATCHES), most):
-            few = max(1, (self.limit - worst.answered) // _CALLS)
-            self.asking.until_spent(target, worst, few, most)
-            self.asking.until_spent(target, worst, 1, most, LONG_AGAIN)
-
-    def _ask_severally(self, target: Target, worst: AskedHistogram) -> None:
-        """Calls for a few labels each, early: a fault of theirs is then most of what is charged."""
-        most = self.limit // _IN_SEVERAL
-        while self.violation is None and worst.asked + sum(SEVERAL) <= most:
-            for size in SEVERAL:
-                if self.asking.until_spent(target, worst, size, worst.asked + size):
-                    return
-        self.asking.diagnose_few(target, worst)
 
     def _ask_scope(self, target: Target) -> str | None:
         """Passes through the file: one query of each histogram alone, then the rest of them."""
@@ -182,19 +151,36 @@ class BudgetEnforcement(Unseeing):
                 if self.asking.until_spent(target, kind, MOST_ANSWERS, through * times):
                     return
 
+    def _restart_early(self, target: Target, worst: AskedHistogram) -> Target:
+        """The target in a new life, before its budget is spent, when it may have saved little.
+
+        Just after a call, and twice: what is saved every so many answers is not saved both times.
+        """
+        if self.reopen is None or self.by_query.sound < _FEW:
+            return target
+        for _ in range(_EARLY_LIVES):
+            if self.violation is None:
+                self.asking.until_spent(target, worst, 1, worst.asked + 1)
+                target = self._live_again(self.reopen)
+        return target
+
     def _restart(self, ask: Callable[[Target], None]) -> None:
         """A new life must have spent what the last one had, and have no more answers to give."""
         for _ in range(_LIVES):
             if self.violation is not None or self.reopen is None:
                 return
-            before, again = self.answered, self.reopen()
-            try:
-                self.asking.reopened(again)
-                ask(again)
-            finally:
-                again.close()
+            before = self.answered
+            ask(self._live_again(self.reopen))
             if self.answered == before:
                 return
+
+    def _live_again(self, reopen: Callable[[], Target]) -> Target:
+        """Ends the life before, and looks at the account of the next."""
+        if self._life is not None:
+            self._life.close()
+        self._life = reopen()
+        self.asking.reopened(self._life)
+        return self._life
 
     # -- what is enough --------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from .http_options import HttpOptions
 from .in_process import InProcessTarget
 from .kept import KeptConnections
 from .labels import checked_charge, checked_labels
-from .paced import PacedTarget
+from .paced import PacedTarget, ask_whole, largest_whole
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
 from .restart_command import FreshStateCommand, RestartCommand
@@ -24,10 +24,12 @@ __all__ = [
     "Target",
     "TargetError",
     "ask_each",
+    "ask_whole",
     "at_once",
     "checked_charge",
     "checked_labels",
     "checked_spent",
+    "largest_whole",
     "open_target",
     "parts",
     "shown_spec",

@@ -40,6 +40,7 @@ class PacedTarget:
         self._largest, self._release = largest, release
         self._allowed = _FIRST if largest is None else min(_FIRST, largest)
         self._answered = 0  # labels of the largest call that was answered
+        self._fits = 1  # labels of a call that should be in time, at the best pace seen
         self.parts: tuple[int, ...] = ()
         """Sizes of the calls that the last `ask` made and had answered, in order."""
 
@@ -90,6 +91,15 @@ class PacedTarget:
         self.parts = made
         return found
 
+    def ask_whole(self, histogram: Histogram, size: int) -> Any:
+        """The raw reply to one call, not split; raises as `Target.ask`."""
+        return ask_whole(self._target, histogram, size)
+
+    def largest_whole(self, size: int) -> int:
+        """Labels, up to `size`, of one call that should be in time, by the calls before."""
+        allowed = size if self._largest is None else min(size, self._largest)
+        return min(largest_whole(self._target, allowed), self._fits)
+
     def _in_flight(self, histogram: Histogram, calls: Sequence[int]) -> list[NDArray[Any]]:
         """The labels of calls side by side, from whose time the next sizes are learned."""
         assert isinstance(self._target, SideBySide)
@@ -120,6 +130,7 @@ class PacedTarget:
         return float(getattr(self._target, "waited", 0.0))
 
     def _learn(self, size: int, seconds: float) -> None:
+        self._fits = max(self._fits, int(size * self._seconds / max(seconds, 1e-9)))
         fits = int(size * min(_GROWTH, self._seconds / max(seconds, 1e-9)))
         # a call that was in time says nothing against larger ones: it may all be overhead
         allowed = max(1, fits if seconds > self._seconds else max(fits, self._allowed))
@@ -155,3 +166,17 @@ class PacedTarget:
     def close(self) -> None:
         """See `Target.close`."""
         self._target.close()
+
+
+def ask_whole(target: Target, histogram: Histogram, size: int) -> Any:
+    """The raw reply to one call for `size`, which a paced target makes no parts of.
+
+    Raises as `Target.ask`.
+    """
+    asked = target.ask_whole if isinstance(target, PacedTarget) else target.ask
+    return asked(histogram, size)
+
+
+def largest_whole(target: Target, size: int) -> int:
+    """Labels, up to `size`, that one call to the target should give in time."""
+    return target.largest_whole(size) if isinstance(target, PacedTarget) else size

@@ -1,0 +1,53 @@
+"""`budget-enforcement`: ledgers that look right while they are asked in one way only."""
+
+import numpy as np
+import pytest
+from runs import result
+
+from dpassay.verifiers.checks import BudgetEnforcement
+from dpassay.verifiers.claim import parse_claim
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.gate import verify
+from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.targets import InProcessTarget, PacedTarget
+from zoo import ledgers
+
+WITHIN = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" not in e.claim]
+RESTARTED = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" in e.claim]
+
+
+@pytest.mark.parametrize("entry", WITHIN, ids=lambda entry: entry.id)
+def test_ledgers_are_asked_in_every_way(entry) -> None:
+    """Each fault is out of sight of calls of one kind, after each of which `spent` is asked."""
+    target = PacedTarget(InProcessTarget(entry.make(0)), 30.0)  # which splits large calls
+    check = BudgetEnforcement(parse_claim(entry.claim))
+    assert check.run(target) is None
+    assert check.verdict is (Verdict.FAIL if entry.checks else Verdict.PASS), check.violation
+    assert entry.checks or check.answered > 0
+
+
+@pytest.mark.slow("starts processes")
+@pytest.mark.parametrize("entry", RESTARTED, ids=lambda entry: entry.id)
+def test_ledgers_are_looked_at_after_a_restart_before_they_are_used_up(entry) -> None:
+    """One that is written now and then, and once it is used up, has then forgotten some."""
+    target, alone = InProcessTarget(entry.make(0)), select(["budget-enforcement"])
+    report = verify(target, parse_claim(entry.claim), seed=0, selection=alone)
+    found = result(report, "budget-enforcement")
+    assert found.verdict is (Verdict.FAIL if entry.checks else Verdict.PASS), found.message
+
+
+def test_a_whole_call_is_as_large_as_is_in_time() -> None:
+    """A call that takes 2 s a label, of 30 s of which a third may be used, is for 5 at most."""
+    calls: list[int] = []
+
+    def ask(histogram, size):
+        calls.append(size)
+        return [0] * size
+
+    target = PacedTarget(InProcessTarget(ask), 30.0)
+    assert target.largest_whole(4096) == 1
+    target._learn(1, 2.0)
+    assert target.largest_whole(4096) == 5
+    target._learn(32, 0.001)
+    target.ask_whole(np.array([1, 2]), target.largest_whole(4096))
+    assert calls == [4096]
