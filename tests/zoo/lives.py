@@ -107,6 +107,13 @@ class HashedCaching(Caching):
         return int(Hashed().sample(histogram, 1)[0])
 
 
+def cached_and_seeded(folder: str) -> Caching:
+    """Answers that are kept, drawn from a generator that begins with the same seed every time."""
+    caching = Caching(folder)
+    caching.rng = np.random.default_rng(1234)
+    return caching
+
+
 def store_of(process: int) -> Path:
     """The folder in which the deployments that a process runs keep their answers."""
     return Path(tempfile.gettempdir()) / f"dpassay-zoo-{process}"
@@ -139,6 +146,7 @@ SPEAKING: dict[str, Callable[..., Gnmax]] = {
     ),
     "cached-in-memory": Caching,
     "cached-on-disk": Caching,
+    "cached-and-seeded": cached_and_seeded,
     "hashed": lambda folder: Hashed(),
     "hashed-and-cached": HashedCaching,
     "keyed": keyed,

@@ -98,6 +98,16 @@ shelf.makes(
     claim=CACHING,
 )(speaking("cached-in-memory"))
 shelf.makes(
+    "seed-behind-kept-answers",
+    "Answers are kept as claimed, and drawn from a seed that is fixed and set at every start.",
+    claim=CACHING,
+)(speaking_from_a_folder("cached-and-seeded"))
+shelf.makes(
+    "seed-behind-a-store",
+    "The same of a store that a command empties.",
+    claim=EMPTIED,
+)(speaking_from_a_store("cached-and-seeded"))
+shelf.makes(
     "noise-of-a-hash",
     "The noise is seeded by a hash of the votes: answers repeat, and anybody can compute them.",
     claim=EMPTIED,

@@ -13,6 +13,7 @@ from ..planning.roles import Role
 from ..targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
 from .base import Finding, Outcome, Site, Unseeing, refuting
 from .emptied_store import ASKED, EmptiedStore
+from .first_draws import FIRST, FirstDraws
 from .spec import CheckSpec, Phase, lacks_nothing
 
 REPEATED = 100
@@ -27,18 +28,25 @@ class CachedAnswers(Unseeing):
     """Asks histograms again, after a restart too: one other label disproves that answers are kept.
 
     Each new draw of an answer that should be kept tells an attacker more than the claim admits.
-    answered: the first label of each histogram asked, in order, as they grow until then. The
-    earliest are asked again; after a restart half of them, and as many of the latest, which may
+    answered: the first label of each histogram asked, in order, as they grow until then; before:
+    those of the calls before. The earliest are asked again. After a restart new ones like them are,
+    whose draws may not be the same, then half of the earliest, and as many of the latest, which may
     not have been written down yet. Then, where the claim names the command for it, the store of
     kept answers is emptied, and they must be drawn anew.
     """
 
     id = "fresh-noise"
 
-    def __init__(self, answered: Mapping[tuple[int, ...], int], claim: Claim) -> None:
-        self.answered, self.claim = answered, claim
+    def __init__(
+        self,
+        answered: Mapping[tuple[int, ...], int],
+        claim: Claim,
+        before: Mapping[tuple[int, ...], int] | None = None,
+    ) -> None:
+        self.answered, self.claim, self.before = answered, claim, before or {}
         self.refuses = claim.mechanism.refuses
         self.emptied: EmptiedStore | None = None
+        self.drawn: FirstDraws | None = None
         self.changed: tuple[tuple[int, ...], int, int] | None = None
         self.repeated = 0
         self.restarted = False
@@ -84,7 +92,8 @@ class CachedAnswers(Unseeing):
     @property
     def refuted(self) -> bool:
         """Whether an answer was not kept, or too many are no draws."""
-        return self.changed is not None or (self.emptied is not None and self.emptied.refuted)
+        asked = [again for again in (self.emptied, self.drawn) if again is not None]
+        return self.changed is not None or any(again.refuted for again in asked)
 
     @property
     def queries(self) -> int:
@@ -94,7 +103,8 @@ class CachedAnswers(Unseeing):
     @property
     def queries_after_restart(self) -> int:
         """Labels that asking after a restart takes at most."""
-        return sum(_AFTER_RESTART) * len(self.ends)
+        new = 0 if self.claim.given else min(FIRST, len(self.answered) + len(self.before))
+        return sum(_AFTER_RESTART) * len(self.ends) + new
 
     def run(self, target: Target) -> None:
         """Asks again, by one label and by two, some often. Raises as the target does."""
@@ -105,7 +115,18 @@ class CachedAnswers(Unseeing):
     def run_after_restart(self, target: Target) -> None:
         """Asks a target that has been restarted. Raises as it does."""
         self.restarted = True
+        if not self.claim.given:
+            self._draw_again(target)
         self._ask(target, self.ends, _AFTER_RESTART)
+
+    def _draw_again(self, target: Target) -> None:
+        """Asks for draws before anything else, so that they are the first of this life too."""
+        self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
+        for votes in self.drawn.histograms:
+            try:
+                self.drawn.observe(self._drawn(target, votes, 1))
+            except Refused:
+                return  # one that was not asked before
 
     def run_emptied(self, target: Target) -> None:
         """Empties the store, restarts what may hold answers in memory, and asks for new ones.
@@ -123,11 +144,14 @@ class CachedAnswers(Unseeing):
             emptied.observe(self._labels(target, votes, 1))
 
     def _labels(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
-        asked = np.array(votes, dtype=np.int64)
         try:
-            reply = target.ask(asked, size)
+            return self._drawn(target, votes, size)
         except Refused as refusal:
             raise TargetError(f"{list(votes)} is refused, but was answered: {refusal}") from None
+
+    def _drawn(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
+        asked = np.array(votes, dtype=np.int64)
+        reply = target.ask(asked, size)
         self.repeated += size
         return checked_labels(reply, asked, size, self.refuses)
 
@@ -162,12 +186,16 @@ class CachedAnswers(Unseeing):
 
     def _kept(self) -> Finding:
         """The same where every answer was kept, as is claimed."""
-        emptied = self.emptied
+        emptied, drawn = self.emptied, self.drawn
+        if drawn is not None and drawn.refuted:
+            return drawn.violation()
         if emptied is not None and emptied.refuted:
             return emptied.violation()
         told = f"{len(self.kept)} histograms asked again gave the label of their first answer"
         if self.restarted:
             told += f", and after a restart {len(self.ends)} did"
+            if drawn is not None and drawn.tells:
+                told += f"; {drawn.asked} new ones had labels of their own"
         else:
             told += "; the target was not restarted, so answers kept in memory would not show"
         if emptied is None:
@@ -193,6 +221,6 @@ SPECS = (
         lacks_in=lacks_nothing,
         needs=_needs,
         named=0,
-        make=lambda setting: CachedAnswers(setting.kept, setting.claim),
+        make=lambda setting: CachedAnswers(setting.kept, setting.claim, setting.before),
     ),
 )

@@ -24,7 +24,7 @@ class InputContract(Unseeing):
     `first` holds the labels of the first call of all, of the histogram `opening`; `more` those of
     calls like it, in flight at once where the claim allows that: a generator that several workers
     have alike gives each of them the same first labels; `others` how many labels it had of which
-    total of votes afterwards.
+    total of votes afterwards; `drawn` the first label of each histogram, in the order asked.
     """
 
     id = "input-contract"
@@ -42,6 +42,7 @@ class InputContract(Unseeing):
         self.first: Labels = np.zeros(0, dtype=np.int64)
         self.more: list[Labels] = []
         self.others: list[tuple[int, int]] = []
+        self.drawn: dict[tuple[int, ...], int] = {}
 
     def conclude(self, site: Site) -> Outcome | None:
         """See `Life.conclude`: later calls are under the contract too, so that the end tells."""
@@ -102,6 +103,7 @@ class InputContract(Unseeing):
         labels = self._checked(target.ask(histogram, size), histogram, size)
         if self.first.size:
             self.others.append((int(histogram.sum()), labels.size))
+        self.drawn.setdefault(tuple(histogram.tolist()), int(labels[0]))
         return labels
 
     def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:

@@ -1,7 +1,7 @@
 """What the gate knows of a check before it is made: when it applies, needs what, runs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from ..claim import Claim
@@ -30,15 +30,17 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a check is made of. kept: what a caching deployment has answered, as it grows.
+    """What a check is made of.
 
-    In the phases that do without, there is no plan.
+    kept: what a caching deployment has answered, as it grows; before: what it had answered to the
+    contract's calls. In the phases that do without, there is no plan.
     """
 
     claim: Claim
     seed: int
     plan_or_none: Plan | None
     kept: Mapping[tuple[int, ...], int]
+    before: Mapping[tuple[int, ...], int] = field(default_factory=dict)
 
     @property
     def plan(self) -> Plan:

@@ -38,7 +38,7 @@ class Gathering:
     ) -> None:
         self.standing, self.plan, self.contract = standing, plan, contract
         self.asking = Asking(standing.target, plan, contract.serves_other_totals, seed)
-        self.setting = Setting(plan.claim, seed, plan, self.asking.kept)
+        self.setting = Setting(plan.claim, seed, plan, self.asking.kept, contract.drawn)
         self.observers = Observers(self.setting, only)
         self.opened: list[Labels] = []
         self.without: set[int] = set()
