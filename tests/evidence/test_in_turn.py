@@ -125,7 +125,7 @@ def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypat
     def spied(self):
         for pair, evidence in zip(self.plan.pairs, self._in_turn.values(), strict=True):
             charged = evidence.counts.sum((1, 2))  # labels before which the other's came
-            shown = self._counts[list(pair.streams)].sum(-1)
+            shown = self._alike.counts[list(pair.streams)].sum(-1)
             seen.append(tuple(shown - charged))
         look(self)
 

@@ -65,7 +65,9 @@ class Gathering:
             self.show(pending)
             pending = []
             if long_call.is_due(self._left()) and not self.stops():
-                self.show(long_call.ask(self.plan))
+                long = long_call.ask(self.plan)
+                if long:
+                    self.show(long)
             if self._done():
                 return
 

@@ -130,9 +130,7 @@ class MovingRecords:
             self.served.append(neighbour)
             found = self._judged(neighbour, released)
             if found is not None:
-                norm = moved_as(
-                    self.claim, neighbour.values, released.numbers, self.plan.coordinates
-                )
+                norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
                 if norm is not None:
                     found = replace(found, diagnosis=norm, cause=norm)
                 beyond = neighbour.kind != "within"
