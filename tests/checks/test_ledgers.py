@@ -19,9 +19,14 @@ RESTARTED = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "g
 @pytest.mark.parametrize("entry", WITHIN, ids=lambda entry: entry.id)
 def test_ledgers_are_asked_in_every_way(entry) -> None:
     """Each fault is out of sight of calls of one kind, after each of which `spent` is asked."""
-    target = PacedTarget(InProcessTarget(entry.make(0)), 30.0)  # which splits large calls
-    check = BudgetEnforcement(parse_claim(entry.claim))
-    assert check.run(target) is None
+    deployment = InProcessTarget(entry.make(0))
+
+    def opened() -> PacedTarget:
+        """A new life of it, of whose pace nothing is known, and which splits large calls."""
+        return PacedTarget(deployment, 30.0)
+
+    check = BudgetEnforcement(parse_claim(entry.claim), opened)
+    assert check.run(opened()) is None
     assert check.verdict is (Verdict.FAIL if entry.checks else Verdict.PASS), check.violation
     assert entry.checks or check.answered > 0
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...reference import REFUSAL, BudgetExhausted, Histogram
 from ...reference.mechanisms import Labels
 from ..claim import Claim, PrivacyClaim
-from ..targets import Refused, Target, TargetError, ask_whole, checked_labels, largest_whole
+from ..targets import Refused, Target, TargetError, ask_whole, checked_labels
 from .budget_account import Account, AskedHistogram
 
 AGAIN = 3
@@ -185,8 +185,7 @@ class BudgetAsking(Watched):
 
     def ask_whole(self, target: Target, kind: AskedHistogram, size: int) -> bool:
         """One call, unsplit, and a look; False where the budget is spent. Raises as `ask` does."""
-        whole = largest_whole(target, size)
-        return self._ask(target, kind, whole, ask=partial(ask_whole, target))
+        return self._ask(target, kind, size, ask=partial(ask_whole, target))
 
     def _ask(
         self,

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from ..targets import Refused, Target, TargetError
+from ..targets import Refused, Target, TargetError, largest_whole
 from .budget_account import AskedHistogram
 from .budget_asking import LONG_AGAIN, SEVERAL, BudgetAsking
 
@@ -12,6 +12,8 @@ _FEW_CALLS = 2_000  # for few labels each, once larger calls are refused
 _ROW, _ROW_PART = 64, 16  # single calls in a row, where the other calls are larger
 _IN_SEVERAL = 4  # part of the answers that cost too much that calls for a few labels ask
 _WHOLE = (256, 4_096, 65_536)  # what a byte, a cap, and two bytes take for nothing, or for less
+_BYTE = 256  # which such calls are multiples of
+_PACED = 16  # labels of a call just before
 _LITTLE = 8  # times such a call, so many answers cost too much: enough is left after it
 _NUMBERS = 5 * 10**6  # labels times classes of such a call, which may be drawn before it is refused
 
@@ -61,7 +63,10 @@ class BudgetCalls:
         """
         asking, claimed = self.asking, self.asking.claim
         allowed = min(_NUMBERS // claimed.mechanism.classes, claimed.gate.largest_call or _NUMBERS)
-        for size in sorted({min(size, allowed) for size in _WHOLE}):
+        few = min(_PACED, self.limit // _PACED)
+        asking.until_spent(target, worst, few, worst.asked + few)  # whose pace says what is in time
+        sizes = (largest_whole(target, min(size, allowed)) for size in _WHOLE)
+        for size in sorted({size // _BYTE * _BYTE for size in sizes} - {0}):
             beyond = claimed.mechanism.refuses and worst.asked + size > most
             if asking.violation is not None or not asking.in_time or beyond:
                 return
