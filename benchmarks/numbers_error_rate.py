@@ -33,6 +33,9 @@ MECHANISMS = (
     HISTOGRAM.format("gaussian:3"),
     HISTOGRAM.format("discrete-laplace:2"),
     HISTOGRAM.format("discrete-gaussian:3"),
+    HISTOGRAM.format("discrete-laplace:0.5"),  # whole releases come again, by the claim
+    HISTOGRAM.format("discrete-laplace:2").replace("cells = 10", "cells = 3"),
+    HISTOGRAM.format("discrete-laplace:2").replace("cells = 10", "cells = 1000"),
     HISTOGRAM.format("laplace:2;round"),
     HISTOGRAM.format("gaussian:3;grid=0.25"),
     HISTOGRAM.format("laplace:2;grid=2^-40"),
