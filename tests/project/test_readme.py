@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,7 @@ def shell(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(line):
-        command, *arguments = line.split()
+        command, *arguments = shlex.split(line)
         assert command == "dpassay"
         return typed(*arguments)
 
@@ -103,11 +104,14 @@ def test_the_python_lines_run() -> None:
 @pytest.mark.slow("searches the best scale")
 def test_votes_are_read_as_shown(tmp_path, shell) -> None:
     lines = block("", "dpassay reconstruct", ATTACK).strip().splitlines()
-    counts, log = (line.partition("#")[0] for line in lines)
+    counts, labels, log = (line.partition("#")[0] for line in lines)
     found = shell(counts)
     assert found.returncode == 0, found.stderr
     assert len(found.stdout.splitlines()) == 2 + 10
     (tmp_path / "labels.txt").write_text("0\n1\n0\n2\n" * 50)
+    assert shell(labels).returncode == 0
+    row = '{"id": "image 7", "label": %d}\n'
+    (tmp_path / "log.jsonl").write_text("".join(row % label for label in [0, 1, 0, 2] * 50))
     assert shell(log).returncode == 0
     exec(block("python", "expected_error", ATTACK), {})
 
