@@ -1,5 +1,7 @@
 """`budget-enforcement`: ledgers that look right while they are asked in one way only."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from runs import result
@@ -13,10 +15,20 @@ from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 from zoo import ledgers
 
 WITHIN = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" not in e.claim]
+LONG = {"missing-teachers-free", "stops-when-asked-for-spent"}
 RESTARTED = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" in e.claim]
 
 
-@pytest.mark.parametrize("entry", WITHIN, ids=lambda entry: entry.id)
+def within() -> list[Any]:
+    """All that one life shows; those that take thousands of calls are left to the whole suite."""
+    later = pytest.mark.slow("thousands of calls; other ledgers take some hundreds")
+    return [
+        pytest.param(entry, id=entry.id, marks=later if entry.id in LONG else ())
+        for entry in WITHIN
+    ]
+
+
+@pytest.mark.parametrize("entry", within())
 def test_ledgers_are_asked_in_every_way(entry) -> None:
     """Each fault is out of sight of calls of one kind, after each of which `spent` is asked."""
     deployment = InProcessTarget(entry.make(0))

@@ -38,7 +38,7 @@ QUICK = {
     "output": "noisy-maximum-itself sorted-in-a-call",
     "screening": "screens-the-winner one-screening-a-call",
     "accounting": "charges-half never-stops",
-    "restarts": "state-saved-every-50-calls",
+    "restarts": "seed-of-the-process-id-by-command",
     "seldom": "small-calls-one-draw",
     "none": "noise-drawn-ahead",
 }

@@ -198,6 +198,7 @@ def test_the_least_number_for_keys_is_one_number_and_enough() -> None:
         assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
 
 
+@pytest.mark.slow("whole runs of several budgets; the least of keys is one")
 def test_a_run_planned_for_few_queries_passes_within_them() -> None:
     report = run(HISTOGRAM, queries=3_000, seed=4)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]

@@ -12,12 +12,13 @@ from dpassay.verifiers.targets import InProcessTarget
 
 
 def shelf(entries: list[Entry], quick: int) -> list[Any]:
-    """All entries; so many of each kind, by the checks that catch it, are in the quick suite."""
-    seen: dict[tuple[str, ...], int] = {}
+    """All entries; so many of each kind, by the check that catches it, are in the quick suite."""
+    seen: dict[str, int] = {}
     found = []
     for entry in entries:
-        seen[entry.caught] = seen.get(entry.caught, 0) + 1
-        more = seen[entry.caught] > quick
+        kind = entry.caught[0] if entry.caught else ""
+        seen[kind] = seen.get(kind, 0) + 1
+        more = seen[kind] > quick
         marks = pytest.mark.slow("more of what others of its kind show") if more else ()
         found.append(pytest.param(entry, id=entry.name, marks=marks))
     return found

@@ -53,6 +53,7 @@ def test_threads_count_what_one_process_counts(workers) -> None:
         assert counted(executor) == (here, there)
 
 
+@pytest.mark.slow("starts and kills processes; threads count the same")
 def test_processes_count_what_one_process_counts_and_one_may_be_killed() -> None:
     """Catches a pool that is broken for good, parts that were in it and are lost, or come twice."""
     with open_executor(2) as executor:

@@ -105,6 +105,7 @@ def test_secrets_come_from_the_environment(served, monkeypatch) -> None:
     assert "kept" not in json.dumps(claim.model_dump(mode="json"))
 
 
+@pytest.mark.slow("a whole run over HTTP; its options are tested one by one")
 def test_a_whole_run_has_a_claim_with_its_tables(served, monkeypatch) -> None:
     """Catches a claim that cannot be the key of a plan: its table of headers is a dict."""
     monkeypatch.setenv("DPASSAY_TEST_TOKEN", "Bearer kept")
