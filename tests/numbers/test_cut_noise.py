@@ -1,5 +1,7 @@
 """Noise cut to whole numbers: its law, and what it is told as."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -57,3 +59,15 @@ def test_rounded_noise_is_no_discrete_noise() -> None:
     of = parse_number_noise("laplace:2").family
     masses = np.exp(cut.log_mass(numbers, np.full(numbers.size, 1e-9)))
     assert masses == pytest.approx(np.exp(of.log_mass(numbers, np.full(numbers.size, 0.5))))
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"), [("laplace:2;grid=0.1", 0.05), ("laplace:0.1;grid=0.3", 0.15)]
+)
+def test_masses_sum_to_one_where_a_step_is_no_binary_fraction(text: str, exact: float) -> None:
+    """Catches neighbouring steps that overlap, as floats decide on which side a half lies."""
+    noise = parse_number_noise(text)
+    cut = replace(noise, family=CutNoise(noise.family, noise.grid, down=False))
+    released = noise.grid * np.arange(-2_000.0, 2_001.0)
+    total = np.exp(cut.log_mass(released, np.full(released.size, exact))).sum()
+    assert 0.99 < total <= 1.0 + 1e-9

@@ -74,6 +74,35 @@ def test_as_many_pairs_are_equal_as_priced(
     assert mean > (0.998 if text in LAWS[:2] else 0.2)
 
 
+@pytest.mark.parametrize("text", ["gaussian:2;grid=2", "laplace:0.5;round", "laplace:2;grid=3"])
+def test_sums_half_a_step_off_the_grid_are_alike_no_oftener_than_priced(text: str) -> None:
+    """Catches two steps in one cell, by rounding of a half to the even number beside it."""
+    noise = parse_number_noise(text)
+    cell, step = cell_of(noise), noise.grid
+    for exact in (0.5 * step, 1.5 * step, 0.0):
+        values, shares = law(noise, exact)
+        cells, unfit = cells_of(noise, values[:, None], np.full((values.size, 1), exact))
+        assert not unfit.any()
+        assert np.unique(cells).size == values.size
+        for folded in (False, True):
+            alike = math.exp(log_chance_alike(noise, cell, folded=folded))
+            kept = np.where(folded & (cells[:, 0] < 0), -cells[:, 0], cells[:, 0])
+            masses = np.array([shares[kept == which].sum() for which in np.unique(kept)])
+            assert np.square(masses).sum() <= alike * (1.0 + 1e-9)
+
+
+def test_a_block_that_is_not_full_has_lost_what_it_may_lose() -> None:
+    """Catches looks at which other wagers have seen releases that these have not."""
+    noise = parse_number_noise("discrete-laplace:2")
+    pairs, rng = SharedColumns(noise, 10, folded=False), np.random.default_rng(3)
+    exact = np.zeros((pairs.block - 1, 10))
+    released = (
+        np.tile(np.arange(10.0), (pairs.block - 1, 1)) + rng.integers(0, 2, exact.shape) * 1.0
+    )
+    pairs.observe(*cells_of(noise, released, exact))
+    assert pairs.log_e_value == pytest.approx(math.log(np.mean(1.0 - shared_columns.SHARES)))
+
+
 @pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize("text", ["laplace:2", "gaussian:3", "laplace:2;grid=2^-40"])
 def test_continuous_noise_is_in_one_cell_no_oftener_than_priced(text: str, folded: bool) -> None:

@@ -100,6 +100,25 @@ def test_whole_releases_are_fair(text: str, forms: bool, monkeypatch: pytest.Mon
     assert (expectation(text, exact, watch, 0.0) <= 1.0 + 1e-9).all()
 
 
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("discrete-laplace:2", 2.5),
+        ("discrete-laplace:2;min=0", 0.3),
+        ("laplace:2;grid=3;max=1000", 1000.0),
+        ("laplace:2;round;min=0.6", 0.7),
+        ("gaussian:2;grid=2", 3.0),
+    ],
+)
+def test_every_release_has_steps_of_its_own(text: str, exact: float) -> None:
+    """Catches two that share them, each of which is then priced as if it were alone."""
+    noise = parse_number_noise(text)
+    base = exact if noise.family.whole else np.rint(exact / noise.grid) * noise.grid
+    values = np.unique(noise.rounded(base + (noise.grid or 1.0) * np.arange(-20.0, 21.0)))
+    steps = Steps.of(noise, values[:, None], np.full((values.size, 1), exact), 53).steps
+    assert np.unique(steps).size == values.size > 15
+
+
 @pytest.mark.parametrize("honest", [0.0, 0.2])
 def test_a_learned_share_is_fair(honest: float) -> None:
     """Exactly so: seven draws that match with known chances, in two groups and two parts."""

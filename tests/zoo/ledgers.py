@@ -83,6 +83,17 @@ class Closing(Metered):
             raise
 
 
+class ChargesAttempts(Metered):
+    """Correct: charges a call before it looks whether that is too much, and refuses it then."""
+
+    def sample(self, histogram: np.ndarray, size: int) -> Any:
+        if self.metered:
+            self.asked += self.cost(histogram, size)
+            if self.epsilon(self.asked) > self.budget:
+                raise BudgetExhausted("epsilon is spent")
+        return self.mechanism.sample(histogram, size, self.rng)
+
+
 def kept(name: str, kind: type[Metered], effect: str, shelf: Shelf = shelf) -> None:
     """One that runs within the process."""
     shelf.makes(name, effect)(lambda seed: metered(seed, kind))
@@ -112,4 +123,5 @@ written(
     shelf,
 )
 kept("closes-when-refused", Closing, "Ends with the first call that is refused.", correct)
+kept("charges-attempts", ChargesAttempts, "Charges calls that it then refuses.", correct)
 written("ledger-written", "written", "The ledger is written before every answer.", correct)

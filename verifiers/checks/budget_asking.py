@@ -82,13 +82,16 @@ class Watched:
             self.violation = f"spent fell when it was restarted, {fell}"
             self.diagnosis = "the account is forgotten when the deployment is restarted"
 
-    def looked(self, target: Target) -> None:
-        """Looks at the account after answers: it may fall, or say more than is claimed."""
+    def looked(self, target: Target, *, refused: bool = False) -> None:
+        """Looks at the account: it may fall, or after an answer say more than is claimed.
+
+        refused: whether the last call was: an account may have charged what was then refused.
+        """
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell {fell}"
             self.diagnosis = "the account is not kept: what was spent is forgotten"
-        elif self.account.exceeds:
+        elif self.account.exceeds and not refused:
             self.violation = (
                 f"it answered {self.answered:,} queries, although its own account then says "
                 f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
@@ -135,7 +138,7 @@ class BudgetAsking(Watched):
             else:
                 refused += 1
         if unlooked and self.violation is None and kind.answered:
-            self._judge(target, kind)
+            self._judge(target, kind, refused=refused > 0)
         if self.violation is None and kind.answered and self.in_time:
             self._judge_at_other_deltas(target, kind)
         return refused >= min(AGAIN, again)
@@ -223,8 +226,8 @@ class BudgetAsking(Watched):
         except (Refused, TargetError):
             return  # what was found stands without it
 
-    def _judge(self, target: Target, kind: AskedHistogram) -> None:
-        self.looked(target)
+    def _judge(self, target: Target, kind: AskedHistogram, *, refused: bool = False) -> None:
+        self.looked(target, refused=refused)
         if self.violation is not None:
             return
         claimed = self.privacy

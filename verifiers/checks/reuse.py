@@ -64,9 +64,9 @@ WORDS = {
     ),
     "calls": (
         "a call of {size} answers gives the answers of an earlier call again",
-        "noise is reused: look for a pool, or generators are seeded alike (a clock, a "
-        "counter, few seeds, or workers that were forked with one generator): create one, seeded by "
-        "the operating system",
+        "noise is reused: look for a pool, or generators are seeded alike (a clock, a counter, few "
+        "seeds, or workers that were forked with one generator): create one, seeded by the "
+        "operating system",
     ),
     "neighbours": (
         "answers to two histograms come from the same noise, place by place",

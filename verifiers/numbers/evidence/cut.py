@@ -17,6 +17,9 @@ _CONTINUOUS: dict[type[Additive], type[Additive]] = {
 }
 
 
+_LOST = 1e-11  # of a step: less than the width of a release of whole noise
+
+
 class CutNoise(Additive):
     """Continuous noise cut to multiples of a step, towards zero, or down as a positive sum is.
 
@@ -41,7 +44,11 @@ class CutNoise(Additive):
 
     def _uncut(self, value: Vector) -> Vector:
         """What the noise lies below (...) where it is cut to these values (...) at most."""
-        steps = np.floor(np.asarray(value, dtype=np.float64) / self.step)
+        parts = np.asarray(value, dtype=np.float64) / self.step
+        near = np.rint(parts)  # a step that is no binary fraction is missed by what floats lose
+        steps = np.where(
+            np.abs(parts - near) <= _LOST + 8.0 * np.spacing(np.abs(parts)), near, np.floor(parts)
+        )
         return np.asarray((steps + (self.down | (steps >= 0)) - self.ahead) * self.step)
 
     def log_mass(self, center: Vector, half: Vector | float) -> Vector:

@@ -86,8 +86,12 @@ class SharedColumns:
 
     @property
     def log_e_value(self) -> float:
-        """Expectation at most 1 under the claim."""
-        return log_mixture_of(self.gains, np.full(SHARES.size, -math.log(SHARES.size)))
+        """Expectation at most 1 under the claim, in the middle of a block too.
+
+        A block that is not yet full counts as one without an equal pair: at most what it will be.
+        """
+        gains = self.gains + np.log1p(-SHARES) if len(self._waiting) else self.gains
+        return log_mixture_of(gains, np.full(SHARES.size, -math.log(SHARES.size)))
 
 
 def cell_of(noise: NumberNoise) -> float:
@@ -112,8 +116,11 @@ def cells_of(
     cell = cell_of(noise)
     # of exact numbers alone: whether one is told must not depend on its noise
     largest = math.ldexp(1.0, math.floor(math.log2(_FINE * cell)) + digits)
-    off = (released - exact) / cell
-    off = np.rint(off) if _is_stepwise(noise, cell) else np.floor(off)
+    if noise.grid == cell:  # each release has a cell of its own, wherever the exact number lies
+        off = np.rint(released / cell) - np.rint(exact / cell)
+    else:
+        off = (released - exact) / cell
+        off = np.rint(off) if _is_stepwise(noise, cell) else np.floor(off)
     unfit = np.abs(exact) >= largest - _REACH * noise.family.scale
     unfit |= np.abs(off) >= 2.0**52
     if math.isfinite(noise.low) or math.isfinite(noise.high):

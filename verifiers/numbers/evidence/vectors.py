@@ -17,6 +17,7 @@ from .predictability import Predictability
 
 _MOST = 1 << 16  # releases remembered
 _WIDEST = 64  # numbers of a release that are compared
+_END = 2.0**31 - 1.0  # steps that stand for an end of the range
 _SEED = 7
 _LEAST = 6.0  # nats of a release's noise: what tells less is repeated by most releases
 
@@ -34,13 +35,16 @@ class Steps:
     def of(cls, noise: NumberNoise, y: Matrix, x: Matrix, digits: int) -> "Steps":
         """Of releases (n, d) of exact numbers (n, d): the first numbers of each.
 
-        Given the exact number, every release has steps of its own. Beyond 2^31 steps nothing is
-        compared: those are -2^31.
+        Given the exact number, every release has steps of its own: whole noise, the noise itself;
+        an end of the range, which may lie off the grid, the most or the least steps. Beyond these
+        nothing is compared: those are -2^31.
         """
         y, x = y[:, :_WIDEST], x[:, :_WIDEST]
-        step = noise.grid or 1.0
-        steps = np.rint(y / step) - np.rint(x / step)
-        told = np.where(np.abs(steps) < 2.0**31, steps, -(2.0**31))
+        step = noise.grid
+        steps = np.rint(y / step) - np.rint(x / step) if step else np.rint(y - x)
+        told = np.where(np.abs(steps) < _END, steps, -(2.0**31))
+        lowest, highest = noise.held(y, noise.half_width(y, digits))
+        told = np.where(lowest, -_END, np.where(highest, _END, told))
         return cls(told.astype(np.int32), y, x, digits)
 
     def log_chance(self, noise: NumberNoise, rows: NDArray[np.int64]) -> Vector:
