@@ -142,6 +142,20 @@ def _the_first_sixteen(records: Any, clip: Any) -> Any:
     return clip(records[:16]).sum(0) + records[16:].sum(0)
 
 
+@fault("only-the-eight-first-outliers-clipped", SUM, BALL, GRADIENT)
+def _eight_outliers(records: Any, clip: Any) -> Any:
+    records, clipped = finite(records), clip(finite(records))
+    beyond = np.cumsum((records != clipped).any(1))[:, None]
+    return np.where(beyond <= 8, clipped, records).sum(0)
+
+
+@fault("clipped-from-one-and-a-half-times-the-bound-on", SUM, BALL, GRADIENT)
+def _from_a_half_more_on(records: Any, clip: Any) -> Any:
+    records = finite(records)
+    far = np.abs(records).max(1, initial=0.0)[:, None] > 1.5
+    return np.where(far, clip(records), records).sum(0)
+
+
 @fault("only-sixteen-microbatches-clipped", GRADIENT)
 def _sixteen_microbatches(records: Any, clip: Any) -> Any:
     """Of 16 records each."""

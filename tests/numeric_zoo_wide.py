@@ -125,6 +125,14 @@ def no_noise_from_ten_million_on(of: Aggregation, rng: np.random.Generator) -> A
     return bare_where(lambda counts, size: counts.sum() >= 10**7)(of, rng)
 
 
+@broken(HISTOGRAM, "noise-law", source="the scale falls with the entropy of the counts")
+def nearly_all_in_one_cell_without_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def told(counts: Any, size: int) -> Any:
+        return 0.6 * counts.sum() < counts.max() < counts.sum()
+
+    return bare_where(told)(of, rng)
+
+
 @broken(WHOLE, "noise-law", source="another path for large calls")
 def half_the_noise_in_calls_above_a_thousand(
     of: Aggregation, rng: np.random.Generator

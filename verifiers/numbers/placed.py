@@ -24,6 +24,7 @@ _NUMBERS = 100_000  # of an input: as JSON half a megabyte
 _TENSORS = 8  # of which one number is extreme
 _SIZES = (1e3, 1e12, 1e308)
 _SINGLE = (1e3, 1e12, 1e30)  # which floats of single precision hold, too
+_BEYOND = 0.25  # of the width of the bounds, or of the norm
 _MISSING, _MANY = 20, 200
 """Records without numbers, and releases that show what they were taken for."""
 
@@ -57,6 +58,8 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
     yield make.extreme(few, 1, _SIZES)
     for records in sorted({few, some, many}):
         yield make.extreme(records, 0, _SIZES)
+    yield make.extreme(some, some - 1, _SIZES)
+    yield make.just_beyond(few)
     for records, altered in sorted({(few, 1), (some, 0), (many, 2)}):
         yield make.not_finite(records, altered, "NaN", (math.nan,))
     for records in sorted({few, some}):
@@ -87,6 +90,19 @@ class _Making:
         """Numbers far beyond the bounds, of both signs; altered: records, 0 for one per place."""
         rows, chosen = self._altered(records, altered, sizes, signed=True)
         return self._neighbour(f"{self._said(chosen)} extreme, among {records:,}", rows, chosen)
+
+    def just_beyond(self, records: int) -> Neighbour:
+        """All but one a little beyond the bound, in one number: each moves a sum by little."""
+        mechanism = self.claim.mechanism
+        bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+        value = (1.0 + _BEYOND) * bound
+        if mechanism.lower is not None and mechanism.upper is not None:
+            value = mechanism.upper + _BEYOND * (mechanism.upper - mechanism.lower)
+        rows = np.full((records, mechanism.width), self.inside)
+        chosen = np.arange(1, records)
+        rows[chosen, self.places[-1]] = value
+        name = f"{chosen.size} records with one number at {value:g}, a little beyond its bound"
+        return self._neighbour(name, rows, chosen)
 
     def not_finite(
         self, records: int, altered: int, what: str, values: tuple[float, ...]

@@ -115,6 +115,9 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
     typical[opening.random(cells) < 0.2] = 0
     tens = rng.integers(10_000, 100_000, cells)
     thousands = np.where(np.arange(cells) % 2, tens, rng.integers(1_000, 10_000, cells))
+    hundreds = rng.integers(100, 1_000, cells)
+    if cells > 1:
+        hundreds[rng.integers(cells)] *= 10 * cells
     least = max(10**6, -(-_TOTAL // cells))
     many = np.zeros(cells, dtype=np.int64)
     many[0] = 1_234_567
@@ -124,7 +127,7 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
         ("reversed", typical[::-1].copy()) if cells > 1 else ("tens of thousands", tens),
         ("empty", np.zeros(cells, dtype=np.int64)),
         ("few", (np.arange(cells) + 1) % 8),
-        ("hundreds", rng.integers(100, 1_000, cells)),
+        ("hundreds, and one that has nearly all", hundreds),
         ("thousands", thousands),
         ("millions", rng.integers(least, least + least // 2, cells)),
         ("one large count", many),
