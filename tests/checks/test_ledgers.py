@@ -15,7 +15,7 @@ from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 from zoo import ledgers
 
 WITHIN = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" not in e.claim]
-LONG = {"missing-teachers-free", "stops-when-asked-for-spent"}
+LONG = {"charge-in-a-byte", "missing-teachers-free", "stops-when-asked-for-spent"}
 RESTARTED = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "gate" in e.claim]
 
 

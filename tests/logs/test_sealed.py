@@ -61,6 +61,7 @@ def test_every_row_is_sealed(followed, tmp_path, question, said) -> None:
         run_out(followed / "log.csv", tmp_path / "state")
 
 
+@pytest.mark.slow("every byte; each kind of damage has a test of its own")
 def test_any_damage_of_the_file_is_told_or_touches_nothing(followed, tmp_path) -> None:
     """Bits that flip, parts that are zeroed, an end that is lost: catches tracebacks, damage told
     as another claim, and rows that come twice and cancel in the seal, as the phantom rows of a page

@@ -79,6 +79,7 @@ def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports) 
     assert len(anchors) >= 5
 
 
+@pytest.mark.slow("a whole run; figures of few labels are shown by others")
 def test_of_many_labels_the_most_deviating_are_shown() -> None:
     mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 32, "teachers": 250}
     gate = {"smallest_effect": 0.3, "tolerance": 0.5}
