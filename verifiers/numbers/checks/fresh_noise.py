@@ -70,9 +70,9 @@ class FreshNoise(Weighed):
         }
         self._long_ago = self.ways[_LONG_AGO] = LateCopies()
         self._any_call = self.ways[_ANY_CALL] = LateCopies()
-        self._abreast = self.ways[_ABREAST] = AbreastCopies(self.noise)
-        if claim.gate.concurrency == 1:
-            del self.ways[_ABREAST]
+        self._abreast = AbreastCopies(self.noise)
+        if claim.gate.concurrency > 1:
+            self.ways[_ABREAST] = self._abreast
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
@@ -175,8 +175,13 @@ class FreshNoise(Weighed):
         return max(0, _WANTED - self.draws)
 
     def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+        """See `NumberCheck.violation`.
+
+        Calls in flight that begin alike are told as that: runs of noise that come again follow.
+        """
         way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
+        if _ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
+            way = _ABREAST
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
         odds, cause = float(found.log_ratios.max()), _WAYS[way]

@@ -76,9 +76,8 @@ class KeysTogether(Weighed):
         # it holds whatever the rates are, which look wrong where keys are not independent
         return Finding(message, cause, cause=cause, log_odds=math.inf)
 
-    def _words(self, kind: int) -> tuple[str, str]:
+    def _words(self, _kind: int) -> tuple[str, str]:
         """What draws of a kind are, and what is wrong where they tell of each other."""
-        del kind
         return self.pairs, self.cause
 
     def silence(self) -> Finding:
