@@ -14,13 +14,7 @@ from ..reference.arrays import Matrix
 from .answers import Likelihood
 from .maximum_likelihood import maximum_likelihood
 from .moves import group_change, pair_change, spread_change
-from .prior import (
-    CONCENTRATIONS,
-    draw_concentration,
-    draw_contends,
-    draw_share,
-    log_prior,
-)
+from .prior import CONCENTRATIONS, draw_concentration, draw_contends, draw_share, log_prior
 from .surrogate import Surrogate
 from .wander import Wander
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from dpassay.reference import Gaussian, NoisyArgmax, digit_histograms
-from dpassay.verifiers.claim import Claim, parse_claim
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 Row = tuple[str, str, str, str]

@@ -13,8 +13,8 @@ import numpy as np
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 COUNT = """

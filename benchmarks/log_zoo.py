@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.reference import digit_histograms
-from dpassay.verifiers.claim import Claim, parse_claim
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.logs import LogEvidence, chunks
+from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
+from dpassay.verifiers.kinds.labels.logs import LogEvidence, chunks
 
 from .long_runs import add_workers, carried_out, workers
 

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.gate.ending import Ending
-from dpassay.verifiers.numbers.checks.privacy_audit import PrivacyAudit
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.learned_events import LearnedEvents
-from dpassay.verifiers.numbers.evidence.two_events import Level
-from dpassay.verifiers.numbers.plan import make_numbers_plan
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.standing import NumbersStanding
+from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.learned_events import LearnedEvents
+from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.standing import NumbersStanding
+from dpassay.verifiers.run.ending import Ending
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference.numbers import Aggregation, NumberNoise, parse_number_noise
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.stats import beta
 
 from dpassay.reference.numbers import sample
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Report
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers
 

@@ -22,13 +22,7 @@ from .mechanisms import (
     UnknownMechanismError,
 )
 from .noise import Exponential, Gaussian, Gumbel, Laplace, Noise, parse_noise
-from .probabilities import (
-    jacobian,
-    log_derivatives,
-    log_jacobian,
-    log_probabilities,
-    probabilities,
-)
+from .probabilities import jacobian, log_derivatives, log_jacobian, log_probabilities, probabilities
 
 if TYPE_CHECKING:
     from .enclosures import enclose_probabilities

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numeric_zoo import Aggregate, Make
 
-from dpassay.verifiers.checks.base import Outcome
-from dpassay.verifiers.gate.ending import Ending
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.plan import make_numbers_plan
-from dpassay.verifiers.numbers.standing import NumbersStanding
+from dpassay.verifiers.kinds.labels.checks.base import Outcome
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.standing import NumbersStanding
+from dpassay.verifiers.run.ending import Ending
 from dpassay.verifiers.targets import InProcessTarget
 
 

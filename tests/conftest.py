@@ -11,12 +11,12 @@ import pytest
 from runs import TOML
 from small import drawing, small_claim
 
-from dpassay.verifiers.claim import Claim
 from dpassay.verifiers.findings.report import Report
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.embedded import reference_target
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.labels.claim import Claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.embedded import reference_target
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 HOSTILE = "<script>alert(1)</script> ]]> \"quoted\" 'and' &amp; [red]\x1b[31m\u202e\ud800\x00"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from small import small_claim
 
-from dpassay.verifiers.logs.monitor import Monitor
+from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
 CLAIM = """
 [mechanism]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference.numbers import Aggregation, DiscreteLaplace, sample
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
 
 Aggregate = Callable[[Any, int], Any]
 Make = Callable[[Any, np.random.Generator], Aggregate]

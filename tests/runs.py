@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference import NoisyArgmax, parse_noise
-from dpassay.verifiers.claim import Claim, parse_claim
 from dpassay.verifiers.findings.report import CheckResult, Report
+from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
 COARSE = {"smallest_effect": 0.1, "tolerance": 0.2}

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.claim import Claim, parse_claim
+from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
 

@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from dpassay.verifiers.claim import Claim
-from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.kinds.labels.claim import Claim
+from dpassay.verifiers.kinds.labels.error_budget import SHARES
 
 CLAIM = """
 [mechanism]

@@ -77,9 +77,9 @@ class _Session:
     def __init__(
         self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
     ) -> None:
-        from .claim import ClaimError
-        from .embedded import REFERENCE
-        from .numbers.either import read_any_claim
+        from .kinds.labels.claim import ClaimError
+        from .kinds.labels.embedded import REFERENCE
+        from .kinds.numbers.either import read_any_claim
         from .targets.replies import shown_spec
         from .testing.shared_run import SharedRun
 
@@ -174,7 +174,7 @@ class GateCollector(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """The items; nothing is run for them."""
-        from .numbers.either import check_ids
+        from .kinds.numbers.either import check_ids
 
         grouped = self.config.pluginmanager.hasplugin("xdist")
         for name in check_ids(self.run.claim):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ..reference import Histogram
 from ..reference import neighbours as all_neighbours
-from .claim import Claim, parse_claim
+from .kinds.labels.claim import Claim, parse_claim
 
 T = TypeVar("T")
 

@@ -2,9 +2,9 @@
 
 from dataclasses import asdict
 
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.claims.open_target import open_claimed
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 
 from ..zoo import Outcome, diagnosis
 from .entries import ENTRIES

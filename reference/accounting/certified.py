@@ -11,13 +11,7 @@ from functools import lru_cache, reduce
 from flint import arb, ctx
 
 from ..enclosures import enclose_probabilities
-from ..mechanisms import (
-    REFUSAL,
-    ConfidentGNMax,
-    InteractiveGNMax,
-    NoisyArgmax,
-    unsupported,
-)
+from ..mechanisms import REFUSAL, ConfidentGNMax, InteractiveGNMax, NoisyArgmax, unsupported
 from ..noise import Gaussian, Noise
 
 DIGITS = 25

@@ -20,10 +20,7 @@ from dpassay.attacks.private_prediction.prompting.in_context import (
     LinearScores,
 )
 from dpassay.attacks.private_prediction.prompting.prompts import Prompt
-from dpassay.attacks.private_prediction.prompting.teachers import (
-    altered,
-    votes_of,
-)
+from dpassay.attacks.private_prediction.prompting.teachers import altered, votes_of
 from dpassay.attacks.private_prediction.prompting.text_features import HashedRuns
 from dpassay.attacks.private_prediction.tally import tallied
 

@@ -8,14 +8,7 @@ import pytest
 from scipy.stats import multinomial
 
 from dpassay.attacks.auditing import laws_with_one_vote_fixed, laws_with_shifts
-from dpassay.reference import (
-    Exponential,
-    Gaussian,
-    Gumbel,
-    Laplace,
-    NoisyArgmax,
-    probabilities,
-)
+from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, NoisyArgmax, probabilities
 
 VOTES = np.array([0.5, 0.3, 0.2, 0.0])
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.verifiers.checks import BudgetEnforcement
-from dpassay.verifiers.claim import Claim
+from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.claim import Claim
 from dpassay.verifiers.targets import InProcessTarget, Target
 
 

@@ -14,13 +14,13 @@ from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.numbers import families
 from dpassay.reference.numbers.moves import move_epsilon
-from dpassay.verifiers.checks import BudgetEnforcement
-from dpassay.verifiers.checks.budget_by_query import BudgetByQuery
-from dpassay.verifiers.checks.budget_histograms import costliest
-from dpassay.verifiers.claim import PrivacyClaim, parse_claim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
+from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
+from dpassay.verifiers.kinds.labels.claim import PrivacyClaim, parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 GNMAX = NoisyArgmax(Gaussian(10.0))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from plans import GNMAX
 
-from dpassay.verifiers.checks.fitted_field import fitted_field
-from dpassay.verifiers.checks.once_a_call import OnceACall
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.planning.faults import Scaled, fault_laws, scale_fault
+from dpassay.verifiers.kinds.labels.checks.fitted_field import fitted_field
+from dpassay.verifiers.kinds.labels.checks.once_a_call import OnceACall
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.planning.faults import Scaled, fault_laws, scale_fault
 
 LAW = np.array([0.4, 0.3, 0.1, 0.2])  # the last outcome is a refusal
 CALLS, SIZE = 100, 32

@@ -9,11 +9,11 @@ from dpassay.reference import BudgetExhausted, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.gnmax import gnmax_data_dependent
 from dpassay.reference.accounting.pairs import worst_neighbours
-from dpassay.verifiers.checks.budget_histograms import telling
-from dpassay.verifiers.checks.certain_cost import CertainCost
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.kinds.labels.checks.budget_histograms import telling
+from dpassay.verifiers.kinds.labels.checks.certain_cost import CertainCost
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.targets import InProcessTarget
 from zoo.accounting import shelf as broken_shelf
 from zoo.claims import LNMAX, METERED

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from runs import claimed, result
 
-from dpassay.verifiers.checks import CachedAnswers
-from dpassay.verifiers.checks.emptied_store import ASKED, EmptiedStore
-from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.kinds.labels.checks import CachedAnswers
+from dpassay.verifiers.kinds.labels.checks.emptied_store import ASKED, EmptiedStore
+from dpassay.verifiers.kinds.labels.claim import ClaimError
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import FreshStateCommand, InProcessTarget, TargetError
 
 NOTHING = shlex.join([sys.executable, "-c", ""])

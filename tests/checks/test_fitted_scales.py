@@ -6,12 +6,12 @@ from plans import GNMAX, SCREENED
 from small import small_claim
 
 from dpassay.reference import ConfidentGNMax
-from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.checks.fitted import FITTING_COSTS, fitted
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planning.faults import Scaled
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
+from dpassay.verifiers.kinds.labels.checks.fitted import FITTING_COSTS, fitted
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.faults import Scaled
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 LNMAX = GNMAX | {"name": "lnmax", "noise": "laplace:20"}

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from runs import COARSE, claimed, drawing_with, result
 
-from dpassay.verifiers.checks.histogram_leakage import HistogramLeakage, attacker_queries
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.evidence import log_e_value_above
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks.histogram_leakage import (
+    HistogramLeakage,
+    attacker_queries,
+)
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.selection import select
 
 ALONE = select(["histogram-leakage"])
 """For runs to their end: what other checks need is not asked for."""

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from runs import result
 
-from dpassay.verifiers.checks import BudgetEnforcement
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 from zoo import ledgers
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from runs import COARSE, claimed, result
 
-from dpassay.verifiers.checks.numbering import AsNumbered
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks.numbering import AsNumbered
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 
 CLAIM = claimed(**COARSE)

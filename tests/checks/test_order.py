@@ -10,11 +10,11 @@ from plans import GNMAX, SCREENED, plan
 from small import small_claim
 
 from dpassay.reference import BudgetExhausted
-from dpassay.verifiers.checks import Order
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.planning.traffic import Traffic
+from dpassay.verifiers.kinds.labels.checks import Order
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, Refused
 
 MECHANISMS = {

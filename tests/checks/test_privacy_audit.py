@@ -5,8 +5,8 @@ import pytest
 from runs import claimed
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.verifiers.checks import PrivacyAudit
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import PrivacyAudit
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
 
 @pytest.mark.parametrize(("noise", "verdict"), [(0.1, "fail"), (40.0, "pass")])

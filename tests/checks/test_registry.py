@@ -9,16 +9,16 @@ import pytest
 from runs import result
 from small import drawing, small_claim
 
-from dpassay.verifiers import registry
-from dpassay.verifiers.checks import registered
-from dpassay.verifiers.checks.applicable import applicable, lacking
-from dpassay.verifiers.checks.base import Finding, Outcome, Unseeing, is_judged
-from dpassay.verifiers.checks.spec import CheckSpec, Phase, Setting, lacks_nothing
-from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import ALWAYS, select
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels import registry
+from dpassay.verifiers.kinds.labels.checks import registered
+from dpassay.verifiers.kinds.labels.checks.applicable import applicable, lacking
+from dpassay.verifiers.kinds.labels.checks.base import Finding, Outcome, Unseeing, is_judged
+from dpassay.verifiers.kinds.labels.checks.spec import CheckSpec, Phase, Setting, lacks_nothing
+from dpassay.verifiers.kinds.labels.error_budget import SHARES
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.selection import ALWAYS, select
 
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}
 CLAIMS = {
@@ -78,7 +78,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
         make=lambda setting: Idle(),
     )
     specs = (*registered.specs(), spec)
-    monkeypatch.setattr("dpassay.verifiers.checks.applicable.specs", lambda: specs)
+    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.applicable.specs", lambda: specs)
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"])
@@ -98,6 +98,6 @@ def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch) -> None:
 
 def test_shares_are_read_without_what_checks_load() -> None:
     """pytest reads them at every start where the plugin is installed."""
-    code = "import sys, dpassay.verifiers.error_budget; print('numpy' in sys.modules)"
+    code = "import sys, dpassay.verifiers.kinds.labels.error_budget; print('numpy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from runs import claimed, drawing_with
 
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
 
 def by_shares(histogram, size):
@@ -28,7 +28,7 @@ def favours_the_first(histogram, size):
 )
 def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
     """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
-    from dpassay.verifiers.checks import Symmetry
+    from dpassay.verifiers.kinds.labels.checks import Symmetry
 
     for aggregate, refuted in ((broken, True), (None, False)):
         broken.rng = np.random.default_rng(4)

@@ -5,8 +5,8 @@ import pytest
 from runs import claimed
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.verifiers.checks import VoteMonotonicity
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import VoteMonotonicity
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
 
 def test_votes_that_lower_their_class_are_told() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from stand_in import CLAIM, SPECIAL, Gate
 
-from dpassay.verifiers import gate as gate_module
+from dpassay.verifiers.kinds.labels import gathering as gate_module
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from stand_in import CLAIM, ORDER, TABLE, in_order
 
 from dpassay.verifiers import Inconclusive, assert_conforms
-from dpassay.verifiers.claim import Claim, ClaimError, parse_claim
 from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.claim import Claim, ClaimError, parse_claim
 from dpassay.verifiers.targets import TargetError
 
 

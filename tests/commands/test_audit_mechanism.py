@@ -10,12 +10,7 @@ import pytest
 from typed import typed
 
 from dpassay.attacks.auditing import region
-from dpassay.attacks.private_prediction import (
-    Pate,
-    PromptPate,
-    divergences,
-    experiments,
-)
+from dpassay.attacks.private_prediction import Pate, PromptPate, divergences, experiments
 from dpassay.attacks.private_prediction.adversaries import Adversary, Attack, asked
 from dpassay.attacks.private_prediction.against_neighbours import Source
 from dpassay.attacks.private_prediction.audited import Audited, Terms, audited

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers import Inconclusive, assert_conforms
-from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.shares import SHARES
+from dpassay.verifiers.kinds.labels.claim import ClaimError
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.shares import SHARES
 from dpassay.verifiers.targets import TargetError
 
 INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from small import drawing, small_claim
 
-from dpassay.verifiers.checks import FreshNoise
 from dpassay.verifiers.evidence import BlockDispersion, InTurn
 from dpassay.verifiers.evidence import dispersion as module
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.kinds.labels.checks import FreshNoise
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.selection import select
 
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]
 CLAIMED = np.log(np.array([(0.6, 0.4), (0.3, 0.7)]))

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.asking import Asking
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.planning.plan import Batch
-from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.planning.roles import Role
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.gathering.asking import Asking
+from dpassay.verifiers.kinds.labels.planning.plan import Batch
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 SCREEN = {"name": "confident-gnmax", "threshold": 0.0, "threshold_noise": "gaussian:1"}

@@ -9,10 +9,10 @@ import pytest
 from runs import claimed, result
 
 from dpassay.reference import BudgetExhausted
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.connections import CALLS
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.claims.open_target import open_claimed
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.gathering.connections import CALLS
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 from dpassay.verifiers.targets.replies import NoReplyError
 

@@ -9,15 +9,15 @@ from runs import result
 from small import drawing, small_claim
 
 from dpassay.verifiers import assert_conforms
-from dpassay.verifiers.checks import ClassProbabilities
-from dpassay.verifiers.checks.fits import MOST, SURE, Fits, divergences
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.evidence import PointedEvidence
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.diagnosis import LEAST, telling_batches
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
+from dpassay.verifiers.kinds.labels.checks.fits import MOST, SURE, Fits, divergences
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.gathering.diagnosis import LEAST, telling_batches
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.targets import InProcessTarget
 from zoo import BROKEN
 

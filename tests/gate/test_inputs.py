@@ -9,12 +9,12 @@ import pytest
 from runs import result
 from typed import typed
 
-from dpassay.verifiers.checks import BudgetEnforcement, PrivacyAudit
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.reaching import in_process, open_claimed
+from dpassay.verifiers.claims.open_target import in_process, open_claimed
+from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement, PrivacyAudit
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.selection import select
 
 TEACHERS, CLASSES, SCALE = 40, 4, 10.0
 

@@ -10,10 +10,10 @@ from runs import claimed, result
 
 from dpassay.reference.clock import run_clock
 from dpassay.verifiers import assert_conforms
-from dpassay.verifiers.embedded import reference_target
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import lives, verify
-from dpassay.verifiers.gate.selection import select
+from dpassay.verifiers.kinds.labels.embedded import reference_target
+from dpassay.verifiers.kinds.labels.gathering import lives, verify
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, NotOffered, TargetError
 
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}

@@ -8,14 +8,14 @@ from runs import result
 from small import drawing, small_claim
 from typed import typed
 
-from dpassay.verifiers.checks import ClassProbabilities
 from dpassay.verifiers.commands.own_histograms import own_histograms
-from dpassay.verifiers.error_budget import SHARES
 from dpassay.verifiers.findings.figures import Figures
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.selection import Selection, select
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
+from dpassay.verifiers.kinds.labels.error_budget import SHARES
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.selection import Selection, select
 from dpassay.verifiers.targets import InProcessTarget
 
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}

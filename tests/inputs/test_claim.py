@@ -5,8 +5,8 @@ from hypothesis import given
 from runs import TOML
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
-from dpassay.verifiers.claim import ClaimError, parse_claim, read_claim
-from dpassay.verifiers.numbers.either import read_any_claim
+from dpassay.verifiers.kinds.labels.claim import ClaimError, parse_claim, read_claim
+from dpassay.verifiers.kinds.numbers.either import read_any_claim
 from dpassay.verifiers.strategies import claims
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dpassay.verifiers.claim import ClaimError, parse_claim
 from dpassay.verifiers.inputs.input_file import Input, read_inputs
+from dpassay.verifiers.kinds.labels.claim import ClaimError, parse_claim
 
 
 def written(tmp_path, text, name="inputs.jsonl"):

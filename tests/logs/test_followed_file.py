@@ -10,8 +10,8 @@ from small import small_claim
 from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.logs import followed_file
-from dpassay.verifiers.logs.monitor import Monitor
+from dpassay.verifiers.kinds.labels.logs import followed_file
+from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
 VOTES = [3, *[0] * 11]
 CSV = "a,b,c,d,e,f,g,h,i,j,k,l,label\n" + f"{','.join(map(str, VOTES))},11\n" * 2

@@ -10,8 +10,15 @@ from typed import typed
 
 from dpassay.reference.parallel.executors import Here
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.logs import Costs, LogEvidence, chunks, in_parts, laws, log_results
-from dpassay.verifiers.logs.in_parts import observe_in_parts
+from dpassay.verifiers.kinds.labels.logs import (
+    Costs,
+    LogEvidence,
+    chunks,
+    in_parts,
+    laws,
+    log_results,
+)
+from dpassay.verifiers.kinds.labels.logs.in_parts import observe_in_parts
 
 CLAIM = """
 [mechanism]

@@ -11,8 +11,15 @@ from small import small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.logs import CHUNK, Costs, LogEvidence, chunks, log_results, reader_of
-from dpassay.verifiers.logs.saved import restore, saved
+from dpassay.verifiers.kinds.labels.logs import (
+    CHUNK,
+    Costs,
+    LogEvidence,
+    chunks,
+    log_results,
+    reader_of,
+)
+from dpassay.verifiers.kinds.labels.logs.saved import restore, saved
 
 HISTOGRAMS = [(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0), (0, 22, 18, 0)]
 CLAIM = """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.logs import Missing
+from dpassay.verifiers.kinds.labels.logs import Missing
 
 VOTES = (20, 15, 5, 0)
 

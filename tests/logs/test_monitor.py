@@ -22,10 +22,10 @@ from rich.console import Console
 from small import small_claim
 from typed import typed
 
-from dpassay.verifiers.claim import read_claim
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.logs import monitor
-from dpassay.verifiers.logs.alarms import (
+from dpassay.verifiers.kinds.labels.claim import read_claim
+from dpassay.verifiers.kinds.labels.logs import monitor
+from dpassay.verifiers.kinds.labels.logs.alarms import (
     SECRET,
     Alarm,
     Telling,
@@ -33,8 +33,8 @@ from dpassay.verifiers.logs.alarms import (
     send,
     signature,
 )
-from dpassay.verifiers.logs.metrics import Metrics
-from dpassay.verifiers.logs.monitor import Monitor
+from dpassay.verifiers.kinds.labels.logs.metrics import Metrics
+from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.reporting.monitor_screen import page
 
 QUERIES = {"epsilon": 1e4, "delta": 1e-5, "queries": 700, "scope": "any-queries"}
@@ -55,7 +55,7 @@ def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path, monkeypatc
     shutil.copytree(tmp_path / "whole", tmp_path / "broken")
     log.write_text(HEAD + rows)
     program = (
-        "from dpassay.verifiers.logs import monitor; monitor._VOTES_AT_ONCE = 8000; "
+        "from dpassay.verifiers.kinds.labels.logs import monitor; monitor._VOTES_AT_ONCE = 8000; "
         "from dpassay.verifiers.cli import main; main()"
     )
     monkeypatch.setattr(monitor, "_VOTES_AT_ONCE", 8000)

@@ -11,8 +11,8 @@ from small import small_claim
 from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.logs import sealed
-from dpassay.verifiers.logs.monitor import Monitor
+from dpassay.verifiers.kinds.labels.logs import sealed
+from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
 DAMAGED = "damaged: it does not hold what was written to it: expected a copy of it, or a new folder"
 EMPTIED = "emptied: what it held is gone: expected a copy of it, or a new folder"
@@ -112,7 +112,9 @@ def test_a_state_of_another_version_is_told_as_that(followed, tmp_path, monkeypa
         run_out(followed / "log.csv", tmp_path / "later")
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", tmp_path / "later")
-    monkeypatch.setattr("dpassay.verifiers.logs.judge.LogEvidence.SAVED", ("asked", "rows"))
+    monkeypatch.setattr(
+        "dpassay.verifiers.kinds.labels.logs.judge.LogEvidence.SAVED", ("asked", "rows")
+    )
     with pytest.raises(LogError, match=VERSION):
         run_out(followed / "log.csv", followed / "state")
 

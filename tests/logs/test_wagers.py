@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small import small_claim
 
-from dpassay.verifiers.logs.alternatives import Alternatives
-from dpassay.verifiers.logs.parties import Parties
-from dpassay.verifiers.logs.same_noise import Lagged, NoiseTable, SideBySide
+from dpassay.verifiers.kinds.labels.logs.alternatives import Alternatives
+from dpassay.verifiers.kinds.labels.logs.parties import Parties
+from dpassay.verifiers.kinds.labels.logs.same_noise import Lagged, NoiseTable, SideBySide
 
 CLAIM = small_claim().mechanism
 TABLE = NoiseTable(CLAIM)

@@ -10,11 +10,11 @@ from numeric_zoo import COUNT, HISTOGRAM, WHOLE
 from targets.test_several_workers import service
 
 from dpassay.reference.numbers import parse_number_noise
+from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.abreast import AbreastCopies
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.reaching import in_process, open_claimed
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.abreast import AbreastCopies
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import TargetError
 
 GATE = "\n[gate]\nconcurrency = 8\nsmallest_effect = 0.1\ntolerance = 0.2"

@@ -11,21 +11,21 @@ import pytest
 from click.testing import CliRunner
 
 from dpassay.reference.numbers import sample
-from dpassay.verifiers.claim import ClaimError, read_claim
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.error_budget import log_threshold
 from dpassay.verifiers.findings.opening import EarlierReportError
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.checks.noise_law import wanted
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.bins import Placing
-from dpassay.verifiers.numbers.evidence.noise_law import NoiseLawEvidence
-from dpassay.verifiers.numbers.opening import NumbersOpening, read_numbers_opening
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
-from dpassay.verifiers.numbers.sharpest import make_plan, pass_of, sharpest
-from dpassay.verifiers.planning.sharpest import TooFewError
+from dpassay.verifiers.kinds.labels.claim import ClaimError, read_claim
+from dpassay.verifiers.kinds.labels.error_budget import log_threshold
+from dpassay.verifiers.kinds.labels.planning.sharpest import TooFewError
+from dpassay.verifiers.kinds.numbers.checks.noise_law import wanted
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
+from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
+from dpassay.verifiers.kinds.numbers.opening import NumbersOpening, read_numbers_opening
+from dpassay.verifiers.kinds.numbers.planning.sharpest import make_plan, pass_of, sharpest
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 HISTOGRAM = """

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
-from dpassay.verifiers.numbers.evidence.copies import SHARES, matches
-from dpassay.verifiers.numbers.evidence.faults import known_faults, log_ratios
-from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, matches
+from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
 
 LAWS = (
     "discrete-laplace:1",

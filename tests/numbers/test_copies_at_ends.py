@@ -5,7 +5,7 @@ import pytest
 
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
-from dpassay.verifiers.numbers.evidence.copies import SHARES, matches
+from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, matches
 
 CASES = [
     ("laplace:3;round;max=7.2", 5.0, 6.0),

@@ -10,9 +10,9 @@ import pytest
 
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.lagged import LaggedPairs, halves
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.lagged import LaggedPairs, halves
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 Drawn = Callable[[int], Matrix]

@@ -8,8 +8,8 @@ from checked_alone import claimed
 from numeric_zoo import MEAN
 
 from dpassay.reference.numbers import parse_number_noise, sample
-from dpassay.verifiers.numbers.evidence.faults import known_faults, log_ratios
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 

@@ -12,15 +12,15 @@ from scipy.stats import laplace
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.numbers.asked import Batch, Draws
-from dpassay.verifiers.numbers.checks.base import refuted
-from dpassay.verifiers.numbers.checks.location import Location
-from dpassay.verifiers.numbers.checks.noise_law import NoiseLaw
-from dpassay.verifiers.numbers.checks.noise_scale import NoiseScale
-from dpassay.verifiers.numbers.evidence.bins import Placing
-from dpassay.verifiers.numbers.evidence.faults import known_faults, log_weights
-from dpassay.verifiers.numbers.plan import make_numbers_plan
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.checks.base import refuted
+from dpassay.verifiers.kinds.numbers.checks.location import Location
+from dpassay.verifiers.kinds.numbers.checks.noise_law import NoiseLaw
+from dpassay.verifiers.kinds.numbers.checks.noise_scale import NoiseScale
+from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
+from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_weights
+from dpassay.verifiers.kinds.numbers.planning.asked import Batch, Draws
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 

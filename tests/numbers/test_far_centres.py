@@ -14,12 +14,12 @@ from numeric_zoo import Aggregate
 from scipy.special import logsumexp
 
 from dpassay.reference.numbers import Aggregation, NoisySum, parse_number_noise
-from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.asked import digits_of
-from dpassay.verifiers.numbers.checks.clipping import Clipping
-from dpassay.verifiers.numbers.checks.sensitivity import Sensitivity
-from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.kinds.labels.claim import ClaimError
+from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.kinds.numbers.planning.asked import digits_of
 
 Kind = type[np.float64] | type[np.float32]
 

@@ -13,8 +13,8 @@ import opendp.prelude as dp
 import pytest
 
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 Aggregate = Callable[[Any, int], Any]

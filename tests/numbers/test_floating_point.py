@@ -21,11 +21,17 @@ from numeric_zoo import (
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyGradient, NoisySum
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.numbers.checks.floating_point import FloatingPoint
-from dpassay.verifiers.numbers.claim import NumbersClaim
-from dpassay.verifiers.numbers.evidence.low_bits import bit_events, grid_events
-from dpassay.verifiers.numbers.pairs import Coordinates, Pair, edge_pairs, low_pairs, off_grid_pairs
-from dpassay.verifiers.numbers.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.checks.floating_point import FloatingPoint
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.evidence.low_bits import bit_events, grid_events
+from dpassay.verifiers.kinds.numbers.planning.pairs import (
+    Coordinates,
+    Pair,
+    edge_pairs,
+    low_pairs,
+    off_grid_pairs,
+)
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 
 Kind = Callable[[NumbersClaim, Coordinates], list[Pair]]
 

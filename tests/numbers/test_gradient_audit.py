@@ -13,9 +13,9 @@ from typed import typed
 from dpassay.attacks.gradients.canary_audit import epsilon_of
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.audit import audit_gradient
-from dpassay.verifiers.numbers.canary_pair import CanaryPair, gradient_of, pair_of_files
-from dpassay.verifiers.numbers.claim import NumbersClaim
+from dpassay.verifiers.gradients.audit import audit_gradient
+from dpassay.verifiers.gradients.canary_pair import CanaryPair, gradient_of, pair_of_files
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 Rows = list[list[float]]

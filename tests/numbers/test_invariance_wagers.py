@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpassay.verifiers.numbers.checks.invariance import _Comparison
+from dpassay.verifiers.kinds.numbers.checks.invariance import _Comparison
 
 Laws = tuple[np.ndarray, np.ndarray]
 Order = tuple[tuple[str, int], ...]

@@ -9,14 +9,14 @@ import pytest
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.reference.numbers.noise import NumberNoise
-from dpassay.verifiers.numbers.evidence import shared_columns
-from dpassay.verifiers.numbers.evidence.bare import (
+from dpassay.verifiers.kinds.numbers.evidence import shared_columns
+from dpassay.verifiers.kinds.numbers.evidence.bare import (
     RELEASES,
     BareEvidence,
     log_chance_of_bare,
     rarest_seen,
 )
-from dpassay.verifiers.numbers.evidence.shared_columns import (
+from dpassay.verifiers.kinds.numbers.evidence.shared_columns import (
     SharedColumns,
     cell_of,
     cells_of,

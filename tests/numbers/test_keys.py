@@ -17,13 +17,16 @@ from scipy.stats import binom
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.numbers.checks.privacy_claim_of_keys import KeysPrivacyClaim
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.key_faults import claimed_law, key_faults
-from dpassay.verifiers.numbers.evidence.released import LEAK, KeyEvidence, draws_to_see
-from dpassay.verifiers.numbers.evidence.released_together import CORRELATIONS, TogetherEvidence
-from dpassay.verifiers.numbers.keys import make_keys_plan
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
+from dpassay.verifiers.kinds.keys.key_faults import claimed_law, key_faults
+from dpassay.verifiers.kinds.keys.plan import make_keys_plan
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.released import LEAK, KeyEvidence, draws_to_see
+from dpassay.verifiers.kinds.numbers.evidence.released_together import (
+    CORRELATIONS,
+    TogetherEvidence,
+)
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
 

@@ -10,10 +10,10 @@ from checked_alone import claimed
 from numeric_zoo import COUNT, HISTOGRAM
 
 from dpassay.reference.numbers import sample
+from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.gate.selection import Selection
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
 
 ONLY = Selection({"noise-law": "--check", "noise-scale": "--check", "location": "--check"})

@@ -9,10 +9,10 @@ from checked_alone import claimed
 from dpassay.reference.numbers import parse_number_noise, sample
 from dpassay.reference.numbers.noise import ulp
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 NOISES = [

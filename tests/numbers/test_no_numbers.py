@@ -11,10 +11,10 @@ from checked_alone import claimed
 from numeric_zoo import COUNT, GRADIENT
 
 from dpassay.reference.numbers import sample
-from dpassay.verifiers.claim import ClaimError
+from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.kinds.labels.claim import ClaimError
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 AFTER = 500

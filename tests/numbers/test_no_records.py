@@ -10,11 +10,11 @@ from checked_alone import claimed
 from numeric_zoo import GRADIENT, SUM
 
 from dpassay.reference.numbers import sample
+from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
-from dpassay.verifiers.reaching import open_claimed
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.numbers import taken_values
 

@@ -15,8 +15,8 @@ from scipy import integrate, special
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
 from dpassay.reference.numbers.noise import ulp
-from dpassay.verifiers.numbers.evidence.copies import SHARES, CopyEvidence, matches
-from dpassay.verifiers.numbers.evidence.copula import (
+from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, CopyEvidence, matches
+from dpassay.verifiers.kinds.numbers.evidence.copula import (
     COMMON_WAGERS,
     common_gains,
     common_shares,
@@ -24,13 +24,9 @@ from dpassay.verifiers.numbers.evidence.copula import (
     pair_gains,
     scores,
 )
-from dpassay.verifiers.numbers.evidence.faults import LEAK, known_faults, log_ratios
-from dpassay.verifiers.numbers.evidence.moved import MovedTooFar, seen_move
-from dpassay.verifiers.numbers.evidence.uniform import (
-    LEAVES,
-    UniformEvidence,
-    legendre_gains,
-)
+from dpassay.verifiers.kinds.numbers.evidence.faults import LEAK, known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, seen_move
+from dpassay.verifiers.kinds.numbers.evidence.uniform import LEAVES, UniformEvidence, legendre_gains
 
 WHOLE = ["discrete-laplace:2", "discrete-gaussian:1.5;min=0", "laplace:2;round;min=0;max=9"]
 BETWEEN = "laplace:2;round;min=-0.3;max=3.3"  # a range that ends between two steps

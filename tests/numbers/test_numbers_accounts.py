@@ -17,17 +17,17 @@ from dpassay.reference import BudgetExhausted
 from dpassay.reference.numbers.costs import renyi_cost
 from dpassay.reference.numbers.families import Gaussian
 from dpassay.reference.numbers.moves import move_epsilon
-from dpassay.verifiers.checks.base import Outcome
+from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate.ending import Ending
-from dpassay.verifiers.numbers.budget_asking import PER_INPUT
-from dpassay.verifiers.numbers.checks.accountant_soundness import AccountantSoundness
-from dpassay.verifiers.numbers.checks.budget_enforcement import BudgetEnforcement
-from dpassay.verifiers.numbers.checks.histogram_leakage import HistogramLeakage
-from dpassay.verifiers.numbers.claim import NumbersClaim
-from dpassay.verifiers.numbers.plan import make_numbers_plan
-from dpassay.verifiers.numbers.standing import NumbersStanding
-from dpassay.verifiers.reaching import in_process, open_claimed
+from dpassay.verifiers.kinds.labels.checks.base import Outcome
+from dpassay.verifiers.kinds.numbers.budget_asking import PER_INPUT
+from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import AccountantSoundness
+from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.standing import NumbersStanding
+from dpassay.verifiers.run.ending import Ending
 from dpassay.verifiers.targets import InProcessTarget, Target
 
 GAUSSIAN = 'name = "noisy-histogram"\nnoise = "gaussian:3"\nadjacency = "add-remove"\ncells = 4'

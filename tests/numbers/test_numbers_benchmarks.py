@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
 
 # from the repository's root, which is not on the path of what types are checked by
 detection = import_module("benchmarks.numbers_detection")

@@ -7,7 +7,7 @@ import pytest
 from numeric_zoo import BROKEN, CORRECT, Entry
 
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 

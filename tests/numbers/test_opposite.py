@@ -9,10 +9,10 @@ from numeric_zoo import BALL, DIAMOND, REPLACED
 
 from dpassay.reference.numbers import sample, sensitivity
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.neighbours import neighbours
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.planning.neighbours import neighbours
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 FAR = REPLACED.replace("lower = 0.0\nupper = 2.0", "lower = 10.0\nupper = 12.0")

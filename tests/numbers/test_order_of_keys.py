@@ -9,13 +9,13 @@ import pytest
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.checks.privacy_audit_of_keys import OrderEvidence
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.two_events import Level
-from dpassay.verifiers.numbers.registered import why_not
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
+from dpassay.verifiers.kinds.keys.checks.privacy_audit import OrderEvidence
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
+from dpassay.verifiers.kinds.numbers.registered import why_not
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 SCALE = 2.0

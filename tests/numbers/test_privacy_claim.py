@@ -11,15 +11,15 @@ from numeric_zoo import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
 from dpassay.reference.numbers.costs import epsilon_bracket
-from dpassay.verifiers.checks.base import Outcome
-from dpassay.verifiers.claim import ClaimError
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.numbers.checks.privacy_claim import PrivacyClaim
-from dpassay.verifiers.numbers.checks.privacy_claim_of_keys import KeysPrivacyClaim
-from dpassay.verifiers.numbers.claim import NumbersClaim
-from dpassay.verifiers.numbers.keys import make_keys_plan
-from dpassay.verifiers.numbers.plan import make_numbers_plan
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
+from dpassay.verifiers.kinds.keys.plan import make_keys_plan
+from dpassay.verifiers.kinds.labels.checks.base import Outcome
+from dpassay.verifiers.kinds.labels.claim import ClaimError
+from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 WIDE = (

@@ -11,12 +11,12 @@ from numeric_zoo_records import ALL, SHARE
 
 from dpassay.reference.numbers import NoisyGradient, parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.checks.clipping import Clipping
-from dpassay.verifiers.numbers.evidence.imputed import taken_for_two_things
-from dpassay.verifiers.numbers.evidence.moved import MovedTooFar
-from dpassay.verifiers.numbers.neighbours import Neighbour, neighbours
-from dpassay.verifiers.numbers.placed import placed, places_of
-from dpassay.verifiers.numbers.skewed import skewed
+from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.evidence.imputed import taken_for_two_things
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.kinds.numbers.planning.neighbours import Neighbour, neighbours
+from dpassay.verifiers.kinds.numbers.planning.placed import placed, places_of
+from dpassay.verifiers.kinds.numbers.planning.skewed import skewed
 from dpassay.verifiers.targets.numbers import taken_values
 
 

@@ -11,10 +11,10 @@ import pytest
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.evidence.late_copies import STARTS, LateCopies
-from dpassay.verifiers.numbers.evidence.remembered import RememberedNoise
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.evidence.late_copies import STARTS, LateCopies
+from dpassay.verifiers.kinds.numbers.evidence.remembered import RememberedNoise
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 
 

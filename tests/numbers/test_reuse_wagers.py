@@ -9,10 +9,10 @@ import pytest
 
 from dpassay.reference.arrays import Matrix, Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
-from dpassay.verifiers.numbers.evidence.continued import ContinuedNoise
-from dpassay.verifiers.numbers.evidence.late_copies import LearnedCopies
-from dpassay.verifiers.numbers.evidence.predictability import Predictability
-from dpassay.verifiers.numbers.evidence.vectors import RepeatedReleases, Steps
+from dpassay.verifiers.kinds.numbers.evidence.continued import ContinuedNoise
+from dpassay.verifiers.kinds.numbers.evidence.late_copies import LearnedCopies
+from dpassay.verifiers.kinds.numbers.evidence.predictability import Predictability
+from dpassay.verifiers.kinds.numbers.evidence.vectors import RepeatedReleases, Steps
 
 FEW = (
     "discrete-laplace:0.9;min=-1;max=1",
@@ -89,7 +89,7 @@ def test_what_goes_on_as_before_is_fair(text: str, monkeypatch: pytest.MonkeyPat
 )
 def test_whole_releases_are_fair(text: str, forms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they are, and turned: of two numbers, three releases."""
-    monkeypatch.setattr("dpassay.verifiers.numbers.evidence.vectors._LEAST", 0.0)
+    monkeypatch.setattr("dpassay.verifiers.kinds.numbers.evidence.vectors._LEAST", 0.0)
 
     def watch(evidence: LearnedCopies, noise: NumberNoise, y: Matrix, x: Matrix) -> None:
         whole = RepeatedReleases(noise, y.shape[1], forms=forms)

@@ -9,11 +9,11 @@ from numeric_zoo import BALL, GRADIENT, HISTOGRAM, SUM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.claim import NumbersClaim
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
-from dpassay.verifiers.numbers.simplest import simple_inputs
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.simplest import simple_inputs
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 

@@ -26,7 +26,7 @@ from numeric_zoo import (
 from scipy.stats import binom
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.numbers.checks.support import Support, support_events
+from dpassay.verifiers.kinds.numbers.checks.support import Support, support_events
 
 REPLACED = SUM.replace("add-remove", "replace-one")
 

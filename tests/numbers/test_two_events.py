@@ -10,7 +10,7 @@ from scipy.stats import binom
 from dpassay.reference.numbers import DiscreteGaussian, DiscreteLaplace
 from dpassay.reference.numbers.families import Additive, Gaussian, Laplace
 from dpassay.reference.numbers.moves import move_delta, move_epsilon
-from dpassay.verifiers.numbers.evidence.two_events import Level, TwoEvents, both_ways
+from dpassay.verifiers.kinds.numbers.evidence.two_events import Level, TwoEvents, both_ways
 
 LEVELS = [Level(0.0, 0.1), Level(0.5, 0.0), Level(1.5, 0.01), Level(8.0, 1e-5)]
 

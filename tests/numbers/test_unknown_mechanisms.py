@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dpassay.verifiers.claim import OF_LABELS, OF_NUMBERS, ClaimError
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.either import parse_any_claim
+from dpassay.verifiers.kinds.labels.claim import OF_LABELS, OF_NUMBERS, ClaimError
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.either import parse_any_claim
 
 
 @pytest.mark.parametrize("name", ["noisy-counts", "nosuch", "GNMax"])

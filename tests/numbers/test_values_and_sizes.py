@@ -9,11 +9,11 @@ from numeric_zoo import COUNT, HISTOGRAM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.gate.selection import select
-from dpassay.verifiers.numbers.plan import make_numbers_plan
-from dpassay.verifiers.numbers.run import verify_numbers
-from dpassay.verifiers.numbers.shares import SHARES
-from dpassay.verifiers.numbers.simplest import simple_inputs
+from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.simplest import simple_inputs
+from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
 GATE = "[gate]\nsmallest_effect = 0.3\ntolerance = 0.3\n"

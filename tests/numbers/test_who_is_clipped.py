@@ -10,9 +10,9 @@ from numeric_zoo import BALL, GRADIENT, MEAN, SUM
 
 from dpassay.reference.numbers import NoisyGradient
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.checks.clipping import Clipping
-from dpassay.verifiers.numbers.claim import NumbersClaim
-from dpassay.verifiers.numbers.neighbours import groups
+from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.numbers.planning.neighbours import groups
 
 Clip = Callable[[Any], Any]
 TEXTS = {"sum": SUM, "ball": BALL, "mean": MEAN, "gradient": GRADIENT}

@@ -11,10 +11,10 @@ from numeric_zoo import GRADIENT
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.numbers import plan
-from dpassay.verifiers.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.numbers.neighbours import neighbours
-from dpassay.verifiers.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.planning import plan
+from dpassay.verifiers.kinds.numbers.planning.neighbours import neighbours
+from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
 

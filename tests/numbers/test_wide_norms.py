@@ -9,8 +9,8 @@ from checked_alone import claimed, outcome
 
 from dpassay.reference.numbers import Clipping as Bounds
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.numbers.checks.clipping import Clipping
-from dpassay.verifiers.numbers.checks.sensitivity import Sensitivity
+from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
+from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
 
 WIDE = """name = "noisy-gradient"
 noise = "{}"

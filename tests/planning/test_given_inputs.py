@@ -6,12 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpassay.verifiers.checks.applicable import lacking
-from dpassay.verifiers.claim import parse_claim
-from dpassay.verifiers.planning.coverage import coverage
-from dpassay.verifiers.planning.given_inputs import GivenInputs
-from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.planning.roles import Role
+from dpassay.verifiers.kinds.labels.checks.applicable import lacking
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.planning.coverage import coverage
+from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.roles import Role
 
 GATE = {"smallest_effect": 0.1, "tolerance": 0.2}
 

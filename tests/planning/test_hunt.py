@@ -9,10 +9,10 @@ import pytest
 from plans import PLANS, plan
 
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.planning.hunt import Hunt
-from dpassay.verifiers.planning.plan import Batch
-from dpassay.verifiers.planning.roles import Role
-from dpassay.verifiers.planning.schedule import Schedule
+from dpassay.verifiers.kinds.labels.planning.hunt import Hunt
+from dpassay.verifiers.kinds.labels.planning.plan import Batch
+from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.schedule import Schedule
 
 COIN = {"name": "gnmax", "noise": "gaussian:3", "classes": 2, "teachers": 5}
 

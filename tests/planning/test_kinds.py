@@ -8,10 +8,10 @@ from runs import claimed
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.evidence.power import ratios_to_see
-from dpassay.verifiers.planning.extent import Extent
-from dpassay.verifiers.planning.kinds import faults_by_total, sizes, supports
-from dpassay.verifiers.planning.planner import make_plan
-from dpassay.verifiers.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.extent import Extent
+from dpassay.verifiers.kinds.labels.planning.kinds import faults_by_total, sizes, supports
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.planning.roles import Role
 
 SIGMA = 40.0
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, plan
 
-from dpassay.verifiers.planning.course import LARGEST_BATCH
-from dpassay.verifiers.planning.roles import Role
-from dpassay.verifiers.planning.schedule import SHORT_CALL, SHORT_CALLS, Schedule
-from dpassay.verifiers.planning.stream_planner import FRESH_CALL
+from dpassay.verifiers.kinds.labels.planning.course import LARGEST_BATCH
+from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.planning.schedule import SHORT_CALL, SHORT_CALLS, Schedule
+from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
 
 
 @pytest.mark.parametrize("name", PLANS)

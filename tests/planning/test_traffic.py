@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, SCREENED, plan
 
-from dpassay.verifiers.claim import MechanismClaim, parse_claim
-from dpassay.verifiers.planning.earlier import earlier_calls
-from dpassay.verifiers.planning.extent import Extent
-from dpassay.verifiers.planning.features import FAMILIES, features, votes_moved
-from dpassay.verifiers.planning.traffic import CALLS, LEAST_CALLS, Traffic, calls_in_turn
+from dpassay.verifiers.kinds.labels.claim import MechanismClaim, parse_claim
+from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
+from dpassay.verifiers.kinds.labels.planning.extent import Extent
+from dpassay.verifiers.kinds.labels.planning.features import FAMILIES, features, votes_moved
+from dpassay.verifiers.kinds.labels.planning.traffic import (
+    CALLS,
+    LEAST_CALLS,
+    Traffic,
+    calls_in_turn,
+)
 
 CLAIM = MechanismClaim(**GNMAX)
 FULL = Traffic(CLAIM, 0, CALLS)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.verifiers.claim import (
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.labels.claim import (
     Claim,
     Gate,
     HttpClaim,
@@ -20,13 +21,12 @@ from dpassay.verifiers.claim import (
     is_of_numbers,
     parse_claim,
 )
-from dpassay.verifiers.error_budget import SHARES
-from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.numbers.mechanism import NumberMechanism
-from dpassay.verifiers.numbers.registered import asking, observing
-from dpassay.verifiers.numbers.shares import SHARES as NUMBER_SHARES
+from dpassay.verifiers.kinds.labels.error_budget import SHARES
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
+from dpassay.verifiers.kinds.numbers.registered import asking, observing
+from dpassay.verifiers.kinds.numbers.shares import SHARES as NUMBER_SHARES
 from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[2]

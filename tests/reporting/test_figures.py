@@ -12,14 +12,19 @@ from small import drawing, small_claim
 
 from dpassay.attacks import misplaced
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
-from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.gate.events import LabelsSeen
-from dpassay.verifiers.gate.recorder import MOST_LABELS, MOST_POINTS, Recorder, thinned
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.gathering.recorder import (
+    MOST_LABELS,
+    MOST_POINTS,
+    Recorder,
+    thinned,
+)
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
+from dpassay.verifiers.run.events import LabelsSeen
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from runs import result
 from small import drawing, small_claim
 
-from dpassay.verifiers.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.checks.noise_scale import told_apart
-from dpassay.verifiers.checks.outcome_words import named_outcomes
 from dpassay.verifiers.evidence import telling_outcomes
 from dpassay.verifiers.findings.figures import Figures, ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
+from dpassay.verifiers.kinds.labels.checks.noise_scale import told_apart
+from dpassay.verifiers.kinds.labels.checks.outcome_words import named_outcomes
+from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.github import annotations, main, summary
-from dpassay.verifiers.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
 
 HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u2028\\"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
+from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.reporting.junit import junit
 from dpassay.verifiers.text import printable
 

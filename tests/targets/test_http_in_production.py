@@ -11,8 +11,8 @@ from one_call import HISTOGRAM, ask
 
 from dpassay.reference import BudgetExhausted
 from dpassay.reference.clock import OutOfTime, run_clock
-from dpassay.verifiers.claim import ClaimError, parse_claim
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.kinds.labels.claim import ClaimError, parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.targets import HttpOptions, Refused, TargetError, open_target
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 50}

@@ -14,8 +14,8 @@ from runs import result
 from small import small_claim
 
 from dpassay.reference import BudgetExhausted
-from dpassay.verifiers.gate import verify
-from dpassay.verifiers.reaching import in_process, open_claimed
+from dpassay.verifiers.claims.open_target import in_process, open_claimed
+from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.targets import TargetError, open_target
 from dpassay.verifiers.targets.http import HttpTarget
 

@@ -7,9 +7,9 @@ import tomllib
 
 import pytest
 
-from dpassay.verifiers.claim import parse_claim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.gate import verify
+from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.labels.gathering import verify
 
 CLAIM = """
 [mechanism]

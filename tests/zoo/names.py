@@ -1,9 +1,9 @@
 """By what name the diagnosis of a broken aggregator should call its fault.
 
 A fragment that the right diagnosis contains: for faults of the labels' law from the wordings of
-`verifiers/planning/faults.py` and `verifiers/checks/numbering.py`, for noise that is not fresh from
-those of `verifiers/checks/reuse.py`, for what depends on the order of calls from those of
-`verifiers/planning/features.py`. What is left out has no name there, and the right diagnosis
+`planning/faults.py` and `checks/numbering.py` under `verifiers/kinds/labels/`, for noise that is
+not fresh from those of `checks/reuse.py`, for what depends on the order of calls from those of
+`planning/features.py`. What is left out has no name there, and the right diagnosis
 gives none.
 """
 

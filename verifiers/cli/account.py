@@ -111,8 +111,8 @@ def account(
 
 def _claimed(path: str) -> "tuple[Accounted, RowReader]":
     """The mechanism of a claim, and what reads its logs. Raises ClaimError."""
-    from ..claim import read_claim
-    from ..logs import reader_of
+    from ..kinds.labels.claim import read_claim
+    from ..kinds.labels.logs import reader_of
 
     claim = read_claim(path)
     return claim.mechanism.mechanism(), reader_of(claim)

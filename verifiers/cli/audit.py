@@ -94,9 +94,9 @@ def _audit_pair(
 ) -> None:
     """Audits what runs, prints what was found, and exits."""
     from ...reference import BudgetExhausted, parse_histogram
-    from ..claim import ClaimError, read_claim
+    from ..claims.open_target import open_claimed
     from ..commands.audit import audit as run
-    from ..reaching import open_claimed
+    from ..kinds.labels.claim import ClaimError, read_claim
     from ..targets import Refused, TargetError
 
     deployments = ExitStack()

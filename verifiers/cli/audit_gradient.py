@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 from ..commands.exit_statuses import fail, lines_of, on_stdout
 
 if TYPE_CHECKING:
-    from ..numbers.canary_pair import CanaryPair
-    from ..numbers.claim import NumbersClaim
+    from ..gradients.canary_pair import CanaryPair
+    from ..kinds.numbers.claim import NumbersClaim
     from ..targets import Target
 
 
@@ -26,9 +26,9 @@ class GradientOptions:
 
     def made(self, claim: "NumbersClaim", seed: int) -> "CanaryPair":
         """The pair. Raises ValueError where files or model do not do; ends for misuse."""
+        from ..gradients.canary_pair import gradient_of, pair_of_files, pair_of_model
         from ..inputs.people_file import read_people
-        from ..numbers.canary_pair import gradient_of, pair_of_files, pair_of_model
-        from ..numbers.vendor_model import load_model
+        from ..kinds.numbers.vendor_model import load_model
 
         gradient_of(claim)
         if self.pair is not None:
@@ -55,7 +55,7 @@ def audit_gradient(
 ) -> NoReturn:
     """Audits what runs, prints what was found, and exits."""
     from ...reference import BudgetExhausted
-    from ..numbers.audit import audit_gradient as run
+    from ..gradients.audit import audit_gradient as run
     from ..targets import PacedTarget, Refused, TargetError, open_target
 
     if target is None or other is not None:

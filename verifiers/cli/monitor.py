@@ -10,7 +10,7 @@ from ..commands.options import Whole
 from ..text import printable
 
 if TYPE_CHECKING:
-    from ..logs.monitor import Snapshot
+    from ..kinds.labels.logs.monitor import Snapshot
 
 
 @click.command()
@@ -40,12 +40,12 @@ def monitor(
     """
     if metrics_port is not None:
         need("--metrics-port", "prometheus_client")
-    from ..claim import ClaimError, read_claim
     from ..commands.monitor import ending_when_asked, follow
     from ..inputs.release_log import LogError
-    from ..logs.alarms import check_webhook
-    from ..logs.metrics import Metrics
-    from ..logs.monitor import Monitor
+    from ..kinds.labels.claim import ClaimError, read_claim
+    from ..kinds.labels.logs.alarms import check_webhook
+    from ..kinds.labels.logs.metrics import Metrics
+    from ..kinds.labels.logs.monitor import Monitor
     from ..reporting.monitor_screen import monitor_screen
 
     try:

@@ -11,8 +11,8 @@ from .ending import end, told
 if TYPE_CHECKING:
     from ..commands.interrupts import Interrupts
     from ..findings.report import Report
-    from ..numbers.claim import NumbersClaim
-    from ..numbers.opening import NumbersOpening
+    from ..kinds.numbers.claim import NumbersClaim
+    from ..kinds.numbers.opening import NumbersOpening
     from ..targets import Target
 
 _REPEATED = (
@@ -30,8 +30,8 @@ _NOT_TAKEN = {
 
 def claim_of_numbers(path: str) -> "NumbersClaim | None":
     """The claim in a file, where it is one of numbers; ends the command for one that is wrong."""
-    from ..claim import ClaimError, is_of_numbers, read_table
-    from ..numbers.claim import parse_numbers_claim
+    from ..kinds.labels.claim import ClaimError, is_of_numbers, read_table
+    from ..kinds.numbers.claim import parse_numbers_claim
 
     try:
         table = read_table(path)
@@ -44,8 +44,8 @@ def judge_numbers(context: click.Context, claim: "NumbersClaim", **given: Any) -
     """Runs the gate for numbers and ends the command; given: the command's parameters."""
     from ...reference.clock import run_clock, untimed
     from ..commands.interrupts import remembered_interrupts
-    from ..numbers.embedded import REFERENCE
-    from ..planning.sharpest import TooFewError
+    from ..kinds.labels.planning.sharpest import TooFewError
+    from ..kinds.numbers.embedded import REFERENCE
     from ..reporting.files import ReportFileError, ReportFolder
     from ..targets import shown_spec
 
@@ -81,9 +81,9 @@ def _judged(
     deployment: "Target", claim: "NumbersClaim", interrupts: "Interrupts", **how: Any
 ) -> "Report":
     """The report, while a bar shows where the run stands; how: as `verify_numbers` takes it."""
-    from ..gate.events import Progress
-    from ..numbers.run import verify_numbers
+    from ..kinds.numbers.run import verify_numbers
     from ..reporting.terminal import progress_bar
+    from ..run.events import Progress
 
     with progress_bar() as show:
 
@@ -98,9 +98,9 @@ def _asked_for(spec: str | None, claim: "NumbersClaim", given: dict[str, Any]) -
     """What the options ask of `verify_numbers`. Raises ValueError of one line."""
     from ..commands.target_options import check_target_options
     from ..commands.verify_line import verify_line
-    from ..gate.diagnosis import after_failure
-    from ..gate.selection import select
-    from ..numbers.shares import SHARES
+    from ..kinds.labels.gathering.diagnosis import after_failure
+    from ..kinds.numbers.shares import SHARES
+    from ..run.selection import select
 
     check_target_options(None, None, given["queries"], given["max_queries"])
     again = {key: given[key] for key in _REPEATED}
@@ -125,7 +125,7 @@ def _refuse_others(context: click.Context) -> None:
 
 def _try_model(claim: "NumbersClaim") -> None:
     """Ends the command where the claim names a model that will not do, before anything is asked."""
-    from ..numbers.vendor_model import ModelError, model_of
+    from ..kinds.numbers.vendor_model import ModelError, model_of
 
     if claim.leakage is not None:
         need("[leakage] in the claim", "sklearn")
@@ -137,8 +137,8 @@ def _try_model(claim: "NumbersClaim") -> None:
 
 def _earlier(path: str | None, claim: "NumbersClaim") -> "NumbersOpening | None":
     """The opening of an earlier run, if one is to be compared with. Raises EarlierReportError."""
-    from ..numbers.opening import read_numbers_opening
-    from ..numbers.sharpest import make_plan
+    from ..kinds.numbers.opening import read_numbers_opening
+    from ..kinds.numbers.planning.sharpest import make_plan
 
     if path is None:
         return None
@@ -148,9 +148,9 @@ def _earlier(path: str | None, claim: "NumbersClaim") -> "NumbersOpening | None"
 def opened_numbers(target: str | None, claim: "NumbersClaim") -> "Target":
     """The target by its spec, the reference without one; ends the command where that fails."""
     from ...reference.clock import OutOfTime
+    from ..claims.open_target import open_claimed
     from ..findings.report import Verdict
-    from ..numbers.embedded import reference_target
-    from ..reaching import open_claimed
+    from ..kinds.numbers.embedded import reference_target
     from ..targets import TargetError
 
     if target is None:

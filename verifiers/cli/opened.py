@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from ..commands.exit_statuses import fail
 
 if TYPE_CHECKING:
-    from ..claim import Claim
+    from ..kinds.labels.claim import Claim
     from ..targets import Target
 
 
 def opened(target: str | None, claim: "Claim") -> "Target":
     """The target by its spec, the reference without one; ends the command where that fails."""
     from ...reference.clock import OutOfTime
-    from ..embedded import reference_target
+    from ..claims.open_target import open_claimed
     from ..findings.report import Verdict
-    from ..reaching import open_claimed
+    from ..kinds.labels.embedded import reference_target
     from ..targets import TargetError
 
     try:

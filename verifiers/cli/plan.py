@@ -43,12 +43,12 @@ def plan(
 ) -> None:
     """Say what a run would ask, see and cost. TARGET is asked for 201 labels, to learn its pace."""
     from ...reference import BudgetExhausted
-    from ..claim import ClaimError
     from ..commands.exit_statuses import lines_of
     from ..commands.plan import planned_run
-    from ..numbers.claim import NumbersClaim
-    from ..numbers.either import read_any_claim
-    from ..numbers.planned import planned_numbers
+    from ..kinds.labels.claim import ClaimError
+    from ..kinds.numbers.claim import NumbersClaim
+    from ..kinds.numbers.either import read_any_claim
+    from ..kinds.numbers.planning.planned import planned_numbers
     from ..targets import Refused, TargetError
 
     try:

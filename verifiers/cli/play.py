@@ -76,10 +76,10 @@ def play(
     """
     trained = {"perturbation", "dp-sgd"} & set(defences)
     need("play", "jax", "sklearn", *(["optax"] if trained else []))
+    from ..gradients.play import PlayRules
+    from ..gradients.play import play as run
     from ..inputs.people_file import read_people
-    from ..numbers.play import PlayRules
-    from ..numbers.play import play as run
-    from ..numbers.vendor_model import load_model
+    from ..kinds.numbers.vendor_model import load_model
 
     once = tuple(dict.fromkeys(defences))
     rules = PlayRules(once, batch, releases, sigma, clip_norm, delta, trials, seed)

@@ -23,11 +23,11 @@ def judge_log(
     others: whether options were given that are for asking a target; workers, dask: over whom its
     parts are shared.
     """
-    from ..claim import ClaimError, read_claim
     from ..commands.verify_log import verify_log
-    from ..gate import Progress
     from ..inputs.log_file import shown_path
     from ..inputs.release_log import LogError
+    from ..kinds.labels.claim import ClaimError, read_claim
+    from ..kinds.labels.gathering import Progress
     from ..reporting.files import ReportFileError, ReportFolder
     from ..reporting.terminal import progress_bar
 

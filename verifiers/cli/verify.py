@@ -14,10 +14,10 @@ from .recorded_log import judge_log
 from .workers import over_workers
 
 if TYPE_CHECKING:
-    from ..claim import Claim
     from ..commands.interrupts import Interrupts
     from ..findings.report import Report
-    from ..numbers.claim import NumbersClaim
+    from ..kinds.labels.claim import Claim
+    from ..kinds.numbers.claim import NumbersClaim
     from ..targets import Target
 
 
@@ -83,17 +83,17 @@ def verify(
     --keep-going or --stop-at-once says otherwise.
     """
     from ...reference.clock import run_clock, untimed
-    from ..claim import ClaimError, read_claim
     from ..commands.interrupts import remembered_interrupts
     from ..commands.own_histograms import own_histograms
     from ..commands.target_options import check_target_options
     from ..commands.verify_line import verify_line
-    from ..embedded import REFERENCE, embedded_claim, embedded_histograms
     from ..findings.opening import EarlierReportError, read_opening
-    from ..gate.diagnosis import after_failure
-    from ..gate.selection import select
-    from ..planning.sharpest import TooFewError
+    from ..kinds.labels.claim import ClaimError, read_claim
+    from ..kinds.labels.embedded import REFERENCE, embedded_claim, embedded_histograms
+    from ..kinds.labels.gathering.diagnosis import after_failure
+    from ..kinds.labels.planning.sharpest import TooFewError
     from ..reporting.files import ReportFileError, ReportFolder
+    from ..run.selection import select
     from ..targets import shown_spec
 
     if log is not None:
@@ -170,7 +170,7 @@ def _claim_of_numbers(
     target: str | None, claim_file: str | None, demo: str | None
 ) -> "NumbersClaim | None":
     """The claim, where it is one of numbers; ends the command for one that is wrong."""
-    from ..numbers.embedded import DEMO, embedded_numbers_claim
+    from ..kinds.numbers.embedded import DEMO, embedded_numbers_claim
 
     if demo is not None:
         if demo != DEMO:
@@ -194,8 +194,8 @@ def _beside_a_log(context: click.Context) -> bool:
 
 def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":
     """The gate's report, while a bar shows where it stands; how: as `gate.verify` takes it."""
-    from ..gate import Progress
-    from ..gate import verify as run
+    from ..kinds.labels.gathering import Progress
+    from ..kinds.labels.gathering import verify as run
     from ..reporting.terminal import progress_bar
 
     with progress_bar() as show:

@@ -4,9 +4,9 @@ from collections import Counter
 
 from ...reference import Histogram
 from ...reference.accounting.pairs import are_neighbours
-from ..checks.pair_bounds import Audit, PairLabels
-from ..claim import ANY_QUERIES, Claim, PrivacyClaim
 from ..inputs.histogram_file import read_histograms
+from ..kinds.labels.checks.pair_bounds import Audit, PairLabels
+from ..kinds.labels.claim import ANY_QUERIES, Claim, PrivacyClaim
 from ..targets import Target, checked_labels, parts
 
 CONFIDENCE = 0.99

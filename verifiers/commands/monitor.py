@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from ..logs.alarms import Telling
-from ..logs.monitor import Monitor, Snapshot
+from ..kinds.labels.logs.alarms import Telling
+from ..kinds.labels.logs.monitor import Monitor, Snapshot
 from .exit_statuses import forget_stdout
 
 _PAUSE = 1.0  # seconds until a log that has not grown is looked at again

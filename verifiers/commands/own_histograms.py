@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ...reference import parse_histogram
-from ..claim import Claim
 from ..inputs.histogram_file import read_histograms
+from ..kinds.labels.claim import Claim
 
 MOST = 1000
 """Histograms of a run at most: each is asked as often as any that is looked at in passing."""

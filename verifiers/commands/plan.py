@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
-from ..checks.applicable import lacking
-from ..checks.order import Order
-from ..checks.registered import specs
-from ..claim import Claim, Gate
-from ..planning.asked_histograms import opening_histogram
-from ..planning.extent import FULL
-from ..planning.planner import make_plan
-from ..planning.sharpest import Sharpest, TooFewError, calls_of, queries_of, sharpest
+from ..kinds.labels.checks.applicable import lacking
+from ..kinds.labels.checks.order import Order
+from ..kinds.labels.checks.registered import specs
+from ..kinds.labels.claim import Claim, Gate
+from ..kinds.labels.planning.asked_histograms import opening_histogram
+from ..kinds.labels.planning.extent import FULL
+from ..kinds.labels.planning.planner import make_plan
+from ..kinds.labels.planning.sharpest import Sharpest, TooFewError, calls_of, queries_of, sharpest
 from ..targets import Target
 from .pace import pace_of
 

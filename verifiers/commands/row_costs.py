@@ -75,9 +75,7 @@ class RowCosts:
         if self._executor is None:
             yield from shown((_costs(*part) for part in parts), number, name)
             return
-        from ...reference.parallel.workers import (
-            carried_out,  # loads what one process does not need
-        )
+        from ...reference.parallel.workers import carried_out
 
         told = shown(carried_out(_costs, parts, self._executor), number, name)
         yield from (some for _, some in sorted(told, key=lambda part: part[0]))

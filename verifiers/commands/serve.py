@@ -5,8 +5,8 @@ import errno
 import socket
 import sys
 
-from ..claim import ClaimError, read_claim
-from ..embedded import embedded_claim
+from ..kinds.labels.claim import ClaimError, read_claim
+from ..kinds.labels.embedded import embedded_claim
 
 _HOST = "127.0.0.1"  # it answers whoever asks: not for a network
 _GRACE = 2  # seconds that requests in flight have when it is ended

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ...reference import BudgetExhausted
 from ...reference.accounting.release_costs import CountedCost
-from ..claim import Claim
+from ..kinds.labels.claim import Claim
 
 
 class ServedBudget:

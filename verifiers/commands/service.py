@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from ...reference import REFUSAL, BudgetExhausted, Histogram, as_histogram
 from ...reference.accounting.release_costs import release_costs
-from ..claim import Claim
+from ..kinds.labels.claim import Claim
 from ..targets.replies import one_line, shown
 from .served_budget import ServedBudget
 

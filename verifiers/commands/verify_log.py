@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 
-from ..claim import Claim
 from ..findings.report import Report
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
-from ..logs import (
+from ..kinds.labels.claim import Claim
+from ..kinds.labels.logs import (
     CHUNK,
     Costs,
     LogEvidence,
@@ -51,7 +51,9 @@ def verify_log(
         if executor is None:
             _observe(evidence, rows, tell)
         else:
-            from ..logs.in_parts import observe_in_parts  # loads what one process does not need
+            from ..kinds.labels.logs.in_parts import (
+                observe_in_parts,  # loads what one process does not need
+            )
 
             observe_in_parts(evidence, rows, executor, tell)
     except KeyboardInterrupt:  # what was read is evidence, whatever stopped it

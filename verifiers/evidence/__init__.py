@@ -36,13 +36,7 @@ from .kept_again import log_e_value_again
 from .mixture import log_mixture_of
 from .one_sided import log_e_value_larger
 from .ordered import OrderInCalls
-from .outcomes import (
-    Outcomes,
-    as_outcomes,
-    count_outcomes,
-    log_supremum_ratio,
-    telling_outcomes,
-)
+from .outcomes import Outcomes, as_outcomes, count_outcomes, log_supremum_ratio, telling_outcomes
 from .periodic import Periodic
 from .pointed import PointedEvidence
 from .repetition import Repetition

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..claim import MechanismClaim
+from ..kinds.labels.claim import MechanismClaim
 from ..optional_packages import missing_package
 from .figures import LABEL_CONFIDENCE, AskedHistogram, Figures, LabelShare, PrivacyCost, ScaleTrace
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...reference import REFUSAL
 from ...reference.mechanisms import Labels
-from ..claim import Claim
 from ..inputs.files import ReadingError, read_bytes
-from ..planning.asked_histograms import opening_histogram
+from ..kinds.labels.claim import Claim
+from ..kinds.labels.planning.asked_histograms import opening_histogram
 from ..targets.replies import shown
 
 _BYTES = 50_000_000

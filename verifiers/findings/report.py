@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from typing import Any, Protocol
 
-from ..claim import Claim, Gate
+from ..kinds.labels.claim import Claim, Gate
 from .figures import Figures
 from .figures_json import figures_of
 from .number_figures import NumberFigures, number_figures_of

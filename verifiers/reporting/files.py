@@ -11,9 +11,9 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from ..claim import Claim
-from ..embedded import REFERENCE
 from ..findings.report import Report
+from ..kinds.labels.claim import Claim
+from ..kinds.labels.embedded import REFERENCE
 
 FILES = ("report.json", "junit.xml", "index.html")
 _ROOM = 1 << 18  # bytes that a folder must have room for before a run starts

@@ -11,11 +11,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ..checks.noise_scale import interval_text
-from ..claim import Claim
 from ..findings.evidence_text import power_of_ten
-from ..logs.alarms import Alarm
-from ..logs.monitor import Snapshot
+from ..kinds.labels.checks.noise_scale import interval_text
+from ..kinds.labels.claim import Claim
+from ..kinds.labels.logs.alarms import Alarm
+from ..kinds.labels.logs.monitor import Snapshot
 from ..targets import shown_spec
 from ..text import printable
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ..findings.number_figures import RATE_CONFIDENCE, NumberFigures
 from ..findings.report import Report
-from ..numbers.claim import NumbersClaim
+from ..kinds.numbers.claim import NumbersClaim
 from .numbers_charts import noise_chart, quantile_chart, rate_chart
 from .page import rendered
 

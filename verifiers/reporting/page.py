@@ -13,13 +13,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..checks.noise_scale import told_apart
-from ..claim import Claim
 from ..findings.evidence_text import power_of_ten
 from ..findings.figures import LABEL_CONFIDENCE, Figures, PrivacyCost
 from ..findings.figures_json import exact_epsilon
 from ..findings.report import Report, Verdict, versions
-from ..gate.recorder import MOST_LABELS
+from ..kinds.labels.checks.noise_scale import told_apart
+from ..kinds.labels.claim import Claim
+from ..kinds.labels.gathering.recorder import MOST_LABELS
 from ..text import counted, printable
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
 from ..findings.report import CheckResult, Report, Verdict
-from ..gate import Progress as RunProgress
+from ..kinds.labels.gathering import Progress as RunProgress
 from ..text import counted, printable
 
 _STYLES = {

@@ -4,14 +4,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..claim import Claim, ClaimError
+from ..claims.open_target import in_process, open_claimed
 from ..commands.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
-from ..gate.diagnosis import AfterFailure, known
-from ..numbers.claim import NumbersClaim
-from ..numbers.either import AnyClaim, parse_any_claim, read_any_claim, verify_any
-from ..reaching import in_process, open_claimed
+from ..kinds.labels.claim import Claim, ClaimError
+from ..kinds.labels.gathering.diagnosis import AfterFailure, known
+from ..kinds.numbers.claim import NumbersClaim
+from ..kinds.numbers.either import AnyClaim, parse_any_claim, read_any_claim, verify_any
 from ..targets import Target, TargetError, shown_spec
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..claims.open_target import open_claimed
 from ..commands.verify_line import verify_line
-from ..embedded import REFERENCE
-from ..numbers.either import AnyClaim, reference_of, verify_any
-from ..reaching import open_claimed
+from ..kinds.labels.embedded import REFERENCE
+from ..kinds.numbers.either import AnyClaim, reference_of, verify_any
 from ..targets import Target, shown_spec
 
 _REPORT = "report.json"

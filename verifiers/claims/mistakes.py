@@ -1,0 +1,119 @@
+"""What is wrong with a claim, one line for each mistake, for the person who wrote it."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from ..targets.replies import one_line, shown_repr
+
+_MOST_TOLD = 10
+"""Mistakes of one claim that are shown."""
+
+
+def are_missing(keys: list[str]) -> str:
+    """All keys that a table lacks, said at once."""
+    if len(keys) == 1:
+        return f"{keys[0]} is missing"
+    return f"{', '.join(keys[:-1])} and {keys[-1]} are missing"
+
+
+def mistakes(error: ValidationError, root: type[BaseModel]) -> list[str]:
+    """Every mistake in a line of its own, mistyped keys first: they explain what is missing."""
+    found = error.errors()
+    unknown = [e for e in found if e["type"] == "extra_forbidden"]
+    meant = {(*e["loc"][:-1], _meant(root, e)) for e in unknown}
+    lacking = [e["loc"] for e in found if e["type"] == "missing" and e["loc"] not in meant]
+    lines = [_unknown_key(root, e) for e in unknown]
+    told = set()
+    for each in found:
+        table = each["loc"][:-1]
+        if each["type"] == "missing" and each["loc"] in lacking and table not in told:
+            told.add(table)
+            lines.append(
+                are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
+            )
+        elif each["type"] not in ("missing", "extra_forbidden"):
+            lines.append(_wrong_value(root, each))
+    more = len(lines) - _MOST_TOLD
+    return lines if more <= 0 else [*lines[:_MOST_TOLD], f"mistakes that are not shown: {more:,}"]
+
+
+def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel] | None:
+    """The table that a place names; None where it lies in none."""
+    table = root
+    for part in place:
+        field = table.model_fields.get(str(part))
+        kinds = [] if field is None else [field.annotation, *get_args(field.annotation)]
+        tables = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
+        if not tables:
+            return None
+        table = tables[0]
+    return table
+
+
+def _keys(root: type[BaseModel], mistake: ErrorDetails) -> list[str]:
+    """The keys of the table that holds the one of a mistake."""
+    table = _table_at(root, mistake["loc"][:-1])
+    return [] if table is None else list(table.model_fields)
+
+
+def _meant(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
+    """The key that one which is not known resembles."""
+    near = difflib.get_close_matches(str(mistake["loc"][-1]), _keys(root, mistake), 1)
+    return next(iter(near), None)
+
+
+def _place(mistake: ErrorDetails) -> str:
+    return one_line(".".join(str(part) for part in mistake["loc"]))
+
+
+def _unknown_key(root: type[BaseModel], mistake: ErrorDetails) -> str:
+    near, allowed = _meant(root, mistake), ", ".join(_keys(root, mistake))
+    meant = f" (did you mean {near}?)" if near else ""
+    return f"{_place(mistake)} is no known key{meant}: allowed are {allowed}"
+
+
+def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
+    place, kind, given = _place(mistake), mistake["type"], mistake["input"]
+    message = one_line(mistake["msg"].removeprefix("Value error, "))
+    if kind == "model_type":
+        return f"{place} = {shown_repr(given)}: expected a table, [{place}]"
+    if isinstance(given, dict | str) and kind == "value_error":
+        # our own messages show the value themselves, and of a whole claim the place too
+        return f"{place}: {message}" if place else message
+    if kind == "literal_error":
+        return f"{place} = {shown_repr(given)}: {_one_of(mistake['ctx']['expected'], given)}"
+    expected = _expected(root, mistake["loc"]) or f"{message[:1].lower()}{message[1:]}"
+    return f"{place} = {shown_repr(given)}: {expected}"
+
+
+def _one_of(expected: str, given: object) -> str:
+    """What is allowed, as pydantic lists it, and which of these was meant."""
+    allowed = re.findall("'[^']*'", expected)
+    near = difflib.get_close_matches(repr(given), allowed, 1) if isinstance(given, str) else []
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"expected {expected}{meant}"
+
+
+_KINDS = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}
+_BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+
+
+def _expected(root: type[BaseModel], place: tuple[int | str, ...]) -> str | None:
+    """What a key of a table takes, with its bounds; None where the error itself says it best."""
+    table = _table_at(root, place[:-1]) if len(place) == 2 else None
+    field = None if table is None else table.model_fields.get(str(place[1]))
+    kinds = [kind for kind in _KINDS if field and field.annotation in (kind, kind | None)]
+    if field is None or not kinds:
+        return None
+    bounds = [
+        f"{word} {getattr(limit, name):g}"
+        for limit in field.metadata
+        for name, word in _BOUNDS.items()
+        if getattr(limit, name, None) is not None
+    ]
+    return " ".join(["expected", _KINDS[kinds[0]], *bounds])

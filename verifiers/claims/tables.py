@@ -1,0 +1,170 @@
+"""The tables of a claim: what each key may say, checked as it is read."""
+
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from ...reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
+from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
+from ..targets.replies import shown_spec
+from ..targets.restart_command import command_words
+from .mistakes import are_missing
+
+MOST_EPSILON = 10_000.0
+"""No claim is weaker; at a tenth of it, it allows what has no noise at all."""
+
+MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
+"""No call takes longer than a day, no run longer than a week."""
+
+MOST_AT_ONCE = 64
+"""No more calls are in flight."""
+
+
+def _noise(value: object) -> Noise:
+    if isinstance(value, Noise):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a text such as 'gaussian:40'")
+    return parse_noise(value)
+
+
+NoiseText = Annotated[
+    Noise,
+    BeforeValidator(_noise),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": "^(gaussian|laplace|gumbel|exponential):.+$"}),
+]
+
+
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
+Status = Annotated[int, Field(ge=400, le=499)]
+SpecText = Annotated[str, PlainSerializer(shown_spec)]
+"""A target's spec; reports show it without credentials."""
+
+
+class Table(BaseModel):
+    """A table of a claim: unknown keys and wrong types are mistakes."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
+    )
+
+
+LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
+OF_LABELS: tuple[str, ...] = get_args(LabelName)
+"""Mechanisms that release labels."""
+
+
+class MechanismClaim(Table):
+    """`[mechanism]`: what is drawn."""
+
+    name: LabelName
+    noise: NoiseText
+    classes: int = Field(ge=2, le=1000)
+    teachers: int = Field(ge=1, le=10**7)
+    caching: bool = False
+    threshold: float | None = Field(default=None, ge=-MOST_VOTES, le=MOST_VOTES)
+    threshold_noise: NoiseText | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        needed = needed_noise(self.name, self.noise)
+        if needed is not None:
+            raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed} noise")
+        screened = self.name == "confident-gnmax"
+        screen = {"threshold": self.threshold, "threshold_noise": self.threshold_noise}
+        lacking = [key for key, value in screen.items() if value is None]
+        it = "it" if len(lacking) == 1 else "them"
+        if screened and lacking:
+            raise ValueError(f"{are_missing(lacking)}: confident-gnmax needs {it}")
+        for key, value in screen.items():
+            if not screened and value is not None:
+                raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
+        if screened and not isinstance(self.threshold_noise, Gaussian):
+            raise ValueError(f"threshold_noise = '{self.threshold_noise}': expected gaussian noise")
+        return self
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the mechanism may answer -1."""
+        return self.threshold is not None
+
+    def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
+        """The claimed mechanism, or the same with other noise of the votes."""
+        noise = self.noise if noise is None else noise
+        return described_mechanism(noise, self.threshold, self.threshold_noise)
+
+
+OF_NUMBERS = (
+    "noisy-histogram",
+    "noisy-count",
+    "noisy-sum",
+    "noisy-mean",
+    "noisy-gradient",
+    "thresholded-histogram",
+)
+"""Mechanisms that release numbers; the others release labels."""
+
+ANY_QUERIES = "any-queries"
+"""The scope of a claim that holds whatever is asked."""
+
+
+class PrivacyClaim(Table):
+    """`[privacy]`: what is spent."""
+
+    epsilon: float = Field(gt=0, le=MOST_EPSILON)
+    delta: float = Field(gt=0, lt=1)
+    queries: int = Field(ge=1, le=10**12)
+    scope: str = ANY_QUERIES
+
+
+class Gate(Table):
+    """`[gate]`: how the run decides."""
+
+    false_alarm: float = Field(default=1e-6, gt=0, le=0.5)
+    tolerance: float = Field(default=0.05, ge=1e-3, lt=1)
+    smallest_effect: float = Field(default=0.02, ge=1e-3, lt=1)
+    max_queries: int = Field(default=200_000, ge=1)
+    max_recoverable: float = Field(default=0.0, ge=0, le=1)
+    timeout: float = Field(default=30.0, gt=0, le=MOST_SECONDS)
+    run_timeout: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS)
+    largest_call: int | None = Field(default=None, ge=1)
+    concurrency: int = Field(default=1, ge=1, le=MOST_AT_ONCE)
+    restart: str | None = None
+    fresh_state: str | None = None
+    budget_target: SpecText | None = None
+
+    @field_validator("restart", "fresh_state")
+    @classmethod
+    def _command(cls, command: str | None) -> str | None:
+        if command is not None:
+            command_words(command)
+        return command
+
+
+class HttpClaim(Table):
+    """`[http]`: how a server is spoken to."""
+
+    headers: dict[HeaderName, str] = Field(default_factory=dict)
+    refusal_status: list[Status] = Field(default_factory=lambda: [422])
+    retry_503: bool = False
+
+    def __hash__(self) -> int:
+        """Plans are kept by their claim, and a table is no part of a key by itself."""
+        headers = tuple(sorted(self.headers.items()))
+        return hash((headers, tuple(self.refusal_status), self.retry_503))
+
+
+class LogClaim(Table):
+    """`[log]`: what a recorded log of the deployment holds."""
+
+    refusals: Literal["logged", "left-out"] = "logged"

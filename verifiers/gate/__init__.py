@@ -1,6 +1,0 @@
-"""A run of all checks on a target."""
-
-from .events import Progress
-from .run import verify
-
-__all__ = ["Progress", "verify"]

@@ -1,0 +1,208 @@
+"""`dpassay audit` of a deployment that releases noisy gradients: a canary asked in both worlds.
+
+Releases are looked at along the canary's direction, and counted above thresholds that are fixed
+before: halfway between the worlds, and far out, both by the claim alone; and between what the first
+tenth showed, for deployments that are not where the claim has them. The errors of all are shared.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...attacks.auditing import Counts
+from ...attacks.auditing.two_cut import separated
+from ...attacks.gradients.canary_audit import HALFWAY, epsilon_of, fixed_threshold, mu_by, proved_by
+from ...reference.accounting.adjacency import Adjacency
+from ...reference.accounting.counting import MOST
+from ...reference.arrays import Vector
+from ...reference.numbers import NoisyGradient, sensitivity
+from ...reference.numbers.families import DiscreteLaplace, Gaussian, Laplace
+from ..kinds.labels.checks.pair_bounds import bounds_of
+from ..kinds.labels.claim import PrivacyClaim
+from ..kinds.numbers.claim import NumbersClaim
+from ..kinds.numbers.planning.plan import at_once
+from ..targets import Target, TargetError, parts
+from .canary_pair import CanaryPair
+from .gradient_audit import Exact, GradientAudit
+
+CONFIDENCE = 0.99
+_PILOT = 0.1  # of the releases, from which the third threshold is learned
+_LARGEST = 1_000  # releases that a call asks for
+_NUMBERS = 100_000_000  # of all releases together: as JSON, some minutes
+_ABOVE = np.array([True, False])
+
+
+def audit_gradient(
+    target: Target, claim: NumbersClaim, pair: CanaryPair, queries: int | None = None
+) -> GradientAudit:
+    """Asks both batches of a pair alike, and bounds what tells them apart.
+
+    queries: releases in all, the claim's `max_queries` when None; of many numbers each, no more
+    than take minutes. A claim of add-remove is held to
+    what it says of two steps where the pair substitutes a record. Raises ValueError for a claim
+    without [privacy], TargetError as the target does.
+    """
+    if claim.privacy is None:
+        raise ValueError("the claim has no [privacy]: its delta is needed")
+    each = (claim.gate.max_queries if queries is None else queries) // 2
+    if each < 2:
+        raise ValueError(f"max_queries = {claim.gate.max_queries}: expected 4 or more")
+    each = min(each, max(2, _NUMBERS // (2 * claim.mechanism.width)))
+    seen = _Seen(claim, pair, each)
+    for size in parts(each, min(_LARGEST, at_once(claim.mechanism.width, _LARGEST))):
+        for world, values in enumerate((pair.here, pair.there)):
+            reply = target.ask(values, size)
+            released = claim.release.shaped(reply, values, size)
+            if not np.isfinite(released).all():
+                call = claim.release.text(values, size)
+                raise TargetError(f"{call} returned a number that is not finite")
+            seen.observe(world, released @ pair.direction)
+    return _judged(claim, claim.privacy, pair, seen)
+
+
+class _Seen:
+    """Releases along the canary's direction, counted above three thresholds."""
+
+    def __init__(self, claim: NumbersClaim, pair: CanaryPair, each: int) -> None:
+        self.pilot = max(1, int(_PILOT * each))
+        spread = _spread(claim)
+        assert claim.privacy is not None
+        far = fixed_threshold(
+            pair.distance / spread, each, claim.privacy.delta, _share(), anytime=True
+        )
+        self.fixed = pair.halfway + spread * np.array([HALFWAY, far])
+        self.counts = np.zeros((3, 2, 2), dtype=np.int64)
+        self._first: tuple[list[float], list[float]] = ([], [])
+        self._waiting: list[tuple[int, Vector]] = []
+        self._learned: tuple[float, float] | None = None
+
+    def observe(self, world: int, along: Vector) -> None:
+        """Adds releases (n,) of one world."""
+        for place, threshold in enumerate(self.fixed):
+            self._count(place, world, along > threshold)
+        room = max(0, self.pilot - len(self._first[world]))
+        self._first[world].extend(along[:room].tolist())
+        self._waiting.append((world, along[room:]))
+        if min(map(len, self._first)) < self.pilot:
+            return
+        if self._learned is None:
+            middles = [float(np.median(first)) for first in self._first]
+            self._learned = 0.5 * sum(middles), 1.0 if middles[0] >= middles[1] else -1.0
+        threshold, sign = self._learned
+        for side, waiting in self._waiting:
+            self._count(2, side, sign * waiting > sign * threshold)
+        self._waiting.clear()
+
+    def _count(self, place: int, world: int, above: NDArray[np.bool_]) -> None:
+        hits = int(above.sum())
+        self.counts[place, world] += (hits, above.size - hits)
+
+    @property
+    def each(self) -> list[Counts]:
+        """Counts of each threshold that has any."""
+        return [Counts(*pair) for pair in self.counts if pair.sum(1).min() > 0]
+
+
+def _share() -> float:
+    """The error that the counts of one threshold may have."""
+    return (1.0 - CONFIDENCE) / 3.0
+
+
+def _spread(claim: NumbersClaim) -> float:
+    """The standard deviation of the claimed noise, without its rounding."""
+    family = claim.mechanism.aggregation.noise.family
+    wide = isinstance(family, Laplace | DiscreteLaplace)
+    return family.scale * (math.sqrt(2.0) if wide else 1.0)
+
+
+def _judged(
+    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, seen: _Seen
+) -> GradientAudit:
+    times = min(privacy.queries, MOST)
+    events = [separated(counts, _ABOVE, _share(), anytime=True) for counts in seen.each]
+    queries = int(seen.counts[0].sum())
+    promised = _of_pair(privacy, pair.steps)
+    audits = [
+        bounds_of(p, q, promised, times, queries=queries, confidence=CONFIDENCE) for p, q in events
+    ]
+    audit = replace(
+        audits[0],
+        delta=privacy.delta,
+        epsilon_lower=max(proved_by(event, privacy.delta) for event in events),
+        rdp_lower=tuple(max(costs) for costs in zip(*(a.rdp_lower for a in audits), strict=True)),
+        refuted=any(a.refuted for a in audits),
+    )
+    composed = max(proved_by(event, privacy.delta, times) for event in events)
+    mu = max(mu_by(event) for event in events)
+    steps = "" if pair.steps == 1 else f", of neighbours {pair.steps} steps apart,"
+    refuted = [f"the claim's {audit.claimed}{steps} cannot hold"] * audit.refuted
+    exact = None
+    if_gaussian = None
+    if _plain(claim):
+        if_gaussian = _both(mu, privacy.delta, times)
+        exact = _exact(claim, privacy, pair, times)
+        refuted += _refuted_of_gaussian(claim, privacy, pair, mu, times)
+    return GradientAudit(audit, pair, times, composed, mu, if_gaussian, exact, tuple(refuted))
+
+
+def _of_pair(privacy: PrivacyClaim, steps: int) -> PrivacyClaim:
+    """What the claim says of neighbours so many steps apart, of any mechanism.
+
+    (k epsilon, sum over i < k of e^(i epsilon) delta): Dwork and Roth 2014, Theorem 2.2 with delta.
+    """
+    grown = sum(math.exp(min(i * privacy.epsilon, 700.0)) for i in range(steps))
+    changed = {"epsilon": steps * privacy.epsilon, "delta": min(grown * privacy.delta, 1.0)}
+    return privacy.model_copy(update=changed)
+
+
+def _plain(claim: NumbersClaim) -> bool:
+    """Whether the claimed noise is Gaussian, and nothing is made of the release afterwards."""
+    noise = claim.mechanism.aggregation.noise
+    bounded = not (math.isinf(noise.low) and math.isinf(noise.high))
+    return isinstance(noise.family, Gaussian) and not noise.grid and not bounded
+
+
+def _epsilon(mu: float, delta: float) -> float:
+    return epsilon_of(mu, delta) if mu > 0.0 else 0.0
+
+
+def _exact(claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, times: int) -> Exact:
+    aggregation = claim.mechanism.aggregation
+    assert isinstance(aggregation, NoisyGradient)
+    spread = _spread(claim)
+    replaced, added = (
+        sensitivity(replace(aggregation, adjacency=adjacency), 2) / spread
+        for adjacency in (Adjacency.REPLACE_ONE, Adjacency.ADD_REMOVE)
+    )
+    return Exact(
+        *(_both(mu, privacy.delta, times) for mu in (pair.distance / spread, replaced, added))
+    )
+
+
+def _both(mu: float, delta: float, times: int) -> tuple[float, float]:
+    """Epsilon of one release, and of so many."""
+    return _epsilon(mu, delta), _epsilon(mu * math.sqrt(times), delta)
+
+
+def _refuted_of_gaussian(
+    claim: NumbersClaim, privacy: PrivacyClaim, pair: CanaryPair, mu: float, times: int
+) -> list[str]:
+    """Why a claim of Gaussian noise cannot hold where the worlds lie `mu` apart or farther."""
+    found = []
+    exact = pair.distance / _spread(claim)
+    if mu > exact:
+        found.append(
+            f"the worlds lie {mu:.4g} standard deviations apart or more, where the claimed "
+            f"clipping and noise leave {exact:.4g}"
+        )
+    # Gaussian means lie as many times as far apart as there are steps, at most
+    needed = _epsilon(mu * math.sqrt(times) / pair.steps, privacy.delta)
+    if needed > privacy.epsilon:
+        found.append(
+            f"with Gaussian noise, {times:,} releases cost epsilon {needed:.4g} or more at delta "
+            f"{privacy.delta:g} under {claim.mechanism.adjacency}, and {privacy.epsilon:g} is "
+            "claimed"
+        )
+    return found

@@ -1,0 +1,1 @@
+"""What deployments release, a folder for each kind: labels, numbers, keys."""

@@ -1,0 +1,1 @@
+"""Deployments that release the keys whose noisy counts pass a threshold."""

@@ -1,0 +1,195 @@
+"""`independence` and `fresh-noise` of keys: whether one is released says nothing of another."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from ...labels.checks.base import Finding
+from ...numbers.checks.base import Weighed
+from ...numbers.claim import NumbersClaim
+from ...numbers.evidence.released_together import TogetherEvidence, foreseen, tells
+from ...numbers.opening import NumbersOpening
+from ...numbers.planning.asked import Asked, Batch, Draws
+from ...numbers.planning.plan import NumbersPlan
+from ..key_faults import claimed_law
+from ..plan import NEAR, REVERSED
+
+_WANTED = 3_000
+"""Fours that can tell, for a correlation of `_SEEN`; of others in inverse proportion to squares."""
+
+_SEEN, _TIMES, _COARSEST = 0.1, 5.0, 0.5
+"""Correlation that a pass would have seen: so many times the smallest effect, from .1 to .5."""
+
+_SPARE = 4.0  # deviations, about, of how much a number of fours tells
+
+_STREAM = 512  # releases of an input that are compared with another's
+_ACROSS = {
+    3: "a key in a call and in the one before, of another input,",
+    4: "a key in as many releases of two inputs",
+}
+"""Kinds of pairs over inputs."""
+
+Released = NDArray[np.bool_]
+
+
+class KeysTogether(Weighed):
+    """What both checks share: fours of draws, and the words for them. Subclasses pair."""
+
+    pairs: str
+    cause: str
+    kinds: int
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self._law = claimed_law(claim.mechanism.keys)
+        self.evidence = [TogetherEvidence() for _ in range(self.kinds)]
+        telling = [tells(self._rates(asked.exact)).sum() for asked in plan.inputs]
+        self.seen = float(np.clip(_TIMES * claim.gate.smallest_effect, _SEEN, _COARSEST))
+        wanted = math.ceil(_WANTED * (_SEEN / self.seen) ** 2)
+        self._wanted = wanted if max(telling) > 1 else 0  # noise may be too small to tell
+
+    def _rates(self, counts: Vector) -> Vector:
+        return np.exp(self._law(counts)[0])
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`: the average over kinds of pairs."""
+        logs = [found.log_e_value for found in self.evidence]
+        return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        return max(0, self._wanted - self.evidence[0].telling)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        logs = [found.log_e_value for found in self.evidence]
+        kind = int(np.argmax(logs))
+        pairs, cause = self._words(kind)
+        message = (
+            f"{pairs} tell of each other: a correlation of about {self.evidence[kind].best:g} "
+            "where both are released half of the time"
+        )
+        # it holds whatever the rates are, which look wrong where keys are not independent
+        return Finding(message, cause, cause=cause, log_odds=math.inf)
+
+    def _words(self, _kind: int) -> tuple[str, str]:
+        """What draws of a kind are, and what is wrong where they tell of each other."""
+        return self.pairs, self.cause
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        return Finding(
+            f"{self.evidence[0].telling:,} times two of {self.pairs} could have told of each "
+            f"other, and they did not; a correlation of {self.seen:.2g} would have been seen"
+        )
+
+    @property
+    def wanted(self) -> Vector:
+        """See `KeysCheck.wanted`: fours, with what chance may take from them."""
+        return np.array([self._wanted + _SPARE * math.sqrt(self._wanted)])
+
+
+class KeysIndependence(KeysTogether):
+    """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
+
+    id = "independence"
+    pairs = "neighbouring keys"
+    cause = "one draw of noise serves several keys"
+    kinds = 1
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """See `KeysCheck.foreseen`."""
+        rates = self._rates(asked.exact)
+        even = 2 * (rates.size // 2)
+        return np.array([foreseen(rates[0:even:2], rates[1:even:2], size)])
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        for batch in draws.batches:
+            there = batch.releases > 0
+            even = 2 * (there.shape[1] // 2)
+            self.evidence[0].observe(there[:, 0:even:2], there[:, 1:even:2])
+            self.draws += there.size
+
+
+class KeysFreshNoise(KeysTogether):
+    """A key in two releases of one call, in a call and the next, and in the openings of two runs.
+
+    The first finds draws used twice in turn, the others a seed that calls or starts set. Noise that
+    is drawn once for a whole call looks like other rates there: `partition-release` finds it. Of
+    two inputs, a call is compared with that before, and a release with that of the same number.
+    """
+
+    id = "fresh-noise"
+    pairs = "a key's releases, one after the other,"
+    cause = "noise is drawn once for several releases, or every call, or start, begins alike"
+    kinds = 5
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan, seed)
+        self._waiting: dict[str, Released] = {}
+        self._before: tuple[str, Released] | None = None
+        self._streams: dict[str, list[Released]] = {NEAR: [], REVERSED: []}
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
+        """Takes the first releases of an earlier life, and those of the same calls in this one.
+
+        way: as messages of numbers say how the lives differ; of keys they do not.
+        """
+        before, after = earlier.as_releases > 0, now.as_releases > 0
+        rows = min(len(before), len(after))
+        self.evidence[2].observe(before[:rows], after[:rows])
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """See `KeysCheck.foreseen`."""
+        rates = self._rates(asked.exact)
+        return np.array([foreseen(rates, rates, size // 2)])
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        for role, there in _calls(draws.batches):
+            self.draws += there.size
+            even = 2 * (len(there) // 2)
+            self.evidence[0].observe(there[0:even:2], there[1:even:2])
+            before = self._waiting.pop(role, None)
+            if before is None:
+                self._waiting[role] = there.copy()
+            else:
+                both = min(len(before), len(there))
+                self.evidence[1].observe(before[:both], there[:both])
+            self._compare_inputs(role, there)
+
+    def _compare_inputs(self, role: str, there: Released) -> None:
+        """Compares a call with that before, of another input, and with releases of its number.
+
+        What it is compared with is older: these draws are new, given all that was seen.
+        """
+        if self._before is not None and self._before[0] != role:
+            both = min(len(self._before[1]), len(there))
+            self.evidence[3].observe(self._before[1][:both], there[:both])
+        self._before = role, there.copy()
+        if role not in self._streams:
+            return
+        own = self._streams[role]
+        other = next(rows for name, rows in self._streams.items() if name != role)
+        older = other[len(own) : len(own) + len(there)]
+        if older:
+            self.evidence[4].observe(np.array(older), there[: len(older)])
+        own += list(there[: max(0, _STREAM - len(own))].copy())
+
+    def _words(self, kind: int) -> tuple[str, str]:
+        if kind not in _ACROSS:
+            return super()._words(kind)
+        return _ACROSS[kind], "noise is drawn once for several inputs, or they have one seed"
+
+
+def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:
+    """Each call's input, by its role, and whether keys were released in it (n, k)."""
+    for batch in batches:
+        ends = np.cumsum(batch.calls)
+        for there in np.split(batch.releases > 0, ends[:-1]):
+            yield batch.asked.role, there

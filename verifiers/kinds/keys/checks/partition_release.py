@@ -1,0 +1,138 @@
+"""`partition-release`: keys are released as often as noise and threshold give, empty ones never."""
+
+import math
+
+import numpy as np
+
+from .....reference.arrays import Vector
+from ....evidence.power import MISSES
+from ....text import four_digits
+from ...labels.checks.base import Finding
+from ...numbers.checks.base import Weighed
+from ...numbers.claim import NumbersClaim
+from ...numbers.evidence.released import KeyEvidence, draws_to_see, seen_rate
+from ...numbers.planning.asked import Asked, Draws
+from ...numbers.planning.plan import NumbersPlan
+from ..key_faults import claimed_law
+from ..plan import NEAR
+
+_PLACES = 16  # keys that are a group of their own
+_SURE = 3.0  # nats by which a known fault must be likelier to be named
+_MORE = 1.25  # times delta, that a pass would have seen where the budget allows
+_BUDGET = 0.4  # of the queries, that may go to keys of one unit
+
+
+class PartitionRelease(Weighed):
+    """Any key's rate, over all draws, and for one key, one kind of input, or calls of one."""
+
+    id = "partition-release"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.keys = claim.mechanism.keys
+        width = self.keys.cells
+        places = np.unique(np.linspace(0, width - 1, min(width, _PLACES)).astype(int))
+        self._places = {f"key {place}": int(place) for place in places} if width > 1 else {}
+        self.evidence = KeyEvidence(self.keys, len(plan.inputs) + len(self._places) + 1)
+        self.rate = float(np.exp(claimed_law(self.keys)(np.ones(1))[0][0]))
+        self.alone = self.released = self.near = self.empty = 0
+        nats = self.log_threshold + self.evidence.handicap
+        self._nats, effect = nats, claim.gate.smallest_effect
+        self._wanted_near = draws_to_see(0.5, 0.5 + min(effect, 0.49), nats)
+        ones = -(-width // self.keys.contributions)
+        self._wanted_alone = plan.share * _BUDGET * claim.gate.max_queries * ones
+        if self.rate < 0.5:
+            most, more = min(_MORE * self.rate, 0.9), 0.0
+            if self.rate:
+                more = draws_to_see(self.rate, most, nats, alone=True)
+            self._wanted_alone = min(self._wanted_alone, plan.share * more)
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        for batch in draws.batches:
+            counts, n = batch.asked.exact, len(batch.releases)
+            came = (batch.releases > 0).sum(0)
+            names = [f"the input {batch.asked.role}"]
+            if set(batch.calls) == {1}:
+                names.append("calls of one release")
+            self.evidence.observe(counts, (came, n - came), names, self._places)
+            self.draws += n * counts.size
+            ones = counts == 1.0
+            self.alone += n * int(ones.sum())
+            self.released += int(came[ones].sum())
+            self.empty += n * int((counts == 0.0).sum())
+            self.near += n * counts.size * (batch.asked.role == NEAR)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        return self.evidence.log_e_value
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        lacking = max(self._wanted_near - self.near, self._wanted_alone - self.alone)
+        return max(0, int(np.ceil(lacking)))
+
+    @property
+    def wanted(self) -> Vector:
+        """See `KeysCheck.wanted`: keys near the threshold, and keys of one unit."""
+        return np.array([self._wanted_near, self._wanted_alone])
+
+    def foreseen(self, asked: Asked, size: int) -> Vector:
+        """See `KeysCheck.foreseen`."""
+        near = asked.exact.size if asked.role == NEAR else 0
+        return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        if self.evidence.forbidden is not None:
+            return Finding(self.evidence.forbidden, "keys are released that nobody has")
+        group, fault, nats = self.evidence.worst()
+        where = "" if group is None else f", most of all for {group}"
+        count, came, seen, expected = self.evidence.oddest(group)
+        message = (
+            f"keys are not released as {self._law} gives{where}: of {seen:,} keys of count "
+            f"{count:,g} there, {came:,} were released ({came / seen:.3g}), and "
+            f"{four_digits(expected)} expected ({expected / seen:.3g})"
+        )
+        if nats < _SURE:
+            return Finding(message)
+        return Finding(message, f"{fault.name}{where and f' for {group}'}", cause=fault.name)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        effect = self.claim.gate.smallest_effect
+        seen = None if not self.rate else seen_rate(self.rate, self.alone, self._nats)
+        least = "no other rate of theirs would have been seen"
+        if seen is not None:
+            least = (
+                f"a rate from {seen:.2g}, {seen / self.rate:.3g} times the claimed one, would have "
+                f"been seen with probability {1.0 - MISSES:g}"
+            )
+        return Finding(
+            f"{self.draws:,} keys were released as {self._law} gives; {self._counted}: {least}; "
+            f"near the threshold a rate off by {effect:g} would have been; {self._never}"
+        )
+
+    @property
+    def _never(self) -> str:
+        """Of empty keys, a single one of which refutes."""
+        if not self.empty:
+            return "no empty keys were looked at"
+        rate = -math.expm1(math.log(MISSES) / self.empty)
+        return (
+            f"none of {self.empty:,} empty keys was, where a rate from {rate:.2g} would have shown "
+            f"with probability {1.0 - MISSES:g}"
+        )
+
+    @property
+    def _law(self) -> str:
+        return f"{self.noise} at a threshold of {self.keys.threshold:g}"
+
+    @property
+    def _counted(self) -> str:
+        expected = self.rate * self.alone
+        return (
+            f"{self.released:,} of {self.alone:,} keys of one record were released, "
+            f"{four_digits(expected)} expected"
+        )

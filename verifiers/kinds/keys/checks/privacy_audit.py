@@ -1,0 +1,167 @@
+"""`privacy-audit` of keys: in which order they stand in a reply tells no more than is claimed."""
+
+import math
+
+import numpy as np
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.arrays import Matrix
+from ....findings.verdict import Verdict
+from ...labels.checks.base import Finding, Outcome
+from ...labels.checks.spec import NO_PRIVACY
+from ...numbers.checks.pair_check import PairCheck, PairEvidence, power
+from ...numbers.claim import NumbersClaim
+from ...numbers.evidence.two_events import Hits, Level, TwoEvents, both_ways
+from ...numbers.planning.pairs import Pair
+
+_SCALES = 30.0  # above the threshold: such a key is always released
+_OTHERS = 0.2  # of the releases of the first pair, of each other size
+_CAUSE = "keys are released in an order that their exact counts decide"
+
+
+class KeysPrivacyAudit(PairCheck):
+    """Keys far above the threshold, one of which gets a record: which of them stands first.
+
+    The order of noisy counts is as private as the counts; that of exact ones is not private at all,
+    nor that of coarser ones, which the record carries over a step.
+    The null is that one release keeps to the claimed epsilon and delta, whatever the mechanism.
+    """
+
+    id = "privacy-audit"
+    draws = 2_000
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """Why it does not apply to a claim."""
+        if claim.mechanism.width == 1:
+            return "a single key has no order"
+        return NO_PRIVACY if claim.privacy is None else None
+
+    def made(self) -> list[Pair]:
+        """See `PairCheck.made`: of equals, the middle one passes another, whichever is first."""
+        keys = self.claim.mechanism.keys
+        made = []
+        for often in steps(max(keys.threshold, 1.0) + _SCALES * self.noise.family.scale):
+            few = often - 1
+            if keys.adjacency is Adjacency.REPLACE_ONE:
+                made.append(self._pair((often, few), (few, often)))
+            elif keys.cells == 2:
+                made += [self._pair((few, few), more) for more in ((often, few), (few, often))]
+            else:
+                made.append(self._pair((few,) * 3, (few, often, few)))
+        return made
+
+    def _pair(self, here: tuple[int, ...], there: tuple[int, ...]) -> Pair:
+        """Of inputs in which some keys, chosen by the run's seed, have these counts."""
+        width = self.claim.mechanism.width
+        chosen = np.random.default_rng([self.seed, 2]).choice(width, len(here), replace=False)
+        places, made = np.sort(chosen), []
+        for counts in (here, there):
+            values = np.zeros(width, dtype=np.int64)
+            values[places] = counts
+            made.append(values)
+        named = [str(place) for place in places]
+        one, other = (
+            f"counts of {_listed([str(n) for n in counts])} in keys {_listed(named)}"
+            for counts in (here, there)
+        )
+        return Pair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(len(here)))
+
+    def pairs_of(self, pair: Pair) -> int:
+        """See `PairCheck.pairs_of`: a release is a draw."""
+        return self.releases(pair)
+
+    def releases(self, pair: Pair) -> int:
+        """See `PairCheck.releases`."""
+        first = pair is self.pairs[0]
+        return self.most(self.wanted if first else math.ceil(_OTHERS * self.wanted))
+
+    def evidence(self, pair: Pair) -> "OrderEvidence":
+        """See `PairCheck.evidence`."""
+        privacy = self.claim.privacy
+        assert privacy is not None, "a check of claims with [privacy]"
+        return OrderEvidence(Level(privacy.epsilon, privacy.delta), pair.coordinates.size)
+
+    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.violation`."""
+        assert isinstance(evidence, OrderEvidence)
+        place, here, there = evidence.worst
+        first, second = pair.coordinates[place : place + 2]
+        message = (
+            f"key {first} stands before key {second} in {here:.2%} of the releases of "
+            f"{pair.said[0]}, and in {there:.2%} of those of its neighbour, {pair.said[1]}: the "
+            f"claimed {evidence.level} does not allow that of one release "
+            f"({evidence.pairs:,} pairs)"
+        )
+        return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+
+    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.silence`."""
+        _, evidence = found[0]
+        assert isinstance(evidence, OrderEvidence)
+        share = evidence.share_needed(self.log_threshold, evidence.pairs)
+        message = (
+            f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "
+            f"contradict {evidence.level}; {power(share)}"
+        )
+        return Outcome(Verdict.PASS, Finding(message), self.queries)
+
+
+class OrderEvidence:
+    """Wagers on which of two keys, of each with the next, stands first, in either direction.
+
+    level: claimed; keys: how many are looked at.
+    """
+
+    def __init__(self, level: Level, keys: int = 2) -> None:
+        self.level, self._events = level, TwoEvents(2 * (keys - 1), (level,))
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of releases that were seen."""
+        return self._events.pairs
+
+    @property
+    def log_e_value(self) -> float:
+        """See `PairEvidence.log_e_value`."""
+        return self._events.log_e_value
+
+    @property
+    def worst(self) -> tuple[int, float, float]:
+        """The key whose order with the next tells most, and how often it is first in either."""
+        place = self._events.best[0] % (len(self._events.counts) // 2)
+        return (place, *self._events.rates(place))
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """See `PairEvidence.observe`: places (n, k) in the reply, 0 where a key is not in it."""
+        self._events.observe(*both_ways(_first(here), _first(there)))
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `PairEvidence.share_needed`."""
+        return self._events.share_needed(log_threshold, pairs)
+
+
+def steps(least: float) -> list[int]:
+    """Counts above `least` that are rounded or cut otherwise than those one lower, often first.
+
+    A power of ten, of two and of e, and halves of ten, a hundred and a thousand: cut to digits or
+    bits, to a magnitude, or rounded.
+    """
+    powers = [base ** math.ceil(math.log(least + 1.0, base)) for base in (10.0, 2.0, math.e)]
+    halves = [(2 * math.ceil(least / (2 * step)) + 1.5) * step for step in (10, 100, 1_000)]
+    return [math.ceil(count) for count in [*map(_exact, powers), *halves]]
+
+
+def _exact(power: float) -> float:
+    """A power that floats have carried off a whole number."""
+    return float(round(power)) if abs(power - round(power)) < 1e-6 * power else power
+
+
+def _listed(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _first(places: Matrix) -> Hits:
+    """Whether (n, k - 1) each key stands before the next."""
+    both = (places[:, :-1] > 0) & (places[:, 1:] > 0)
+    return np.asarray(both & (places[:, :-1] < places[:, 1:]))

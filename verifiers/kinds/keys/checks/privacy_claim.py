@@ -1,0 +1,82 @@
+"""`privacy-claim` of keys: what releasing a unit's keys costs is no more than is claimed."""
+
+import math
+from dataclasses import replace
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.numbers.certified_keys import KeysCost, keys_cost
+from ....findings.verdict import Verdict
+from ...labels.checks.base import Finding, Outcome
+from ...numbers.checks.privacy_claim import CAUSE, digits_apart
+from ...numbers.claim import NumbersClaim
+from ...numbers.planning.plan import NumbersPlan
+from ...numbers.standing import NumbersStanding
+
+_ROUNDING = 1e-9
+"""Of delta, relative: its law is computed in doubles, to some 1e-12, and claims are rounded."""
+
+
+class KeysPrivacyClaim:
+    """Holds the claimed delta and epsilon beside what the claimed law costs.
+
+    That a key is released which the neighbour does not have is an event of probability 0 there, so
+    that no epsilon covers it: delta is at least its probability, over all releases claimed. Beyond
+    that, keys of other counts are released at other rates, a lower bound on epsilon in balls.
+    """
+
+    id = "privacy-claim"
+
+    asks = 0
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim = claim
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`: it asks for nothing."""
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What the claim comes to."""
+        privacy, keys = self.claim.privacy, self.claim.mechanism.keys
+        assert privacy is not None, "a check of claims with [privacy]"
+        one = replace(keys, adjacency=Adjacency.ADD_REMOVE).delta
+        least = 1.0 if one >= 1 else -math.expm1(privacy.queries * math.log1p(-one))
+        unit = self.claim.mechanism.unit
+        alone = (
+            f"keys that one {unit} alone makes are released with probability {least:.4g} in "
+            f"{_releases(privacy.queries)}, and delta = {privacy.delta:g} is claimed"
+        )
+        if privacy.delta < least * (1.0 - _ROUNDING):
+            cause = "delta leaves out that such keys are released"
+            return Outcome(Verdict.FAIL, Finding(alone, cause, cause=cause))
+        delta = privacy.delta * (1.0 + _ROUNDING)
+        cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
+        digits = digits_apart(cost.epsilon, privacy.epsilon)
+        told = (
+            f"a {unit} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
+            f"{privacy.delta:g} over "
+            f"{_over(cost.releases, privacy.queries)} ({_neighbours(cost)}), and epsilon = "
+            f"{privacy.epsilon:.{digits}g} is claimed"
+        )
+        if cost.epsilon > privacy.epsilon:
+            proof = f"{told} (certified in ball arithmetic)"
+            return Outcome(Verdict.FAIL, Finding(proof, CAUSE, cause=CAUSE))
+        return Outcome(Verdict.PASS, Finding(f"{told}; {alone}"))
+
+
+def _releases(number: int) -> str:
+    return "one release" if number == 1 else f"{number:,} releases"
+
+
+def _over(counted: int, releases: int) -> str:
+    return _releases(counted) if counted == releases else f"{counted:,} of {_releases(releases)}"
+
+
+def _neighbours(cost: KeysCost) -> str:
+    """The counts that differ, in words."""
+    first, *others = cost.changes
+    said = f"counts {first.here:,} and {first.there:,}"
+    said += f" of each of {first.keys:,} keys" if first.keys > 1 else ""
+    for change in others:
+        said += f", of others {change.here:,} and {change.there:,}"
+    return said + (", no other counts cost more" if cost.largest else "")

@@ -1,0 +1,146 @@
+"""Known faults of how often keys are released, as laws whose ratio to the claim is exact."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....reference.arrays import Vector
+from ....reference.numbers import ThresholdedHistogram
+from ..numbers.evidence.faults import other_families
+
+_SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
+_MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)
+_RATES = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0, 1e4, 1e6)
+_ODDS = (1.04, 1.08, 1.25, 2.0, 10.0, 100.0)
+_SURE = math.log(1e-6)  # log-probability that a key is withheld, which some are all the same
+_MOST_COUNTS = 100_000  # of a key, beyond which it is as likely as there
+_SHARES = (0.02, 0.2, 0.7)  # of keys that are left out
+_GEOMETRIC = "keys are selected by a truncated geometric law, not by noise at a threshold"
+_LEFT_OUT = "keys are left out however large their counts are, as by a limit on their number"
+BOTH_RATES = (*_RATES, *(1.0 / rate for rate in _RATES[:7]), 0.0)
+BOTH_ODDS = (*_ODDS, *(1.0 / odds for odds in _ODDS))
+
+Law = Callable[[Vector], tuple[Vector, Vector]]
+"""Counts (k,) in; log-probabilities (k,) that a key is released, and that it is not, out."""
+
+
+@dataclass(frozen=True)
+class KeyFault:
+    """A law by which a wrong deployment releases keys; name: for a diagnosis."""
+
+    name: str
+    law: Law
+
+
+def claimed_law(claimed: ThresholdedHistogram) -> Law:
+    """The law of the claim itself, for counts of any length."""
+
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        of = replace(claimed, cells=counts.size)
+        return of.log_released(counts), of.log_withheld(counts)
+
+    return law
+
+
+def key_faults(claimed: ThresholdedHistogram) -> tuple[KeyFault, ...]:
+    """What a claim is tested against, all at once."""
+    noise, faults = claimed.noise, []
+    for factor in _SCALES:
+        other = replace(claimed, noise=noise.times(factor))
+        faults.append(_as_if(f"noise of {factor:g} times the claimed scale", other))
+    for move in sorted({*_moves(claimed)}):
+        other = replace(claimed, threshold=claimed.threshold + move)
+        faults.append(_as_if(f"keys are released from a noisy count of {other.threshold:g}", other))
+    for family, why in other_families(noise.family):
+        other = replace(claimed, noise=replace(noise, family=family))
+        faults.append(_as_if(f"{family} noise, {why}", other))
+    faults.append(KeyFault("counts are compared without noise", _bare(claimed)))
+    faults.append(KeyFault(_GEOMETRIC, _geometric(claimed)))
+    faults += [KeyFault(_LEFT_OUT, _left_out(claimed, share)) for share in _SHARES]
+    law, most = claimed_law(claimed), claimed.contributions
+    for rate in BOTH_RATES:
+        name = f"keys of one {'record' if most == 1 else 'user'} at {rate:g} times the exact rate"
+        faults.append(KeyFault(name, _at_rate(law, rate, most)))
+    for odds in BOTH_ODDS:
+        way = "more" if odds > 1 else "less"
+        name = f"keys are released {way} often than claimed, at {odds:.3g} times the odds"
+        faults.append(KeyFault(name, _at_odds(law, odds)))
+    return tuple(faults)
+
+
+def _moves(claimed: ThresholdedHistogram) -> set[float]:
+    """Of the threshold: parts of the scale, and one count, as a strict comparison would be."""
+    step = 1.0 if claimed.noise.family.whole else 0.0
+    parts = {m * claimed.noise.family.scale for m in _MOVES} | {1.0}
+    near = {max(step, round(part) if step else part) for part in parts}
+    return near | {-part for part in near}
+
+
+def _as_if(name: str, other: ThresholdedHistogram) -> KeyFault:
+    return KeyFault(name, claimed_law(other))
+
+
+def _bare(claimed: ThresholdedHistogram) -> Law:
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        there = (counts >= claimed.threshold) & (counts > 0)
+        return np.where(there, 0.0, -np.inf), np.where(there, -np.inf, 0.0)
+
+    return law
+
+
+def _at_rate(claimed: Law, rate: float, most: int) -> Law:
+    """Keys with no more records than one unit has, released so many times as often."""
+
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        released, withheld = claimed(counts)
+        alone = (counts >= 1) & (counts <= most)
+        with np.errstate(divide="ignore"):
+            changed = np.minimum(released + np.log(rate), np.log1p(-1e-6))
+            left = np.log(-np.expm1(changed))
+        return np.where(alone, changed, released), np.where(alone, left, withheld)
+
+    return law
+
+
+def _left_out(claimed: ThresholdedHistogram, share: float) -> Law:
+    """A share withheld of the keys that would be released for certain, or nearly so."""
+
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        released, withheld = claimed_law(claimed)(counts)
+        sure = withheld < _SURE
+        left = np.where(sure, math.log1p(-share), released)
+        return left, np.where(sure, math.log(share), withheld)
+
+    return law
+
+
+def _geometric(claimed: ThresholdedHistogram) -> Law:
+    """The likeliest release of all that keep to the same delta, and to 1 over the scale.
+
+    Desfontaines, Voss, Gipson, Mandayam 2022, Theorem 1.
+    """
+    grown = math.exp(1.0 / claimed.noise.family.scale)
+    delta = float(np.exp(claimed_law(claimed)(np.ones(1))[0][0]))
+    rates = [0.0]
+    while rates[-1] < 1.0 and delta > 0.0 and len(rates) < _MOST_COUNTS:
+        before = rates[-1]
+        rates.append(min(grown * before + delta, 1.0 - (1.0 - before - delta) / grown, 1.0))
+    table = np.array(rates)
+
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        found = table[np.minimum(counts, table.size - 1).astype(np.int64)]
+        with np.errstate(divide="ignore"):
+            return np.log(found), np.log1p(-found)
+
+    return law
+
+
+def _at_odds(claimed: Law, odds: float) -> Law:
+    def law(counts: Vector) -> tuple[Vector, Vector]:
+        released, withheld = claimed(counts)
+        total = np.logaddexp(released + math.log(odds), withheld)
+        return released + math.log(odds) - total, withheld - total
+
+    return law

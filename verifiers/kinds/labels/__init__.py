@@ -1,0 +1,1 @@
+"""Deployments that release the winning label of a noisy vote."""

@@ -1,0 +1,115 @@
+"""`abstention`: queries are refused with the probability that threshold and noise give."""
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .....reference import REFUSAL
+from .....reference.mechanisms import Labels
+from ....evidence import dirichlet_log_e_value
+from ....text import four_digits
+from ..claim import Claim
+from ..error_budget import SHARES, log_threshold
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from ..planning.traits import Asked
+from .base import PLAINLY, Finding, How, Judged
+from .spec import CheckSpec, Phase, lacks_nothing
+
+
+class Abstention(Judged):
+    """A weighted average of e-processes, one per stream, on whether queries are answered.
+
+    Labels merged into two outcomes: a wrong threshold, or its noise left out, shows sooner here
+    than among all classes. Sources: Papernot et al. 2018, Algorithm 1, for the probability.
+    """
+
+    id = "abstention"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        refused = plan.log_q[:, -1]
+        answered = logsumexp(plan.log_q[:, :-1], axis=1)
+        self.log_q = np.stack([answered, refused], -1)
+        self.counts = np.zeros_like(self.log_q)
+        self.dropped: set[int] = set()
+        self._each = np.zeros(len(plan.streams))
+        self._highest = 0.0
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Check.observe`."""
+        refused = int((labels == REFUSAL).sum())
+        self.queries += labels.size
+        self.counts[stream] += (labels.size - refused, refused)
+        self._each[stream] = dirichlet_log_e_value(
+            self.counts[stream], self.log_q[stream], self.plan.claim.gate.smallest_effect
+        )
+        average = float(logsumexp(self._each, b=self.plan.weights))
+        self._highest = max(self._highest, average)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
+        return self._highest
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`: what shows every deviation among all labels shows this one too."""
+        asked = self.counts.sum(-1)
+        return sum(
+            max(0, stream.queries - int(asked[i]))
+            for i, stream in enumerate(self.plan.streams)
+            if stream.is_anchor and i not in self.dropped
+        )
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`."""
+        self.dropped.add(stream)
+        return None
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        asked = self.counts.sum(-1) > 0
+        at = int(np.argmax(np.where(asked, self._each, -np.inf)))
+        answered, refused = (int(count) for count in self.counts[at])
+        expected = float(np.exp(self.log_q[at, 1])) * (answered + refused)
+        histogram = self.plan.streams[at].histogram
+        few = "too few" if refused < expected else "too many"
+        return Finding(
+            f"{refused:,} of {answered + refused:,} queries of "
+            f"{self.plan.claim.named(histogram)} were refused, {four_digits(expected)} expected",
+            f"{few} refusals: look at the threshold, and at the noise of its test",
+            histogram,
+        )
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        effect = self.plan.claim.gate.smallest_effect
+        return Finding(
+            f"a refusal probability off by {effect:g} would have been caught with probability 0.99 "
+            "on each anchor"
+        )
+
+
+def _lacks(claim: Claim) -> str | None:
+    if claim.mechanism.refuses:
+        return None
+    return f"{claim.mechanism.name} refuses no query"
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    elsewhere = (Asked.IN_CALLS, Asked.IN_TURN, Asked.ONE_BY_ONE)
+    return stream.role.asked not in elsewhere and stream.role is not Role.LADDER
+
+
+SPECS = (
+    CheckSpec(
+        id=Abstention.id,
+        phase=Phase.LABELS,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=3,
+        make=lambda setting: Abstention(setting.plan),
+    ),
+)

@@ -1,0 +1,185 @@
+"""`accountant-soundness`: what the target's own accountant charges covers what a query costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Histogram
+from .....reference.accounting.certified import enclosed_law, renyi_lower
+from .....reference.accounting.divergences import renyi_divergence
+from .....reference.accounting.worst_pair import worst_pair
+from .....reference.clock import step
+from .....reference.histograms import neighbours_among
+from ....findings.report import Verdict
+from ....targets import NotOffered, Refused, Target, checked_charge
+from ..planning.plan import Plan
+from ..planning.roles import Role
+from .base import Finding, Outcome, Site, Unseeing, refuting
+from .resembling_charges import resembled
+from .spec import CheckSpec, Phase, lacks_nothing
+
+_SEARCHED = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
+CHARGED_ORDERS = tuple(sorted((*_SEARCHED, 3.0, 6.0, 10.0, 20.0, 48.0, 100.0)))
+"""Those at which costliest pairs are searched, and others between them that accountants use."""
+
+_CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
+_CLEARLY = 1.001  # of the charge: less is not worth the enclosures
+_ROUNDING = 1e-12  # nats: below, a divergence in floating point may be nothing but its error
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class _Shortfall:
+    """A pair on which the charge at `here` falls short of D(Q(here) || Q(there)).
+
+    charge: at `order`; charges: at all `CHARGED_ORDERS`.
+    """
+
+    here: Histogram
+    there: Histogram
+    order: float
+    charge: float
+    divergence: float
+    charges: NDArray[np.float64]
+
+    @property
+    def factor(self) -> float:
+        """How many times the charge is needed."""
+        return self.divergence / self.charge if self.charge > 0 else np.inf
+
+
+class AccountantSoundness(Unseeing):
+    """Compares charges with exact divergences at the charged histogram's side, never across.
+
+    Published data-dependent bounds are one-sided: each side of a pair is held to its own charge.
+    A shortfall seen in floating point is an accusation only once ball arithmetic has proved it.
+    """
+
+    id = "accountant-soundness"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.mechanism = plan.claim.mechanism.mechanism()
+        self.charges = 0
+        self.proved: _Shortfall | None = None
+        self.certified = 0.0
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        step(self.id)
+        lacking = self.run(site.target)
+        if lacking is not None:
+            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+        return Outcome(refuting(self.proved is not None), self.finding())
+
+    def run(self, target: Target) -> str | None:
+        """Asks for the charges; the reason where the target has no accountant."""
+        found: list[_Shortfall] = []
+        for histogram in self._histograms():
+            try:
+                reply = target.rdp(histogram, CHARGED_ORDERS)
+            except NotOffered as lack:
+                return str(lack)
+            except Refused:
+                continue
+            self.charges += 1
+            release = self.plan.claim.release
+            charge = checked_charge(reply, histogram, CHARGED_ORDERS, release)
+            found += self._shortfalls(histogram, charge)
+        for shortfall in sorted(found, key=lambda s: -s.factor)[:_TRIES]:
+            if self._prove(shortfall):
+                break
+        return None if self.charges else "the target refuses to charge for every histogram"
+
+    def _histograms(self) -> Iterator[Histogram]:
+        """Those of the plan with the claimed number of votes, then the costliest pairs.
+
+        These take a while to find, which a target without an accountant need not wait for.
+        """
+        claim, seen = self.plan.claim.mechanism, set()
+        for stream in self.plan.streams:
+            of_the_claim = sum(stream.histogram) == claim.teachers or stream.role is Role.SIMPLE
+            if of_the_claim and stream.histogram not in seen:
+                seen.add(stream.histogram)
+                yield np.array(stream.histogram, dtype=np.int64)
+        if self.plan.claim.given:
+            return  # nothing else is asked
+        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, _SEARCHED)
+        costly = [*worst.here, *worst.there]
+        # flipped too: an accountant may take the first class for the leader
+        for votes in [*costly, *(np.flip(votes) for votes in costly)]:
+            key = tuple(int(v) for v in votes)
+            if key not in seen:
+                seen.add(key)
+                yield votes.astype(np.int64)
+
+    def _shortfalls(self, here: Histogram, charge: NDArray[np.float64]) -> list[_Shortfall]:
+        there = np.array(list(_moved(here)), dtype=np.int64).reshape(-1, here.size)
+        if not len(there):
+            return []
+        log_p = self.mechanism.log_probabilities(here.astype(np.float64))
+        log_q = self.mechanism.log_probabilities(there.astype(np.float64))
+        actual = renyi_divergence(np.broadcast_to(log_p, log_q.shape), log_q, CHARGED_ORDERS)
+        worst = actual.argmax(0)
+        return [
+            _Shortfall(
+                here, there[worst[i]], order, float(charge[i]), float(actual[worst[i], i]), charge
+            )
+            for i, order in enumerate(CHARGED_ORDERS)
+            if actual[worst[i], i] > max(_CLEARLY * charge[i], charge[i] + _ROUNDING)
+        ]
+
+    def _prove(self, shortfall: _Shortfall) -> bool:
+        laws = [enclosed_law(h.tolist(), self.mechanism) for h in (shortfall.here, shortfall.there)]
+        certified = renyi_lower(laws[0], laws[1], shortfall.order)
+        if certified > shortfall.charge:
+            self.proved, self.certified = shortfall, certified
+            return True
+        return False  # for a nan too
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        if self.proved is None:
+            return Finding(
+                f"{self.charges} charges cover the exact cost of every neighbour at "
+                f"{len(CHARGED_ORDERS)} orders between {CHARGED_ORDERS[0]:g} and "
+                f"{CHARGED_ORDERS[-1]:g}"
+            )
+        pair = self.proved
+        share = (
+            f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
+        )
+        named = self.plan.claim.named
+        like = resembled(self.plan.claim.mechanism, np.array(CHARGED_ORDERS), pair.charges)
+        if like is not None:
+            share += f" ({like})"
+        return Finding(
+            f"charged {pair.charge:.10g} at order {pair.order:g} for {named(pair.here)}, but "
+            f"against its neighbour {named(pair.there)} it costs at least {self.certified:.10g} "
+            "(certified in ball arithmetic)",
+            f"the accountant charges {share}",
+            tuple(int(v) for v in pair.here),
+        )
+
+
+def _moved(votes: Histogram) -> Iterator[Histogram]:
+    """Neighbours: all, or with many classes those among the leaders and the last two."""
+    order = np.argsort(-votes, kind="stable")
+    if votes.size > _CLASSES_IN_FULL:
+        order = np.concatenate([order[: _CLASSES_IN_FULL - 2], order[-2:]])
+    return neighbours_among(votes, order.tolist())
+
+
+SPECS = (
+    CheckSpec(
+        id=AccountantSoundness.id,
+        phase=Phase.ACCOUNTING,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: AccountantSoundness(setting.plan),
+    ),
+)

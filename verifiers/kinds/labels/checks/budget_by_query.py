@@ -1,0 +1,114 @@
+"""How many queries of one histogram a budget may answer: as claimed, or as analyses allow."""
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+
+from .....reference import Gaussian
+from .....reference.accounting.analyses import query_cost
+from .....reference.accounting.conversions import ORDERS, most_repeats
+from .....reference.accounting.pure import pure_epsilon
+from .....reference.accounting.release_costs import release_costs
+from .....reference.arrays import Matrix
+from .....reference.numbers import families
+from .....reference.numbers.moves import move_delta
+from .....reference.searches import last_from_zero
+from ..claim import Claim
+from .budget_account import AskedHistogram
+
+_COUNTED = 10**12
+_ROUNDING = 1.0 + 1e-9  # of the claimed epsilon: three times 0.1 is 0.3
+_CLASSES = 30  # up to which a histogram's neighbours are soon compared with it
+
+
+class BudgetByQuery:
+    """Holds the number of answers to the claim's queries, and to what its epsilon allows."""
+
+    def __init__(self, claim: Claim) -> None:
+        assert claim.privacy is not None
+        self.claim, self.privacy = claim, claim.privacy
+
+    @cached_property
+    def sound(self) -> int:
+        """Answers that the data-independent analysis allows, whatever the votes."""
+        test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS)
+        return self._repeats(test + answer)
+
+    @cached_property
+    def exactly_gaussian(self) -> int:
+        """Answers that the exact cost of all noisy counts allows, whatever the votes; else 0.
+
+        A moved vote moves them by sqrt(2), and k answers' by sqrt(2 k), which is one Gaussian
+        mechanism (Balle and Wang 2018, arXiv 1805.06530v2, Theorem 8).
+        """
+        noise, delta = self.claim.mechanism.noise, self.privacy.delta
+        if self.claim.mechanism.refuses or not isinstance(noise, Gaussian) or not delta:
+            return 0
+        family, epsilon = families.Gaussian(noise.scale), self._epsilon
+
+        def fits(k: int) -> bool:
+            return k == 0 or move_delta(family, math.sqrt(2 * k), epsilon) <= delta
+
+        return last_from_zero(fits, _COUNTED)
+
+    def violation(self, kind: AskedHistogram) -> str | None:
+        """What is wrong with the answers to one histogram, by their number alone.
+
+        More than are claimed, and more than each analysis allows that a correct account may go by:
+        one that goes by the votes answers more queries of those that cost less. Nothing is said
+        where some are refused, as refusals are queries too, and cost less.
+        """
+        if self.claim.mechanism.refuses or kind.answered <= self.privacy.queries:
+            return None
+        allowed, analysis = max(self._allowed(kind))
+        if kind.answered <= allowed:
+            return None
+        return (
+            f"it answered {self._answers(kind)}, more than the claim's queries = "
+            f"{self.privacy.queries:,}, and more than the {allowed:,} that epsilon "
+            f"{self.privacy.epsilon:g} allows by {analysis}; other analyses tried allow no more"
+        )
+
+    def warning(self, kind: AskedHistogram) -> str | None:
+        """What is remarkable about the number of answers to one histogram, where it is no fault."""
+        allowed = max(self.sound, self.exactly_gaussian)
+        if kind.answered > self.privacy.queries:
+            than = f"the claim's queries = {self.privacy.queries:,}"
+        elif kind.answered > allowed:
+            than = f"the {allowed:,} that analyses allow whatever the votes"
+        else:
+            return None
+        return f"it answered {self._answers(kind)}, more than {than}"
+
+    def factor(self, answered: int) -> str:
+        """How far so many answers, to whatever, go beyond what is sound whatever the votes."""
+        if not self.sound:
+            return "the data-independent analysis allows none"
+        if answered == self.sound:
+            return "the data-independent analysis allows as many"
+        times = f"{answered / self.sound:.2f} times as many"
+        return f"the data-independent analysis allows {self.sound:,}, so that it gave {times}"
+
+    def _allowed(self, kind: AskedHistogram) -> Iterator[tuple[int, str]]:
+        """Answers to a histogram that each analysis of a correct account allows, and its name."""
+        mechanism, votes = self.claim.mechanism.mechanism(), kind.votes
+        yield self.sound, "the data-independent analysis"
+        yield self.exactly_gaussian, "the exact cost of Gaussian noise"
+        cost = query_cost(votes, mechanism, ORDERS, "data-dependent")
+        yield self._repeats(cost), "the data-dependent analysis of these votes"
+        if votes.size <= _CLASSES:
+            exact = query_cost(votes, mechanism, ORDERS, "exact")
+            yield self._repeats(exact), "the exact Rényi cost of these votes"
+
+    def _repeats(self, cost: Matrix) -> int:
+        """Times that a Rényi cost at `ORDERS` fits, or what it costs at delta 0, if anything."""
+        noise, refuses = self.claim.mechanism.noise, self.claim.mechanism.refuses
+        pure = math.inf if refuses or isinstance(noise, Gaussian) else pure_epsilon(noise)
+        return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)
+
+    @property
+    def _epsilon(self) -> float:
+        return self.privacy.epsilon * _ROUNDING
+
+    def _answers(self, kind: AskedHistogram) -> str:
+        return f"{kind.answered:,} queries of {self.claim.named(kind.votes)} alone"

@@ -1,0 +1,126 @@
+"""The histograms that a budget is looked at on: clear leads, near ties, ties, the costliest."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from .....reference import Histogram, NoisyArgmax
+from .....reference.accounting.worst_pair import worst_pair
+from .....reference.searches import last_between
+from ....inputs.histogram_file import read_histograms
+from ..claim import Claim
+from ..planning.given_inputs import given_inputs
+from .certain_cost import CertainCost
+from .privacy_claim import MOST_ROWS, SEARCHED_ORDERS
+
+_RUNNERS_UP = (1e-3, 1e-2, 0.1, 0.4)  # probabilities that the second class wins: leads to near tie
+_SEEN = 10.0  # times delta: the rarest runner-up whose single answer tells a neighbour apart
+_INPUTS = 8  # of a claim that names its inputs
+_TELLING = 1e-3  # epsilon that a single answer must cost to be worth asking for
+
+
+def costliest(claim: Claim) -> tuple[CertainCost, int] | None:
+    """The histogram that exceeds the claimed epsilon by the least answers, and how many.
+
+    By its answers alone, also where the mechanism may refuse; None where none known exceeds it.
+    """
+    assert claim.privacy is not None
+    found = []
+    for cost in _of_inputs(claim) if claim.given else _of_the_worst_pair(claim):
+        answers = cost.answers_beyond(claim.privacy.epsilon)
+        if answers is not None:
+            found.append((cost, answers))
+    return min(found, key=lambda pair: pair[1], default=None)
+
+
+def _of_the_worst_pair(claim: Claim) -> Iterator[CertainCost]:
+    """The histograms of the costliest pairs known, each with its neighbours there."""
+    assert claim.privacy is not None
+    mechanism, claimed = answering(claim), claim.mechanism
+    worst = worst_pair(mechanism, claimed.classes, claimed.teachers, SEARCHED_ORDERS)
+    pairs: dict[tuple[int, ...], list[Histogram]] = {}
+    for one, other in zip(worst.here, worst.there, strict=True):
+        for here, there in ((one, other), (other, one)):
+            pairs.setdefault(tuple(here.tolist()), []).append(there)
+    for votes, others in pairs.items():
+        yield CertainCost(mechanism, np.array(votes), claim.privacy.delta, others)
+
+
+def _of_inputs(claim: Claim) -> list[CertainCost]:
+    """Inputs of the claim, evenly from the surest to the least predictable."""
+    assert claim.privacy is not None
+    pool = given_inputs(claim).pool
+    order = np.argsort(pool.log_q.max(-1))
+    kept = np.unique(np.linspace(0, order.size - 1, _INPUTS).astype(np.int64))
+    mechanism, delta = answering(claim), claim.privacy.delta
+    return [CertainCost(mechanism, pool.histograms[i], delta) for i in order[kept][::-1]]
+
+
+def telling(claim: Claim) -> list[CertainCost]:
+    """Histograms of the claim's teachers of every kind, from the clearest lead to ties.
+
+    Those of which a single answer tells a neighbour apart; a lead is as clear as that allows.
+    """
+    assert claim.privacy is not None
+    mechanism = answering(claim)
+    kinds: dict[tuple[int, ...], CertainCost] = {}
+    for votes in () if claim.given else _kinds(claim, mechanism):
+        key = tuple(votes.tolist())
+        if key not in kinds:
+            kinds[key] = CertainCost(mechanism, votes, claim.privacy.delta)
+    if claim.given:
+        return [cost for cost in _of_inputs(claim) if cost.estimate(1) > _TELLING]
+    return [cost for cost in kinds.values() if cost.estimate(1) > _TELLING]
+
+
+def in_scope(claim: Claim) -> list[tuple[CertainCost, int]]:
+    """The most frequent histograms of the claim's file, the cheapest first, and how often each.
+
+    Raises ValueError for a file that cannot be read.
+    """
+    assert claim.privacy is not None
+    rows = Counter(row.histogram for row in read_histograms(claim.privacy.scope))
+    if claim.given:  # nothing else may be asked
+        known = {row.histogram for row in claim.given}
+        rows = Counter({votes: times for votes, times in rows.items() if votes in known})
+    mechanism, delta = answering(claim), claim.privacy.delta
+    found = [
+        (CertainCost(mechanism, np.array(votes), delta), times)
+        for votes, times in rows.most_common(MOST_ROWS)
+    ]
+    return sorted(found, key=lambda pair: pair[0].estimate(pair[1]))
+
+
+def answering(claim: Claim) -> NoisyArgmax:
+    """What draws the claimed mechanism's answers, once a query is not refused."""
+    return NoisyArgmax(claim.mechanism.noise)
+
+
+def _kinds(claim: Claim, mechanism: NoisyArgmax) -> Iterator[Histogram]:
+    assert claim.privacy is not None
+    classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
+    for chance in sorted({min(_SEEN * claim.privacy.delta, _RUNNERS_UP[0]), *_RUNNERS_UP}):
+        yield _lead(mechanism, classes, teachers, chance)
+    yield _split(classes, teachers, teachers // 2)
+    yield np.array([(teachers + k) // classes for k in reversed(range(classes))])
+    if teachers > 1:  # one is missing: a near tie, as dear as any before
+        yield _lead(mechanism, classes, teachers - 1, _RUNNERS_UP[-1])
+
+
+def _lead(mechanism: NoisyArgmax, classes: int, teachers: int, chance: float) -> Histogram:
+    """Two classes that share all votes; the second wins with probability `chance` or just less."""
+
+    def is_rare(second: int) -> bool:
+        votes = _split(classes, teachers, second).astype(np.float64)
+        return bool(mechanism.log_probabilities(votes)[1] <= np.log(chance))
+
+    most = teachers // 2
+    few = min(1, most)  # votes of the second: as few as tell at all
+    return _split(classes, teachers, last_between(few, most + 1, is_rare))
+
+
+def _split(classes: int, teachers: int, second: int) -> Histogram:
+    votes = np.zeros(classes, dtype=np.int64)
+    votes[:2] = teachers - second, second
+    return votes

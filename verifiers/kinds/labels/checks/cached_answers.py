@@ -1,0 +1,226 @@
+"""`fresh-noise` of a deployment that claims `caching`: a repeated histogram repeats its label."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from .....reference.mechanisms import Labels
+from ....targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
+from ..claim import Claim
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import Finding, Outcome, Site, Unseeing, refuting
+from .emptied_store import ASKED, EmptiedStore
+from .first_draws import FIRST, FirstDraws
+from .spec import CheckSpec, Phase, lacks_nothing
+
+REPEATED = 100
+_SIZES = (1, 2)
+_OFTEN, _TIMES = 2, (1,) * 40 + (24,)
+"""Of how many histograms answers are asked for more often, and in calls of which sizes: an answer
+that is forgotten after some dozen lookups."""
+_AFTER_RESTART = (1,)
+
+
+class CachedAnswers(Unseeing):
+    """Asks histograms again, after a restart too: one other label disproves that answers are kept.
+
+    Each new draw of an answer that should be kept tells an attacker more than the claim admits.
+    answered: the first label of each histogram asked, in order, as they grow until then; before:
+    those of the calls before. The earliest are asked again. After a restart new ones like them are,
+    whose draws may not be the same, then half of the earliest, and as many of the latest, which may
+    not have been written down yet. Then, where the claim names the command for it, the store of
+    kept answers is emptied, and they must be drawn anew.
+    """
+
+    id = "fresh-noise"
+
+    def __init__(
+        self,
+        answered: Mapping[tuple[int, ...], int],
+        claim: Claim,
+        before: Mapping[tuple[int, ...], int] | None = None,
+    ) -> None:
+        self.answered, self.claim, self.before = answered, claim, before or {}
+        self.refuses = claim.mechanism.refuses
+        self.emptied: EmptiedStore | None = None
+        self.drawn: FirstDraws | None = None
+        self.changed: tuple[tuple[int, ...], int, int] | None = None
+        self.repeated = 0
+        self.restarted = False
+
+    @cached_property
+    def kept(self) -> dict[tuple[int, ...], int]:
+        """Those that are asked again."""
+        return dict(islice(self.answered.items(), REPEATED))
+
+    @cached_property
+    def often(self) -> dict[tuple[int, ...], int]:
+        """Those that are asked more often."""
+        return dict(islice(self.kept.items(), _OFTEN))
+
+    @cached_property
+    def ends(self) -> dict[tuple[int, ...], int]:
+        """Those that are asked after a restart."""
+        asked, half = list(self.answered.items()), REPEATED // 2
+        return dict([*asked[:half], *asked[-half:]])
+
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Life.conclude`."""
+        empties = self.claim.gate.fresh_state is not None
+        restarts = site.target.no_restart is None
+        needed = self.queries + empties * min(ASKED, len(self.answered))
+        if site.left < needed + restarts * self.queries_after_restart:
+            site.use_up()
+            return None
+        try:
+            self.run(site.target)
+            if self.changed is None and restarts:
+                site.tell("restarting the target")
+                site.target.restart()
+                self.run_after_restart(site.target)
+                site.note_restart()
+            if self.changed is None and empties:
+                site.tell("emptying the store of kept answers")
+                self.run_emptied(site.target)
+        finally:
+            site.spend(self.repeated)
+        return Outcome(refuting(self.refuted), self.finding(), self.repeated)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether an answer was not kept, or too many are no draws."""
+        asked = [again for again in (self.emptied, self.drawn) if again is not None]
+        return self.changed is not None or any(again.refuted for again in asked)
+
+    @property
+    def queries(self) -> int:
+        """Labels that asking again takes at most."""
+        return sum(_SIZES) * len(self.kept) + sum(_TIMES) * len(self.often)
+
+    @property
+    def queries_after_restart(self) -> int:
+        """Labels that asking after a restart takes at most."""
+        new = 0 if self.claim.given else min(FIRST, len(self.answered) + len(self.before))
+        return sum(_AFTER_RESTART) * len(self.ends) + new
+
+    def run(self, target: Target) -> None:
+        """Asks again, by one label and by two, some often. Raises as the target does."""
+        self._ask(target, self.kept, _SIZES)
+        if self.changed is None:
+            self._ask(target, self.often, _TIMES)
+
+    def run_after_restart(self, target: Target) -> None:
+        """Asks a target that has been restarted. Raises as it does."""
+        self.restarted = True
+        if not self.claim.given:
+            self._draw_again(target)
+        self._ask(target, self.ends, _AFTER_RESTART)
+
+    def _draw_again(self, target: Target) -> None:
+        """Asks for draws before anything else, so that they are the first of this life too."""
+        self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
+        for votes in self.drawn.histograms:
+            try:
+                self.drawn.observe(self._drawn(target, votes, 1))
+            except Refused:
+                return  # one that was not asked before
+
+    def run_emptied(self, target: Target) -> None:
+        """Empties the store, restarts what may hold answers in memory, and asks for new ones.
+
+        Raises TargetError where the command fails, else as the target does.
+        """
+        command, timeout = self.claim.gate.fresh_state, self.claim.gate.timeout
+        assert command is not None
+        FreshStateCommand(command, timeout).run()
+        restarts = target.no_restart is None
+        if restarts:
+            target.restart()
+        emptied = self.emptied = EmptiedStore(self.claim, self.answered, restarts)
+        for votes in emptied.histograms:
+            emptied.observe(self._labels(target, votes, 1))
+
+    def _labels(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
+        try:
+            return self._drawn(target, votes, size)
+        except Refused as refusal:
+            raise TargetError(f"{list(votes)} is refused, but was answered: {refusal}") from None
+
+    def _drawn(self, target: Target, votes: tuple[int, ...], size: int) -> Labels:
+        asked = np.array(votes, dtype=np.int64)
+        reply = target.ask(asked, size)
+        self.repeated += size
+        return checked_labels(reply, asked, size, self.refuses)
+
+    def _ask(
+        self,
+        target: Target,
+        kept: Mapping[tuple[int, ...], int],
+        sizes: tuple[int, ...],
+    ) -> None:
+        for votes, label in kept.items():
+            for size in sizes:
+                again = self._labels(target, votes, size)
+                other = again[again != label]
+                if other.size:
+                    self.changed = (votes, label, int(other[0]))
+                    return
+
+    def finding(self) -> Finding:
+        """What was found, once all has gone through."""
+        if self.changed is None:
+            return self._kept()
+        votes, first, other = self.changed
+        when = "after a restart" if self.restarted else "when asked again"
+        return Finding(
+            f"{list(votes)} was answered {first} at first and {other} {when}, although "
+            "the claim says caching = true",
+            "answers are kept in memory, and lost in a restart: keep them on disk"
+            if self.restarted
+            else "answers are drawn anew: claim caching = false, or keep the first answer",
+            votes,
+        )
+
+    def _kept(self) -> Finding:
+        """The same where every answer was kept, as is claimed."""
+        emptied, drawn = self.emptied, self.drawn
+        if drawn is not None and drawn.refuted:
+            return drawn.violation()
+        if emptied is not None and emptied.refuted:
+            return emptied.violation()
+        told = f"{len(self.kept)} histograms asked again gave the label of their first answer"
+        if self.restarted:
+            told += f", and after a restart {len(self.ends)} did"
+            if drawn is not None and drawn.tells:
+                told += f"; {drawn.asked} new ones had labels of their own"
+        else:
+            told += "; the target was not restarted, so answers kept in memory would not show"
+        if emptied is None:
+            return Finding(told)
+        again = f"{told}; after fresh_state emptied the store, {emptied.counted}"
+        return Finding(again, warning=emptied.unseen)
+
+
+def _lacks(claim: Claim) -> str | None:
+    return None if claim.mechanism.caching else "answers are drawn anew"  # `FreshNoise` stands in
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    """Of kept answers, some are asked again, whatever they answer."""
+    return stream.role is Role.PROBE
+
+
+SPECS = (
+    CheckSpec(
+        id=CachedAnswers.id,
+        phase=Phase.LIVES,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=0,
+        make=lambda setting: CachedAnswers(setting.kept, setting.claim, setting.before),
+    ),
+)

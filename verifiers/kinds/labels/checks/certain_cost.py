@@ -1,0 +1,117 @@
+"""What answers to one histogram certainly cost: a bound below any sound account of them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .....reference import ConfidentGNMax, Histogram, NoisyArgmax
+from .....reference.accounting.certified import enclosed_event, epsilon_lower
+from .....reference.accounting.counting import costliest_count
+from .....reference.histograms import neighbours_among
+from .....reference.searches import last_from_zero
+
+MOST_ANSWERS = 10**7
+"""More answers than any check asks for."""
+
+_TIMES = (1, 10, 100, 1_000, 10_000)  # at which a neighbour must cost most to be kept
+_LEADERS = 3  # classes that votes are moved among, with the last
+
+
+@dataclass(frozen=True)
+class CertifiedCost:
+    """Telling a histogram from its neighbour `there` by counting: `least` of `times` in `labels`.
+
+    epsilon: what that certainly costs, a lower bound in ball arithmetic.
+    """
+
+    epsilon: float
+    times: int
+    there: tuple[int, ...]
+    labels: tuple[int, ...]
+    least: int
+
+
+@dataclass(frozen=True)
+class _Event:
+    """Labels likelier at the histogram than at its neighbour, and how likely at either."""
+
+    there: tuple[int, ...]
+    labels: tuple[int, ...]
+    here: float
+    away: float
+
+
+class CertainCost:
+    """The epsilon at `delta` that `times` answers to a histogram cost, from below.
+
+    In the direction of the histogram asked alone, D(Q(here) || Q(there)): published data-dependent
+    bounds cover no more (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). What is answered
+    beside can only add to it. others: neighbours tried besides moves among the leaders.
+    """
+
+    def __init__(
+        self,
+        mechanism: NoisyArgmax | ConfidentGNMax,
+        here: Histogram,
+        delta: float,
+        others: Iterable[Histogram] = (),
+    ) -> None:
+        self.mechanism, self.here, self.delta = mechanism, here, delta
+        self._others = tuple(others)
+        self._at: dict[float, CertainCost] = {}
+        tried = (*self._others, *_moves(here))
+        events = [e for there in tried if (e := self._event(there)) is not None]
+        costs = [[self._cost(event, times)[1] for times in _TIMES] for event in events]
+        best = set(np.argmax(costs, axis=0).tolist()) if events else set()
+        self._events = [events[i] for i in sorted(best)]
+
+    def at(self, delta: float) -> "CertainCost":
+        """The same answers at another delta, where another neighbour may cost most."""
+        if delta not in self._at:
+            self._at[delta] = CertainCost(self.mechanism, self.here, delta, self._others)
+        return self._at[delta]
+
+    def estimate(self, times: int) -> float:
+        """Epsilon in floating point: no proof yet."""
+        return max((self._cost(event, times)[1] for event in self._events), default=0.0)
+
+    def certified(self, times: int) -> CertifiedCost | None:
+        """A proof of about `estimate`; None where no neighbour tried tells anything."""
+        if not self._events:
+            return None
+        event = max(self._events, key=lambda e: self._cost(e, times)[1])
+        least = self._cost(event, times)[0]
+        p, q = (
+            enclosed_event(votes, self.mechanism, event.labels)
+            for votes in ([int(v) for v in self.here], event.there)
+        )
+        epsilon = epsilon_lower(p, q, times, least, self.delta)
+        return CertifiedCost(epsilon, times, event.there, event.labels, least)
+
+    def answers_beyond(self, epsilon: float) -> int | None:
+        """About the least number of answers that cost more than `epsilon`, if any so many do."""
+        within = last_from_zero(lambda times: self.estimate(times) <= epsilon, MOST_ANSWERS)
+        return None if within == MOST_ANSWERS else within + 1
+
+    def _cost(self, event: _Event, times: int) -> tuple[int, float]:
+        return costliest_count(event.here, event.away, times, self.delta)
+
+    def _event(self, there: Histogram) -> _Event | None:
+        p, q = (
+            np.exp(self.mechanism.log_probabilities(votes.astype(np.float64)))
+            for votes in (self.here, there)
+        )
+        labels = np.flatnonzero(p > q)
+        here, away = (float(min(law[labels].sum(), 1.0)) for law in (p, q))
+        if not here > away:
+            return None
+        named = tuple(int(k) for k in labels)
+        return _Event(tuple(int(v) for v in there), named, here, away)
+
+
+def _moves(votes: Histogram) -> Iterator[Histogram]:
+    """Neighbours by one vote among the leaders and the last."""
+    order = np.argsort(-votes, kind="stable")
+    chosen = list(dict.fromkeys([*order[:_LEADERS].tolist(), int(order[-1])]))
+    return neighbours_among(votes, chosen)

@@ -1,0 +1,285 @@
+"""`class-probabilities`: the labels of every histogram are draws from the claimed Q(H)."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from .....reference.arrays import Vector
+from .....reference.mechanisms import Labels
+from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....text import four_digits
+from ..error_budget import SHARES, log_threshold
+from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
+from ..planning.roles import Role
+from ..planning.traits import Asked
+from .base import PLAINLY, Finding, How, Judged
+from .fits import SURE, Fits, divergences, told_apart
+from .fitted import fitted
+from .fitted_field import fitted_field
+from .numbering import AsNumbered, Miscounted
+from .outcome_words import against, named_outcomes
+from .spec import CheckSpec, Phase, lacks_nothing
+
+_RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
+NO_KNOWN_FAULT = "no known fault fits"
+
+
+class ClassProbabilities(Judged):
+    """A weighted average of e-processes: one per stream, over all, and over single-label calls.
+
+    An average of nonnegative martingales is one again, however the streams are interleaved; a
+    product over all streams would let healthy inputs drown a fault that few inputs have.
+    """
+
+    id = "class-probabilities"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        streams, outcomes = plan.log_q.shape
+        weights = plan.fault_weights
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self.counts = np.zeros((streams, outcomes))
+        self.single_counts = np.zeros((streams, outcomes))
+        self.pooled = PointedEvidence(weights)
+        self.single_calls = PointedEvidence(weights)
+        self.first_labels = PointedEvidence(weights)
+        self._numbered = AsNumbered(plan)
+        self._met: set[tuple[int, ...]] = set()
+        self._pointed = [PointedEvidence(weights) for _ in range(streams)]
+        self._general = np.zeros(streams)
+        self._single = np.zeros(streams)
+        self._highest = 0.0
+        self._fits: tuple[int, Fits] | None = None
+        self._dropped = np.zeros(streams, dtype=bool)
+        self._before: Vector | None = None
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Life.observe`."""
+        fresh = count_outcomes(labels, self.counts.shape[1])
+        self.queries += labels.size
+        self.counts[stream] += fresh
+        self._numbered.observe(stream, fresh, how.turn)
+        ratios = self.plan.turned_ratios(stream, how.turn)
+        self.pooled.observe(fresh, ratios)
+        if how.single:
+            self.single_counts[stream] += fresh
+            self.single_calls.observe(fresh, ratios)
+        self._meet(stream, labels[:1], how.turn)
+        self._pointed[stream].observe(fresh, ratios)
+        self._general[stream] = self._general_of(self.counts, stream)
+        self._single[stream] = np.logaddexp(
+            np.log(GENERAL) + self._general[stream],
+            np.log(POINTED) + self._pointed[stream].log_e_value,
+        )
+        self._highest = max(self._highest, self._log_average())
+
+    def begin_diagnosis(self) -> None:
+        """Says that labels from now on are to tell the cause of a failure."""
+        self._before = self.pooled.log_ratios
+
+    def _meet(self, stream: int, first: Labels, turn: int) -> None:
+        """Looks at the first label of a histogram by itself: production asks most of them once."""
+        votes = tuple(int(v) for v in np.roll(self.plan.streams[stream].histogram, turn))
+        if votes not in self._met:
+            self._met.add(votes)
+            counts = count_outcomes(first, self.counts.shape[1])
+            self.first_labels.observe(counts, self.plan.turned_ratios(stream, turn))
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
+        return self._highest
+
+    def _log_average(self) -> float:
+        # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
+        asked = self.counts.sum(-1) > 0
+        single = np.where(asked, self._single, np.log(GENERAL + POINTED))
+        each = float(logsumexp(single, b=self.plan.weights))
+        pooled = (
+            np.log(POOLED) + self.pooled.log_e_value,
+            np.log(POOLED_SINGLES) + self.single_calls.log_e_value,
+            np.log(POOLED_FIRST) + self.first_labels.log_e_value,
+        )
+        return float(np.logaddexp.reduce([each, *pooled]))
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs.
+
+        A deployment's own histograms come before the last of them, and count until then.
+        """
+        left = {
+            i: max(0, stream.queries - int(self.counts[i].sum()))
+            for i, stream in enumerate(self.plan.streams)
+            if (stream.is_anchor or stream.role is Role.OWN) and not self._dropped[i]
+        }
+        anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
+        if not anchors:
+            return self.plan.queries
+        return sum(left.values()) if any(anchors) else 0
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`."""
+        self._dropped[stream] = True
+        return None
+
+    def heaviest_stream(self) -> int:
+        """The stream with most evidence."""
+        asked = self.counts.sum(-1) > 0
+        return int(np.argmax(np.where(asked, self._single, -np.inf)))
+
+    def _shown_stream(self) -> int:
+        """A simple histogram that shows the violation alone; else the one with most evidence."""
+        simple = self.plan.of(Role.SIMPLE)
+        best = max(simple, key=lambda i: float(self._single[i]))
+        return best if self._single[best] > SURE else self.heaviest_stream()
+
+    def fits(self) -> Fits:
+        """How well the known faults explain all labels, or only some of them.
+
+        Those of single-label calls, or the first of each histogram, where they tell clearly more:
+        the others then speak for the claim.
+        """
+        if self._fits is None or self._fits[0] != self.queries:
+            self._fits = self.queries, self._fitting()
+        return self._fits[1]
+
+    def _fitting(self) -> Fits:
+        everywhere = Fits.of(self.pooled, self._general[self.counts.any(-1)])
+        if self._before is not None:
+            everywhere = replace(everywhere, gained=self.pooled.log_ratios - self._before)
+        each = np.array([pointed.log_ratios for pointed in self._pointed])
+        for chosen in (
+            fitted(self.plan, self.counts, self.pooled.log_ratios),
+            fitted_field(self.plan, self.counts, each),
+        ):
+            everywhere = everywhere.with_fitted(chosen)
+        met = Fits.of(self.first_labels, np.zeros(1), first=True)
+        if met.explained and met.log_odds > max(everywhere.log_odds, 0.0) + SURE:
+            return met
+        if self.single_calls.log_ratios.max() <= everywhere.log_odds + SURE:
+            return everywhere
+        general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
+        singly = Fits.of(self.single_calls, np.array(general), single=True)
+        chosen = fitted(self.plan, self.single_counts, self.single_calls.log_ratios)
+        singly = singly.with_fitted(chosen)
+        return singly if singly.explained else everywhere
+
+    def excess(self) -> NDArray[np.float64]:
+        """Evidence (streams,) that labels have any other law, beyond that for the best fault."""
+        fits = self.fits()
+        known = np.array([pointed.log_ratios[fits.best] for pointed in self._pointed])
+        return self._general - (known if fits.fitted is None else fits.fitted.each)
+
+    @property
+    def _asked_singly(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.single_counts.any(-1))
+
+    def _general_of(self, counts: NDArray[np.float64], stream: int) -> float:
+        effect = self.plan.claim.gate.smallest_effect
+        return dirichlet_log_e_value(counts[stream], self.plan.log_q[stream], effect)
+
+    def _rivals(self, fits: Fits) -> str:
+        """The next best fault that the labels do not rule out, and one that they never could."""
+        best = fits.best
+        apart = told_apart(divergences(self.plan, best))
+        least = max(fits.log_odds - _RIVAL, 0.0)
+        others = [i for i in np.argsort(-fits.ratios) if i != best and fits.ratios[i] >= least]
+        same = [self._worded(i, fits) for i in others if not apart[i]]
+        near = [self._worded(i, fits) for i in others if apart[i]]
+        words = "".join(f"; the same labels come of {one}" for one in same[:1])
+        return words + "".join(f"; nearly as well {one}" for one in near[:1])
+
+    def _worded(self, fault: int, fits: Fits) -> str:
+        """A fault, and when it set in, where the labels before it speak against it."""
+        wording, onset = self.plan.faults[fault].wording, int(fits.onsets[fault])
+        if fits.fitted is not None and fits.fitted.stands_for == fault:
+            wording = fits.fitted.fault.wording
+        if onset == 0 or fits.single or fits.first:
+            return wording
+        return f"{wording}, from about query {onset:,} of this run on"
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        at = self._shown_stream()
+        counts, q = self.counts[at], np.exp(self.plan.log_q[at])
+        telling = telling_outcomes(counts, self.plan.log_q[at])
+        fits, histogram = self.fits(), self.plan.streams[at].histogram
+        times, expected = int(counts[telling].sum()), float(counts.sum() * q[telling].sum())
+        message = (
+            f"labels do not follow the exact probabilities of the histogram: "
+            f"{named_outcomes(telling, self.plan.claim.mechanism.classes, counts.size)} came "
+            f"{'once' if times == 1 else f'{times} times'} in {int(counts.sum())} from "
+            f"{self.plan.claim.named(histogram)}, {four_digits(expected)} expected"
+        )
+        miscounted = self._miscounted(fits)
+        if miscounted is not None:
+            cause, odds = miscounted.cause, miscounted.log_ratio
+            diagnosis = f"{cause} {against(odds)}; {miscounted.advice}"
+            return Finding(message, diagnosis, histogram, log_odds=odds, cause=cause)
+        if not fits.explained:
+            advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
+            return Finding(message, advice, histogram)
+        where = "in the first answer to a histogram, " if fits.first else ""
+        where = "in calls for one label, " if fits.single else where
+        cause = f"{where}labels fit "
+        cause += self._worded(fits.best, fits)
+        diagnosis = f"{cause} {against(fits.log_odds)}{self._rivals(fits)}"
+        return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
+
+    def _miscounted(self, fits: Fits) -> Miscounted | None:
+        """Classes counted otherwise, where that explains the labels and no known fault does so."""
+        if self.plan.claim.mechanism.caching:  # whose classes are numbered anew for every call
+            return None
+        found = self._numbered.likeliest()
+        known = fits.log_odds if fits.explained else 0.0
+        better = found is not None and found.log_ratio > known + _RIVAL
+        return found if found and better and fits.would_explain(found.log_ratio) else None
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        gate = self.plan.claim.gate
+        kinds = [
+            stream.kind
+            for i, stream in enumerate(self.plan.streams)
+            if stream.is_anchor and not self._dropped[i]
+        ]
+        asked = self.counts.sum(-1) > 0
+        streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
+        deep = {stream.histogram for stream in streams if stream.is_anchor}
+        others = len({stream.histogram for stream in streams} - deep)  # one has several roles
+        return Finding(
+            f"a deviation of {gate.smallest_effect:g} in total variation would have been caught "
+            f"with probability 0.99 on each of: {', '.join(kinds)}{self._ladder_text()}; "
+            f"{others} more histograms looked at"
+        )
+
+    def _ladder_text(self) -> str:
+        """Up to what lead noise that is left out would have been caught."""
+        leads = [
+            int(np.diff(np.sort(stream.histogram)[-2:])[0])
+            for i, stream in enumerate(self.plan.streams)
+            if stream.role is Role.LADDER and not self._dropped[i]
+        ]
+        if not leads:
+            return ""
+        return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
+
+
+SPECS = (
+    CheckSpec(
+        id=ClassProbabilities.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=1,
+        make=lambda setting: ClassProbabilities(setting.plan),
+    ),
+)

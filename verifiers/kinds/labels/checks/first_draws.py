@@ -1,0 +1,60 @@
+"""A fixed seed, where answers are kept: a life draws first what the one before it drew."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+import numpy as np
+
+from .....reference.histograms import neighbours_among
+from ....findings.evidence_text import power_of_ten
+from ..claim import Claim
+from .asked_again import AskedAgain
+from .base import Finding
+
+FIRST = 100
+"""Histograms that are asked after a restart, at most."""
+
+
+class FirstDraws(AskedAgain):
+    """Asks a new life for draws in the order of the first life's, on histograms that are new to it.
+
+    Kept answers are no draws. A neighbour of each histogram of the first life, one vote moved, has
+    nearly always the label of that life's draw, if the noise is that of the same draw, and a label
+    of its own otherwise. answered: the first label of each histogram asked, in the order asked.
+    """
+
+    def __init__(self, claim: Claim, answered: Mapping[tuple[int, ...], int]) -> None:
+        self.of = [
+            (votes, new, label)
+            for (votes, label), new in zip(
+                islice(answered.items(), FIRST), _neighbours(answered), strict=False
+            )
+        ]
+        super().__init__(claim, [new for _, new, _ in self.of], [y for _, _, y in self.of])
+
+    def violation(self) -> Finding:
+        """What to say when too many came again."""
+        odds = power_of_ten(self.log_e_value / np.log(10.0))
+        votes, new, label = self.of[self.same.index(True)]
+        return Finding(
+            f"after a restart {sum(self.same)} of {self.asked} new histograms, asked in the order "
+            "of the run's first ones and one vote from them, gave the label of these, where about "
+            f"{self.by_chance:.0f} do by chance (odds {odds} to 1 against the claim): {list(new)} "
+            f"gave {label}, as {list(votes)} had",
+            "a seed is fixed, and set anew when the deployment starts: noise comes again after "
+            "every restart",
+            new,
+        )
+
+
+def _neighbours(answered: Mapping[tuple[int, ...], int]) -> list[tuple[int, ...]]:
+    """Of each of the first histograms one that was not asked, until one has none."""
+    found: dict[tuple[int, ...], None] = {}
+    for votes in islice(answered, FIRST):
+        smallest = np.argsort(votes, kind="stable").tolist()
+        moved = (tuple(v.tolist()) for v in neighbours_among(np.array(votes), smallest))
+        new = next((v for v in moved if v not in answered and v not in found), None)
+        if new is None:
+            break
+        found[new] = None
+    return list(found)

@@ -1,0 +1,143 @@
+"""The scale, or the threshold, that fits labels best where no known fault has it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from .....reference import ConfidentGNMax
+from .....reference.arrays import Matrix, Vector
+from ..planning.faults import Fault, Scaled, fault_laws, scale_fault
+from ..planning.laws import mechanism_law
+from ..planning.plan import Plan
+
+FITTING_COSTS = 5.0
+"""Nats that a fitted fault must explain beyond the known ones, of which the true one falls short by
+more with probability 0.002: half a chi-square of one degree of freedom."""
+
+_FURTHEST = 100.0  # times the claimed scale, or one in so many of it
+_REACH = 3.0  # scales of its noise, from the claimed threshold
+_CLOSE = 1e-3  # of the log of a factor
+_ROUNDING_COSTS = 0.5  # nats at most
+_MOST_DIGITS = 5
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fault that labels have chosen: its log-likelihood ratio against the claim, less the choice.
+
+    each: the ratios of the labels of each stream (streams,); stands_for: the place of the known
+    fault most like it, which is asked about in its stead.
+    """
+
+    fault: Fault
+    log_ratio: float
+    each: Vector
+    stands_for: int
+
+
+def log_ratios(fault: Fault, counts: Matrix, log_q: Matrix, histograms: Matrix) -> Vector:
+    """Of a fault against the claim (n,): labels (n, o), claimed log-laws (n, o), votes (n, c)."""
+    with np.errstate(invalid="ignore"):  # where both give a label no chance
+        ratios = fault_laws([fault], log_q, histograms)[:, 0] - log_q
+    return np.asarray((counts * np.where(counts > 0, ratios, 0.0)).sum(-1))
+
+
+def fitted(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+    """The likeliest scale or threshold; None unless it explains clearly more than the known ones.
+
+    counts: labels (streams, o), classes numbered back; ratios: log-likelihood ratios (a,) of the
+    known faults on them.
+    """
+    found = [_of_noise(plan, counts, ratios, noise) for noise in Scaled]
+    found.append(_of_threshold(plan, counts, ratios))
+    return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
+
+
+def _of_noise(
+    plan: Plan, counts: NDArray[np.float64], ratios: Vector, noise: Scaled
+) -> Fitted | None:
+    known = {f.scaled[1]: i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is noise}
+    asked = counts.any(-1)
+    if not known or not asked.any():
+        return None
+    claim = plan.claim.mechanism
+
+    def of(factor: float, said: str = "") -> tuple[Fault, Vector]:
+        fault = scale_fault(claim, noise, factor, said)
+        seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
+        return fault, log_ratios(fault, *seen)
+
+    @cache
+    def gained(factor: float) -> float:
+        return float(of(factor)[1].sum())
+
+    explained = {1.0: 0.0} | {factor: float(ratios[at]) for factor, at in known.items()}
+    factor = _likeliest(gained, explained)
+    left = gained(factor) - FITTING_COSTS
+    if left <= max(explained.values()):
+        return None
+    said = _rounded(gained, factor)
+    claimed = "claimed scale" if noise is Scaled.VOTES else "claim"
+    fault, found = of(float(said), f"about {said} times the {claimed}")
+    each = np.zeros(asked.size)
+    each[asked] = found
+    nearest = min(known, key=lambda other: abs(math.log(other / factor)))
+    return Fitted(fault, left, each, known[nearest])
+
+
+def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
+    """The claimed noise about another threshold."""
+    mechanism = plan.claim.mechanism.mechanism()
+    asked = counts.any(-1)
+    if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
+        return None
+    seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
+
+    def of(threshold: float) -> tuple[Fault, Vector]:
+        law = mechanism_law(replace(mechanism, threshold=threshold))
+        words = f"a threshold of about {threshold:.3g} in place of {mechanism.threshold:g}"
+        fault = Fault(words, law)
+        return fault, log_ratios(fault, *seen)
+
+    reach = _REACH * mechanism.threshold_noise.scale
+    found = minimize_scalar(
+        lambda threshold: -float(of(threshold)[1].sum()),
+        bounds=(mechanism.threshold - reach, mechanism.threshold + reach),
+        method="bounded",
+    )
+    fault, gained = of(float(found.x))
+    left = float(gained.sum()) - FITTING_COSTS
+    known = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.THRESHOLD]
+    nearest = max(known, key=lambda at: float(ratios[at]))
+    if left <= max(0.0, float(ratios[nearest])):
+        return None
+    each = np.zeros(asked.size)
+    each[asked] = gained
+    return Fitted(fault, left, each, nearest)
+
+
+def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float]) -> float:
+    """The factor that gains most, between the neighbours of the best of those known."""
+    best = max(explained, key=lambda factor: explained[factor])
+    below = max((f for f in explained if f < best), default=best / _FURTHEST)
+    above = min((f for f in explained if f > best), default=best * _FURTHEST)
+    found = minimize_scalar(
+        lambda at: -gained(math.exp(at)),
+        bounds=(math.log(below), math.log(above)),
+        method="bounded",
+        options={"xatol": _CLOSE},
+    )
+    return math.exp(float(found.x))
+
+
+def _rounded(gained: Callable[[float], float], factor: float) -> str:
+    """A factor in two digits, in more where labels tell it from that, or it would read 1."""
+    texts = [f"{factor:.{digits}g}" for digits in range(2, _MOST_DIGITS + 1)]
+    least = gained(factor) - _ROUNDING_COSTS
+    close = (text for text in texts if float(text) != 1.0 and gained(float(text)) >= least)
+    return next(close, texts[-1])

@@ -1,0 +1,262 @@
+"""`histogram-leakage`: how much of a vote histogram the claim's queries give away."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .....attacks import Answers, misplaced, reconstruct
+from .....reference.arrays import Matrix
+from .....reference.clock import step
+from .....reference.mechanisms import Labels
+from ....evidence import count_outcomes, log_e_value_above
+from ....findings.figures import Leakage
+from ....findings.report import Verdict
+from ..claim import Claim
+from ..error_budget import SHARES, log_threshold
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import PLAINLY, Finding, How, Outcome, Site
+from .leakage_advice import advice, mitigations
+from .spec import CheckSpec, Phase, lacks_nothing
+
+QUERIES = 10_000
+"""Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
+
+_ATTACKS, _MOST_ATTACKS = 100, 12_800  # simulated on the histogram that is read best
+_SCOUTS = 6  # simulated on each, to find it
+_HISTOGRAMS = 4
+_GUESSED = 0.9  # of the votes on one class: beyond it, a single label lets one guess the rest
+_WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
+_SCALES, _FEWEST = 100.0, 10  # votes in scales of the noise from which fits take long; attacks then
+
+
+@dataclass(frozen=True)
+class _Attacked:
+    """A stream's histogram, what simulated attacks on it misplace (n,), and one on real labels.
+
+    reading: the votes (c,) that the attack on real labels reads.
+    """
+
+    stream: int
+    misplaced: Matrix
+    from_target: float | None
+    reading: tuple[float, ...] | None
+
+
+class HistogramLeakage:
+    """Attacks histograms under the claimed law as often as the claim allows, and the target's.
+
+    What the claim gives away follows from the claim alone, so the attacks are simulated; that the
+    target's labels follow the claimed law is for the other checks to say. With `max_recoverable`,
+    the null is that the mean share of votes recovered is at most that, on every histogram.
+    """
+
+    id = "histogram-leakage"
+
+    def __init__(self, plan: Plan, seed: int) -> None:
+        self.plan, self.rng = plan, np.random.default_rng(seed)
+        self.asked = attacker_queries(plan.claim)
+        self.limit = plan.claim.gate.max_recoverable
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self.log_e_value = 0.0
+        self.seen: Matrix = np.zeros(plan.log_q.shape)
+        self.dropped: set[int] = set()
+        self.worst: _Attacked | None = None
+        self.advised = np.random.default_rng([seed, 1])
+
+    @property
+    def queries(self) -> int:
+        """Labels of the target that were attacked."""
+        return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """Keeps the first labels of a histogram, as many as an attacker gets."""
+        room = self.asked - int(self.seen[stream].sum())
+        self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
+
+    def drop(self, stream: int) -> str | None:
+        """See `Life.drop`."""
+        self.dropped.add(stream)
+        return None
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        self.run()
+        found = replace(self.finding(), warning=self.warning)
+        return Outcome(self.verdict, self._with_advice(found), self.queries)
+
+    def run(self) -> None:
+        """Runs the attacks, once the labels are gathered: with a limit, until it is decided."""
+        scouts = [self._attack(stream, _SCOUTS) for stream in self._streams()]
+        best_read = min(scouts, key=lambda scout: float(scout.misplaced.mean()))
+        # drawn afresh: no picking of luck
+        self.worst = self._attack(best_read.stream, _ATTACKS)
+        while self.limit > 0:
+            shares = self.worst.misplaced
+            self.log_e_value = log_e_value_above(1.0 - shares, self.limit)
+            enough = shares.size >= _MOST_ATTACKS or self._rows(_ATTACKS) < _ATTACKS
+            if self.log_e_value >= self.log_threshold or not self._above or enough:
+                return
+            more = self._attack(best_read.stream, shares.size)
+            misplaced_so_far = np.concatenate([shares, more.misplaced])
+            self.worst = replace(self.worst, misplaced=misplaced_so_far)
+
+    @property
+    def _above(self) -> bool:
+        assert self.worst is not None
+        return bool(1.0 - self.worst.misplaced.mean() > self.limit)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Once `run` has gone through: above the limit but not surely so is inconclusive."""
+        if self.limit <= 0 or not self._above:
+            return Verdict.PASS
+        return Verdict.FAIL if self.log_e_value >= self.log_threshold else Verdict.INCONCLUSIVE
+
+    def _streams(self) -> list[int]:
+        """The deployment's own histograms, or the anchors, with the claimed number of votes."""
+        teachers = self.plan.claim.mechanism.teachers
+        streams = [
+            i
+            for i, s in enumerate(self.plan.streams)
+            if sum(s.histogram) == teachers and i not in self.dropped and s.relabel is None
+        ]
+        own = [i for i in streams if self.plan.streams[i].role is Role.OWN]
+        anchors = [
+            i
+            for i in streams
+            if self.plan.streams[i].is_anchor
+            and max(self.plan.streams[i].histogram) <= _GUESSED * teachers
+        ]
+        return (own + anchors or streams)[:_HISTOGRAMS]
+
+    def _attack(self, stream: int, attacks: int) -> _Attacked:
+        histogram = self.plan.streams[stream].histogram
+        mechanism = self.plan.claim.mechanism.mechanism()
+        step(f"{attacks} simulated attacks")
+        attacks = self._rows(attacks)
+        law = np.exp(self.plan.log_q[stream])
+        drawn = self.rng.multinomial(self.asked, law / law.sum(), size=attacks)
+        real = self.seen[stream]
+        answers = Answers(np.concatenate([drawn, real[None]]), mechanism)
+        read = reconstruct(answers, sum(histogram)).histogram
+        shares = misplaced(read, histogram)
+        if not real.any():
+            return _Attacked(stream, shares[:-1], None, None)
+        reading = tuple(float(votes) for votes in read[-1])
+        return _Attacked(stream, shares[:-1], float(shares[-1]), reading)
+
+    def _rows(self, attacks: int) -> int:
+        """So many attacks, or what ends in time; all of them where a limit is to be decided."""
+        claim = self.plan.claim.mechanism
+        if self.limit <= 0:
+            share = min(1.0, np.sqrt(_SCALES * claim.noise.scale / claim.teachers))
+            attacks = min(attacks, max(_FEWEST, int(share * attacks)))
+        return int(np.clip(_WORK / claim.classes**3, 2, attacks))
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        text = self._text()
+        if self.verdict is Verdict.PASS:
+            within = f": within max_recoverable = {self.limit:g}" if self.limit > 0 else ""
+            return Finding(text + within, histogram=self._histogram(), figure=self._figure())
+        sure = "" if self.verdict is Verdict.FAIL else ", though not surely so at this false_alarm"
+        return Finding(
+            f"{text}: more than max_recoverable = {self.limit:g} allows{sure}",
+            "answers to one query add up: lower the claim's queries, or cache answers and claim "
+            "caching = true",
+            self._histogram(),
+            self._figure(),
+        )
+
+    @property
+    def warning(self) -> str | None:
+        """What to say of leakage that no gate forbids."""
+        if self.worst is None or self.plan.claim.gate.max_recoverable > 0:
+            return None
+        share = 100.0 * (1.0 - self.worst.misplaced.mean())
+        return (
+            f"the claim lets an attacker read {share:.1f} % of a histogram's votes "
+            "(see histogram-leakage); max_recoverable in [gate] sets a limit"
+        )
+
+    def _with_advice(self, found: Finding) -> Finding:
+        """With what could be done about it, where there is too much leakage or a warning."""
+        within = self.verdict is Verdict.PASS and found.warning is None
+        if within or not isinstance(found.figure, Leakage):
+            return found
+        claim = self.plan.claim
+        step("simulated mitigations")
+        done = mitigations(claim, self._histogram(), self.asked, self.advised)
+        figure = replace(found.figure, mitigations=done)
+        return replace(found, figure=figure, advice=advice(claim, done, figure.guessed))
+
+    def _histogram(self) -> tuple[int, ...]:
+        assert self.worst is not None
+        return self.plan.streams[self.worst.stream].histogram
+
+    def _figure(self) -> Leakage:
+        assert self.worst is not None
+        shares = self.worst.misplaced
+        low, high = (float(end) for end in np.quantile(shares, [0.025, 0.975]))
+        return Leakage(
+            self._histogram(),
+            self.asked,
+            shares.size,
+            float(shares.mean()),
+            low,
+            high,
+            self.queries,
+            self.worst.reading,
+            self.limit,
+        )
+
+    def _text(self) -> str:
+        assert self.worst is not None
+        claim, shares = self.plan.claim, self.worst.misplaced
+        low, high = (f"{100 * end:.1f}" for end in np.quantile(shares, [0.025, 0.975]))
+        source = (
+            "1 query, as answers are cached"
+            if claim.mechanism.caching
+            else (
+                f"{self.asked:,} queries"
+                + (", the claim naming none" if claim.privacy is None else "")
+            )
+        )
+        text = (
+            f"with {source}, an attacker recovers {100 - 100 * shares.mean():.1f} % of the votes "
+            f"of {claim.named(self._histogram())} and misplaces {100 * shares.mean():.1f} % "
+            f"({low} to {high} % in 95 % of {shares.size:,} simulated attacks"
+        )
+        if self.worst.from_target is not None:
+            fewer = ", fewer than that attacker has" if self.queries < self.asked else ""
+            text += (
+                f"; {100 * self.worst.from_target:.1f} % from the {self.queries:,} "
+                f"{'label' if self.queries == 1 else 'labels'} that the target gave{fewer}"
+            )
+        return text + ")"
+
+
+def attacker_queries(claim: Claim) -> int:
+    """How often an attacker gets one query answered anew."""
+    if claim.mechanism.caching:
+        return 1
+    return QUERIES if claim.privacy is None else claim.privacy.queries
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    """It is simulated: the target's labels only show that it reads them as well."""
+    return stream.role in (Role.OWN, Role.INFORMATIVE)
+
+
+SPECS = (
+    CheckSpec(
+        id=HistogramLeakage.id,
+        phase=Phase.ATTACK,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=0,
+        make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
+    ),
+)

@@ -1,0 +1,129 @@
+"""`input-contract`: valid input gets as many labels as asked for, all of them in range."""
+
+from typing import Any
+
+import numpy as np
+
+from .....reference import Histogram
+from .....reference.mechanisms import Labels
+from ....targets import Refused, Target, TargetError, ask_each, at_once, checked_labels
+from ..claim import Claim
+from ..error_budget import SHARES
+from ..planning.asked_histograms import clearest_histogram, opening_histogram
+from ..planning.stream_planner import FRESH_CALL, calls_at_once
+from .base import Outcome, Site, Unseeing
+from .spec import CheckSpec, Phase, lacks_nothing
+
+_KEPT = 2  # calls of the size of the first, that are left for others
+
+
+class InputContract(Unseeing):
+    """Asks a handful of valid histograms before any evidence is gathered.
+
+    `serves_other_totals` says afterwards whether totals other than the claimed teachers are served;
+    `first` holds the labels of the first call of all, of the histogram `opening`; `more` those of
+    calls like it, in flight at once where the claim allows that: a generator that several workers
+    have alike gives each of them the same first labels; `others` how many labels it had of which
+    total of votes afterwards; `drawn` the first label of each histogram, in the order asked.
+    """
+
+    id = "input-contract"
+    assert SHARES[id] == 0.0, "a broken reply is a proof, not a statistic"
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.release = claim.mechanism, claim.release
+        self._given, self._budget = bool(claim.given), claim.gate.max_queries
+        self._one_total = self._given or (claim.inputs is not None and claim.inputs.is_large)
+        self.queries = 0
+        self.serves_other_totals = not self._one_total
+        self.refusals: list[str] = []
+        self.opening = opening_histogram(claim)
+        self.clear = clearest_histogram(claim)
+        self.first: Labels = np.zeros(0, dtype=np.int64)
+        self.more: list[Labels] = []
+        self.others: list[tuple[int, int]] = []
+        self.drawn: dict[tuple[int, ...], int] = {}
+
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Life.conclude`: later calls are under the contract too, so that the end tells."""
+        try:
+            self.run(site.target)
+        finally:
+            site.spend(self.queries)
+        return None
+
+    def run(self, target: Target) -> None:
+        """Raises TargetError that names the call for the first reply that breaks the rules."""
+        teachers, classes = self.claim.teachers, self.claim.classes
+        totals = () if self._one_total else (1, 3 * teachers, max(10 * teachers, 10_000))
+        self.first = self._ask_covered(target, self.opening, FRESH_CALL)
+        self.more = self._ask_at_once(target)
+        for size in (1, 7):
+            self._ask_covered(target, self.clear, size)
+        for total in totals:
+            try:
+                self._ask(target, _even(classes, total), 2)
+            except Refused as refusal:
+                self.serves_other_totals = False
+                self.refusals.append(f"a total of {total} votes is refused: {refusal}")
+
+    def _ask_at_once(self, target: Target) -> list[Labels]:
+        if self.claim.caching:
+            return []  # which draws one label for the histogram, however often it is asked
+        fits = self._budget // FRESH_CALL - _KEPT
+        sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
+        self.queries += sum(sizes)
+        try:
+            replies, _ = ask_each(target, self.opening, sizes)
+        except Refused as refusal:
+            raise self._refused(self.opening, FRESH_CALL, refusal) from None
+        return [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
+
+    def _ask_covered(self, target: Target, histogram: Histogram, size: int) -> Labels:
+        """What the claim covers may not be refused."""
+        try:
+            return self._ask(target, histogram, size)
+        except Refused as refusal:
+            raise self._refused(histogram, size, refusal) from None
+
+    def _refused(self, histogram: Histogram, size: int, refusal: Refused) -> TargetError:
+        claim, look = self.claim, "it is a row of [inputs], which the target should know"
+        if not self._given:
+            look = (
+                f"compare teachers = {claim.teachers} and classes = {claim.classes} of the claim "
+                "with what the target counts"
+            )
+        return TargetError(
+            f"{self.release.text(histogram, size)} was refused (ValueError, status 422 or an "
+            f"error), although the claim covers it: {refusal}; {look}"
+        )
+
+    def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
+        self.queries += size
+        labels = self._checked(target.ask(histogram, size), histogram, size)
+        if self.first.size:
+            self.others.append((int(histogram.sum()), labels.size))
+        self.drawn.setdefault(tuple(histogram.tolist()), int(labels[0]))
+        return labels
+
+    def _checked(self, reply: Any, histogram: Histogram, size: int) -> Labels:
+        return checked_labels(reply, histogram, size, self.claim.refuses, self.release)
+
+
+def _even(classes: int, total: int) -> Histogram:
+    votes = np.full(classes, total // classes, dtype=np.int64)
+    votes[: total % classes] += 1
+    return votes
+
+
+SPECS = (
+    CheckSpec(
+        id=InputContract.id,
+        phase=Phase.OPENING,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: InputContract(setting.claim),
+    ),
+)

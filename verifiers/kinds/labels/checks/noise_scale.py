@@ -1,0 +1,118 @@
+"""`noise-scale`: the scale of the votes' noise is the claimed one, within the tolerance."""
+
+import math
+
+import numpy as np
+
+from .....reference import Noise
+from .....reference.mechanisms import Labels
+from ....evidence import ScaleEvidence, count_outcomes
+from ..error_budget import SHARES, log_threshold
+from ..planning.faults import short
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import PLAINLY, Finding, How, Judged
+from .spec import CheckSpec, Phase, lacks_nothing
+
+
+class NoiseScale(Judged):
+    """Follows the likelihood of every scale of the claimed family, on probes and anchors."""
+
+    id = "noise-scale"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self.evidence = ScaleEvidence(plan.factors)
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Check.observe`; explorers are too many to follow, and add little."""
+        if stream < self.plan.deep:
+            self.queries += labels.size
+            counts = count_outcomes(labels, self.plan.log_q.shape[1])
+            self.evidence.observe(counts, self.plan.scale_log_laws(stream))
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`."""
+        return self.evidence.log_e_value
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`: the interval narrows with the square root of the labels."""
+        tolerance = self.plan.claim.gate.tolerance
+        interval = self.evidence.interval(self.log_threshold)
+        if interval is None or self.queries == 0:
+            return 1000
+        reach = max(1.0 - interval[0], interval[1] - 1.0)
+        if reach <= tolerance * (1.0 + 1e-9):  # 1 - 0.95 is a hair above 0.05
+            return 0
+        if not math.isfinite(reach) or reach >= 0.9:
+            return 10 * self.queries
+        return max(100, int(self.queries * ((reach / (0.8 * tolerance)) ** 2 - 1.0)))
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`."""
+        return None
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        noise = self.plan.claim.mechanism.noise
+        fits = short(noise.times(self.evidence.best))
+        return Finding(
+            f"{self._interval_text()} leaves out the claimed {noise}",
+            f"labels fit {fits} best",
+        )
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        return Finding(self._interval_text())
+
+    def _interval_text(self) -> str:
+        noise = self.plan.claim.mechanism.noise
+        return interval_text(noise, self.evidence.interval(self.log_threshold), self.log_threshold)
+
+
+def interval_text(noise: Noise, interval: tuple[float, float] | None, log_threshold: float) -> str:
+    """The scales that labels do not refute, in words; interval: as factors of the claimed one."""
+    confidence = f"confidence 1 - {math.exp(-log_threshold):.2g}"
+    if interval is None:
+        return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
+    ends = [noise.scale * end for end in interval]
+    low, high = (told_apart(end, noise.scale) for end in ends)
+    # each end is refuted itself, which is to be seen where it is the claim
+    least, most = ("above", "below") if noise.scale in ends else ("at least", "at most")
+    if interval[0] <= 0 or interval[1] == math.inf:  # none tried on that side is refuted
+        bound = f"{most} {high}" if math.isfinite(interval[1]) else f"{least} {low}"
+        return f"scale {bound if interval != (0.0, math.inf) else 'of any size'} ({confidence})"
+    if noise.scale in ends:
+        return f"scale above {low} and below {high} ({confidence})"
+    return f"scale between {low} and {high} ({confidence})"
+
+
+def told_apart(end: float, claimed: float, digits: int = 4) -> str:
+    """An end of an interval, in as many digits as show on which side of the claim it is."""
+    if math.isinf(end):
+        return f"{end:g}"
+    first = max(digits, len(f"{end:.0f}"))  # no powers of ten where whole numbers are as plain
+    texts = [f"{end:.{more}g}" for more in range(first, 18)]
+    same = (text for text in texts if np.sign(float(text) - claimed) == np.sign(end - claimed))
+    return next(same, texts[-1])
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    """Beyond these, a run goes on with the stream that tells most until the scale is known."""
+    return stream.role is Role.PROBE
+
+
+SPECS = (
+    CheckSpec(
+        id=NoiseScale.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=lacks_nothing,
+        needs=_needs,
+        named=2,
+        make=lambda setting: NoiseScale(setting.plan),
+    ),
+)

@@ -1,0 +1,152 @@
+"""Classes that the target numbers, or counts, otherwise than the claim, read from its labels."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.special import gammaln
+
+from .....reference.arrays import Matrix, Vector
+from ....text import counted, four_digits
+from ..planning.faults import Fault
+from ..planning.laws import without
+from ..planning.plan import Plan
+from .fitted import log_ratios
+
+_EXPECTED = 20.0
+"""Labels of a class that never came: by chance with probability e^-20."""
+
+_LEAST_LOG_Q = -30.0  # what a label that the claim all but excludes counts for
+_NAMED = 6  # classes that a message names at most
+_FROM_ONE = "does the target, or what hands it the votes, count classes from 1?"
+_COMPARE = "compare the order of the classes in the histogram with that of the labels"
+
+
+@dataclass(frozen=True)
+class Miscounted:
+    """How the target treats its classes: log-likelihood ratio against the claim, less the choice.
+
+    cause: in words; advice: where to look.
+    """
+
+    cause: str
+    advice: str
+    log_ratio: float
+
+
+class AsNumbered:
+    """The labels of a run by the numbers that the target gave them, for each histogram it got."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.classes = plan, plan.claim.mechanism.classes
+        self._counts: dict[tuple[int, int], Vector] = {}
+
+    def observe(self, stream: int, counts: Vector, turn: int) -> None:
+        """Takes labels (o,), classes numbered back by `turn`."""
+        answered = self._turned(counts, turn)
+        self._counts[stream, turn] = self._counts.get((stream, turn), 0.0) + answered
+
+    def likeliest(self) -> Miscounted | None:
+        """The way of counting classes, other than the claim's, that explains labels best."""
+        if not self._counts:
+            return None
+        keys = list(self._counts)
+        counts = np.array([self._counts[key] for key in keys])
+        log_q = np.array([self._turned(self.plan.log_q[s], turn) for s, turn in keys])
+        votes = np.array([self._turned(self.plan.histograms[s], turn) for s, turn in keys])
+        found = (self._renumbered(counts, log_q, votes), self._left_out(counts, log_q, votes))
+        return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
+
+    def _turned(self, values: Vector, turn: int) -> Vector:
+        """Values (o,) of classes numbered on by `turn`; of a refusal, in its place."""
+        return np.append(np.roll(values[: self.classes], turn), values[self.classes :])
+
+    def _renumbered(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
+        """Labels that name every class by the number of another."""
+        gains = np.maximum(log_q[:, : self.classes], _LEAST_LOG_Q).T @ counts[:, : self.classes]
+        each = np.arange(self.classes)
+        expected = (counts.sum(-1)[:, None] * np.exp(log_q[:, : self.classes])).sum(0)
+        order = max(
+            _orders(gains, expected), key=lambda o: float(gains[each, o.label_of].sum()) - o.cost
+        )
+        if (order.label_of == each).all():
+            return None
+        class_of = np.append(np.argsort(order.label_of), np.arange(self.classes, log_q.shape[1]))
+        fault = Fault(order.said, lambda _: np.exp(log_q[:, class_of]))
+        gained = float(log_ratios(fault, counts, log_q, votes).sum()) - order.cost
+        return Miscounted(f"labels look as if {order.said}", order.advice, gained)
+
+    def _left_out(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
+        """Classes that never come, though they should have."""
+        c = self.classes
+        expected = (counts.sum(-1)[:, None] * np.exp(log_q[:, :c])).sum(0)
+        gone = (counts[:, :c].sum(0) == 0) & (expected >= _EXPECTED)
+        if not gone.any() or gone.all():
+            return None
+        fault = Fault("", without(self.plan.claim.mechanism, gone))
+        gained = float(log_ratios(fault, counts, log_q, votes).sum() - gone.sum() * math.log(c))
+        few = _listed(np.flatnonzero(gone).tolist())
+        never = f"{few} never came, {four_digits(float(expected[gone].sum()))} expected"
+        left = c - int(gone.sum())
+        if gone[left:].all():
+            cause = f"labels look as if the target had {counted(left, 'class', 'classes')}: {never}"
+            advice = f"compare classes = {c} of the claim with the number that the target has"
+            return Miscounted(cause, advice, gained)
+        advice = "look for a class that is passed over"
+        if gone[0]:
+            advice = "is it passed over as the background, or are classes counted from 1?"
+        return Miscounted(f"labels look as if a class had been left out: {never}", advice, gained)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """label_of: the number (c,) that each class has; cost: nats of the choice among so many."""
+
+    label_of: NDArray[np.int64]
+    said: str
+    advice: str
+    cost: float
+
+
+def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
+    """Numberings of the classes.
+
+    gains: log-likelihood (c, c) of a class having a number; expected: labels (c,) of each class.
+    """
+    c = len(gains)
+    each, named = np.arange(c), math.log(c + 1.0)
+    yield _Order(each, "", "", 0.0)
+    backwards = "classes were numbered backwards, the first one " + str(c - 1)
+    yield _Order(each[::-1], backwards, _COMPARE, named)
+    for step in range(1, c):
+        said, advice = f"class k were numbered k + {step}, modulo {c}", _COMPARE
+        if step == 1:
+            said, advice = f"class k were numbered k + 1, and class {c - 1} were 0", _FROM_ONE
+        elif step == c - 1:
+            said, advice = f"class k were numbered k - 1, and class 0 were {c - 1}", _FROM_ONE
+        yield _Order((each + step) % c, said, advice, named)
+    label_of = linear_sum_assignment(gains, maximize=True)[1]
+    moved = np.flatnonzero(label_of != each)
+    if moved.size == 2:
+        said, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
+    else:
+        seen = moved[expected[moved] >= _EXPECTED]  # of the others labels tell little
+        seen = seen[np.argsort(-expected[seen])[:_NAMED]]
+        told = [f"{k} as {label_of[k]}" for k in sorted(seen)]
+        said = f"classes were numbered otherwise, {', '.join(told) or 'many'} among them"
+        cost = float(gammaln(c + 1.0))
+    yield _Order(label_of, said, _COMPARE, cost)
+
+
+def _listed(classes: list[int]) -> str:
+    """As in "class 3" and "classes 3 and 8"."""
+    if len(classes) == 1:
+        return f"class {classes[0]}"
+    if len(classes) > 2 and classes[-1] - classes[0] == len(classes) - 1:
+        return f"classes {classes[0]} to {classes[-1]}"
+    if len(classes) > _NAMED:
+        return f"{len(classes)} classes from {classes[0]} to {classes[-1]}"
+    return f"classes {', '.join(map(str, classes[:-1]))} and {classes[-1]}"

@@ -1,0 +1,178 @@
+"""Labels of each histogram, compared among themselves: copies, frozen answers, uneven counts."""
+
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from ....evidence import (
+    BlockDispersion,
+    CallCopies,
+    Dependence,
+    Dispersion,
+    Frozen,
+    OrderInCalls,
+    Outcomes,
+    Repetition,
+    count_outcomes,
+    log_mixture_of,
+    log_supremum_ratio,
+)
+from ....evidence.outcomes import half
+from ....evidence.repetition import LONGEST, WAGERS, log_mixture
+from ..planning.plan import Plan
+from ..planning.roles import Role
+from ..planning.schedule import SHORT_CALL
+from ..planning.stream_planner import FRESH_CALL
+from .once_a_call import OnceACall
+from .reuse import copies_most
+
+SURE = 7.0
+"""Log-odds from which one of two causes is told alone."""
+
+_BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")  # as the rows of `_logs`
+
+
+class OfOneHistogram:
+    """E-processes that `FreshNoise` weighs; no label is compared with that of another histogram.
+
+    same: of each stream of the plan, the first stream that asks its input. misfit: of each stream
+    (s,), by how much any one law explains its labels better than the claimed one, which ratios to
+    the claimed law are divided by; counts: of its outcomes (s, o); anchors: those whose copies are
+    counted together (s,).
+    """
+
+    def __init__(self, plan: Plan, same: list[int]) -> None:
+        self._log_q, self._same = plan.log_q, same
+        effect = plan.claim.gate.smallest_effect
+        streams, outcomes = plan.log_q.shape
+        self._copies = [Repetition(log_q) for log_q in plan.log_q]
+        self._dependent = [Dependence(log_q, effect) for log_q in plan.log_q]
+        self._sets = [half(np.exp(log_q)) for log_q in plan.log_q]
+        shares = [
+            float(np.exp(log_q[inside]).sum())
+            for log_q, inside in zip(plan.log_q, self._sets, strict=True)
+        ]
+        self.dispersed = [Dispersion(share) for share in shares]
+        self.blocks = [BlockDispersion(share) for share in shares]
+        self._ordered = [OrderInCalls() for _ in range(streams)]
+        self.frozen = Frozen(streams)
+        self._once = OnceACall(plan.log_q, refuses=plan.claim.mechanism.refuses)
+        self._fresh = plan.first(Role.FRESH)
+        near_tie = plan.first(Role.NEAR_TIE)
+        self._calls = {
+            self._fresh: CallCopies(plan.log_q[self._fresh], FRESH_CALL),
+            near_tie: CallCopies(plan.log_q[near_tie], SHORT_CALL),
+        }
+        self._together = np.zeros((WAGERS, LONGEST))
+        self.counts = np.zeros((streams, outcomes))
+        self.misfit = np.zeros(streams)
+        self._logs = np.zeros((len(_BY_STREAM), streams))
+        self.anchors = np.array([s.is_anchor or s.role is Role.FRESH for s in plan.streams])
+        self._deep = set(np.array(same)[self.anchors].tolist())
+        with np.errstate(divide="ignore"):
+            self._log_weights = np.log(plan.weights)
+
+    def observe(self, stream: int, outcomes: Outcomes, calls: tuple[int, ...]) -> None:
+        """Takes outcomes (n,) of a stream, that came in calls of these sizes."""
+        log_q = self._log_q[stream]
+        self.counts[stream] += count_outcomes(outcomes, log_q.size)
+        self.misfit[stream] = log_supremum_ratio(self.counts[stream], log_q)
+        copies, dependent = self._copies[stream], self._dependent[stream]
+        before = copies.log_ratios
+        copies.observe(outcomes)
+        dependent.observe(outcomes)
+        self._by_call(stream, outcomes, calls)
+        self._logs[0, stream] = copies.log_e_value - self.misfit[stream]
+        self._logs[1, stream] = dependent.log_e_value - self.misfit[stream]
+        self._logs[2, stream] = self.dispersed[stream].log_e_value
+        self._logs[4, stream] = self._ordered[stream].log_e_value
+        same = self._same[stream]
+        if same in self._deep:
+            self.blocks[same].observe(self._sets[same][outcomes])
+            self._logs[3, same] = self.blocks[same].log_e_value
+        if self.anchors[stream]:
+            self._together[:, : before.shape[1]] -= before
+            self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
+
+    def _by_call(self, stream: int, outcomes: Outcomes, calls: tuple[int, ...]) -> None:
+        """Looks at the labels of each call by itself."""
+        inside, compared = self._sets[stream], self._calls.get(stream)
+        for start, end in pairwise(accumulate(calls, initial=0)):
+            of_call = outcomes[start:end]
+            self.frozen.observe(stream, of_call, self._log_q[stream])
+            self.dispersed[stream].observe(int(inside[of_call].sum()), of_call.size)
+            self._ordered[stream].observe(of_call)
+            if of_call.size > 1:
+                self._once.observe(stream, count_outcomes(of_call, self._log_q.shape[1]))
+            if compared is not None:
+                compared.observe(of_call)
+
+    def parts(self) -> dict[str, float]:
+        """Log of each e-process, by the name under which `FreshNoise` weighs it."""
+        single, dependent, dispersed, spread, ordered = (
+            log_mixture_of(logs, self._log_weights) for logs in self._logs
+        )
+        calls = [e.log_e_value - self.misfit[stream] for stream, e in self._calls.items()]
+        return {
+            "together": log_mixture(self._together) - float(self.misfit[self.anchors].sum()),
+            "single": single,
+            "dependent": dependent,
+            "frozen": self.frozen.log_e_value,
+            "calls": float(np.logaddexp.reduce(calls) - np.log(len(calls))),
+            "dispersed": dispersed,
+            "spread": spread,
+            "ordered": ordered,
+        }
+
+    def once_a_call(self) -> tuple[str, float] | None:
+        """What every call draws once, a key of `reuse.WORDS`, with its log-odds.
+
+        None unless it explains clearly more than copies do, labels that depend on the one before,
+        and any law of its own for each histogram. All are compared against the claimed law alone.
+        """
+        names = ("screened once", "own law")
+        found = dict(zip(names, (self._once.screened, self._once.own_law), strict=True))
+        name = max(names, key=lambda one: found[one])
+        depends = np.maximum(self._logs[1] + self.misfit, 0.0).sum()
+        together = log_mixture(self._together)
+        labels = np.maximum(self.counts.sum(-1), 1.0)
+        free = 0.5 * ((self.counts > 0).sum(-1) - 1.0) * np.log(labels)
+        any_law = np.maximum(self.misfit - free, 0.0).sum()
+        single = float((self._logs[0] + self.misfit).max())
+        ordered = float(self._logs[_BY_STREAM.index("ordered")].max())
+        rivals = (depends, together, single, any_law, ordered, self.frozen.log_e_value, 0.0)
+        if self.frozen.constant or found[name] <= max(rivals) + SURE:
+            return None
+        return name, found[name]
+
+    def place_of(self, part: str) -> int:
+        """The stream on which an e-process has found most; the fresh one where it has none."""
+        if part in _BY_STREAM:
+            return int(np.argmax(self._logs[_BY_STREAM.index(part)]))
+        if part == "calls":
+            return max(self._calls, key=lambda i: self._calls[i].log_e_value - self.misfit[i])
+        return self._fresh
+
+    def drawn_once(self) -> str:
+        """Which words tell of calls that each gave one label only, a key of `reuse.WORDS`."""
+        if self.frozen.changed:
+            return "once per call"
+        return "frozen" if self.frozen.kept_log_odds > SURE else "once"
+
+    def copies_most(self, everywhere: bool) -> bool:
+        """Whether the labels that copy earlier ones at a distance are nearly all of them."""
+        row, _, _ = self.copying(everywhere)
+        return copies_most(row)
+
+    def copying(self, everywhere: bool) -> tuple[int, int, int]:
+        """The wager, the distance and the stream with most evidence of copies at a distance.
+
+        Those of calls of one size tell most of the distance, where they tell at all.
+        """
+        at = int(np.argmax(self._logs[0]))
+        ratios = self._together if everywhere else self._copies[at].log_ratios
+        opening = self._copies[self._fresh].log_ratios
+        if opening.size and opening.max() > self.misfit[self._fresh] + SURE:
+            at, ratios = self._fresh, opening
+        row, before = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+        return int(row), int(before) + 1, at

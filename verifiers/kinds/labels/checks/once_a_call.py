@@ -1,0 +1,58 @@
+"""How well labels are explained by something that every call draws once, for all of its answers."""
+
+import numpy as np
+from scipy.special import gammaln
+
+from .....reference.arrays import Matrix, Vector
+
+CONCENTRATIONS = 2.0 ** np.arange(9)
+"""Of the laws that calls draw: labels by which each is as good as known to lie near the claim."""
+
+_LEAK = 0.01  # of independent screening, so that no call rules out one screening a call
+_LEAST_CHANCE = 1e-12
+
+
+class OnceACall:
+    """Log-likelihood ratios of two explanations against the claim, for a diagnosis alone.
+
+    log_q: the claimed log-laws (streams, o); refuses: whether the last outcome is a refusal. Either
+    every call draws a law of its own, by a Dirichlet law about the claimed one, or it draws once
+    whether all of its answers are refused. Calls for one label say nothing of either. The best of
+    the concentrations is taken, so these are no e-values.
+    """
+
+    def __init__(self, log_q: Matrix, *, refuses: bool) -> None:
+        self._log_q = np.maximum(log_q, np.log(_LEAST_CHANCE))
+        self._refuses = refuses
+        self._of_laws = np.zeros(CONCENTRATIONS.size)
+        self.screened = 0.0
+
+    def observe(self, stream: int, counts: Vector) -> None:
+        """Adds the outcomes (o,) of one call, as counts."""
+        size = float(counts.sum())
+        if size < 2.0:
+            return
+        seen = counts > 0
+        n, log_q = counts[seen], self._log_q[stream][seen]
+        prior = CONCENTRATIONS[:, None] * np.exp(log_q)
+        one = gammaln(CONCENTRATIONS) - gammaln(CONCENTRATIONS + size)
+        self._of_laws += one + (gammaln(prior + n) - gammaln(prior)).sum(-1) - float(n @ log_q)
+        if self._refuses:
+            self.screened += _screened_once(float(counts[-1]), size, self._log_q[stream][-1])
+
+    @property
+    def own_law(self) -> float:
+        """That every call has a law of its own, at the best concentration."""
+        return float(self._of_laws.max())
+
+
+def _screened_once(refused: float, size: float, log_chance: float) -> float:
+    """Of the refusals of a call, whose chance has this log: all or none, or as claimed."""
+    log_answered = float(np.log(max(-np.expm1(log_chance), _LEAST_CHANCE)))
+    independent = refused * log_chance + (size - refused) * log_answered
+    if 0.0 < refused < size:
+        return float(np.log(_LEAK))
+    together = log_chance if refused else log_answered
+    return float(np.logaddexp(np.log1p(-_LEAK) + together, np.log(_LEAK) + independent)) - (
+        independent
+    )

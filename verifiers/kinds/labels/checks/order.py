@@ -1,0 +1,228 @@
+"""`order`: noise does not depend on what was asked before, nor on which query it is."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix
+from .....reference.mechanisms import Labels
+from ....evidence import Conditional, Copies, Switching, as_outcomes
+from ....evidence.in_order import log_mean
+from ..error_budget import SHARES, log_threshold
+from ..planning.earlier import earlier_calls
+from ..planning.faults import Fault
+from ..planning.features import FAMILIES, features
+from ..planning.order_laws import log_ratios, order_faults, scaled_up
+from ..planning.plan import Plan, Stream
+from .base import PLAINLY, Finding, How, Judged
+from .fits import SURE
+from .order_words import Names, Ratios, Wager, heaviest, told_power
+from .spec import TOO_FEW, CheckSpec, Phase, lacks_nothing
+
+_COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
+_QUANTILE = 2.33  # of the normal law, for a probability of 0.99
+
+
+class Order(Judged):
+    """A weighted average of e-processes on calls for one label each, asked as production asks.
+
+    The law of every call is known, whatever was asked before. Each wager names what may matter (a
+    property of the call that is known before it is made, or an earlier label) and a law that the
+    label may have then. All weights are fixed beforehand.
+    """
+
+    id = "order"
+
+    def __init__(self, plan: Plan) -> None:
+        self.queries = 0
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self._votes, self._claim = plan.traffic.histograms, plan.claim.mechanism
+        calls = len(self._votes)
+        self._features = features(self._votes, self._claim.teachers, plan.traffic.after_batch)
+        self._holds = np.array([one.holds for one in self._features], dtype=bool)
+        self._holds = self._holds.reshape(len(self._features), calls).T
+        self._rows = _rows_by_family([one.family for one in self._features])
+        self._few = self._votes.sum(-1) < self._claim.teachers
+        self._earlier = earlier_calls(self._votes)
+        self._faults, self._scaled_up = order_faults(self._claim), scaled_up(self._claim)
+        alternatives = len(self._faults)
+        self._conditional = Conditional(len(self._features), alternatives)
+        self._scaled = Conditional(1, 1)
+        self._switching = Switching(alternatives)
+        self._copies = Copies(len(self._earlier))
+        self._outcomes = np.full(calls, -1, dtype=np.int64)  # -1: not answered yet
+        self._left = np.ones(calls, dtype=bool)
+        self._seen = np.zeros((calls, alternatives))  # the log-ratio of each label, by law
+        self._leads = np.zeros(calls)  # the claimed chance of the class with most votes
+        self._half = np.zeros((calls, 2))  # mean and variance of a log-ratio under half the noise
+        self._names = Names(
+            [fault.wording for fault in self._faults],
+            [one.words for one in self._features],
+            [one.words for one in self._earlier],
+        )
+        self._highest = 0.0
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Life.observe`: labels of the plan's streams are for other checks."""
+
+    def drop(self, stream: int) -> str | None:
+        """See `Life.drop`."""
+        return None
+
+    def awaits(self, place: int) -> bool:
+        """Whether a call of the traffic is still to be made."""
+        return bool(self._left[place])
+
+    def pass_over(self, places: NDArray[np.intp]) -> None:
+        """Does without calls of the traffic, by their places (n,)."""
+        self._left[places] = False
+
+    def observe_in_order(self, places: NDArray[np.intp], labels: Labels) -> None:
+        """Takes the labels (n,) of calls of the traffic, by their places (n,), in order."""
+        votes = self._votes[places].astype(np.float64)
+        log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
+        ratios = log_ratios([*self._faults, self._scaled_up], log_q, votes)
+        outcomes = as_outcomes(labels, log_q.shape[1])
+        self._outcomes[places], self._left[places] = outcomes, False
+        self.queries += places.size
+        seen = ratios[np.arange(places.size), :, outcomes]  # (n, a), scaled votes last
+        self._seen[places] = seen[:, :-1]
+        self._conditional.observe(self._holds[places], seen[:, :-1])
+        self._scaled.observe(self._few[places, None], seen[:, -1:])
+        self._switching.observe(seen[:, :-1])
+        self._observe_copies(places, outcomes, log_q)
+        leaders = self._votes[places].argmax(-1)
+        self._leads[places] = np.exp(log_q[np.arange(places.size), leaders])
+        self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
+        self._highest = max(self._highest, self.average)
+
+    def _observe_copies(
+        self, places: NDArray[np.intp], outcomes: NDArray[np.int64], log_q: Matrix
+    ) -> None:
+        earlier = np.stack([one.places[places] for one in self._earlier], 1)
+        known = np.where(earlier >= 0, self._outcomes[earlier], -1)
+        chance = np.exp(np.take_along_axis(log_q, np.maximum(known, 0), 1))
+        same = known == outcomes[:, None]
+        self._copies.observe(same, np.where(known >= 0, chance, 0.0))
+
+    @property
+    def average(self) -> float:
+        """Log of the weighted average of all e-processes, as the labels stand."""
+        conditional = self._conditional.log_ratios
+        parts = [(FAMILIES[name], conditional[rows]) for name, rows in self._rows.items()]
+        parts += [
+            (_COPIED_WEIGHT, self._copies.log_ratios),
+            (_SWITCHED_WEIGHT, self._switching.log_ratios),
+            (_SCALED_WEIGHT, self._scaled.log_ratios),
+        ]
+        weights = np.array([weight for weight, _ in parts])
+        logs = np.array([log_mean(ratios) for _, ratios in parts])
+        return float(np.logaddexp.reduce(logs + np.log(weights / weights.sum())))
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`; the highest so far."""
+        return self._highest
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`."""
+        return int(self._left.sum())
+
+    @property
+    def log_odds(self) -> float:
+        """Of the likeliest dependence on order, as the labels stand."""
+        return self._heaviest().log_odds
+
+    def _heaviest(self) -> Wager:
+        ratios = Ratios(
+            self._conditional.log_ratios,
+            self._switching.log_ratios,
+            self._copies.log_ratios,
+            float(self._scaled.log_ratios[0, 0]),
+        )
+        return heaviest(ratios, self._names)
+
+    @property
+    def depends(self) -> bool:
+        """Whether the likeliest wager is on some calls, and clearly better than on all of them."""
+        found = self._heaviest()
+        if found.feature is None or found.law is None:
+            return False
+        return found.log_odds - float(self._seen[:, found.law].sum()) > SURE
+
+    def depends_rather_than(self, fault: Fault) -> bool:
+        """Whether the calls in turn speak for the likeliest wager, and not for a law of all."""
+        seen = np.flatnonzero(self._outcomes >= 0)
+        votes = self._votes[seen].astype(np.float64)
+        log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
+        ratios = log_ratios([fault], log_q, votes)[np.arange(seen.size), 0, self._outcomes[seen]]
+        return self.log_odds > float(ratios.sum()) + SURE
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        found = self._heaviest()
+        told = f"{self.queries:,} calls for one label were asked in turn, as production asks them"
+        histogram = None
+        if found.feature is not None and found.law is not None:
+            held = self._holds[:, found.feature] & (self._outcomes >= 0)
+            came = int((self._outcomes == self._votes.argmax(-1))[held].sum())
+            told += (
+                f"; {self._names.features[found.feature]} ({held.sum():,} of them), the class with "
+                f"most votes came {came:,} times, {self._leads[held].sum():.1f} expected"
+            )
+            most = int(np.argmax(np.where(held, self._seen[:, found.law], -np.inf)))
+            histogram = tuple(int(v) for v in self._votes[most])
+        else:
+            told += f": {found.says}"
+        return Finding(
+            told,
+            f"{found.says}: look for state that outlives a call",
+            histogram,
+            log_odds=found.log_odds,
+            cause=found.says,
+        )
+
+    def silence(self) -> Finding:
+        """See `Check.silence`: on what half the noise might have depended, and have shown."""
+        expected, variance = self._holds.T @ self._half[:, 0], self._holds.T @ self._half[:, 1]
+        wagers = np.array([self._rows[one.family].size for one in self._features], dtype=float)
+        weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
+        wanted = self.log_threshold - np.log(weights / len(self._faults))
+        surely = expected - _QUANTILE * np.sqrt(variance) >= wanted
+        shown = {name: (int(surely[rows].sum()), rows.size) for name, rows in self._rows.items()}
+        return Finding(told_power(self.queries, shown))
+
+
+def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
+    """Of each family that has any features, the rows of these."""
+    names = np.array(families)
+    rows = {name: np.flatnonzero(names == name) for name in FAMILIES}
+    return {name: found for name, found in rows.items() if found.size}
+
+
+def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
+    """Mean and variance (n, 2) of log-ratios (n, o) whose outcomes have the law (n, o)."""
+    law = np.exp(log_law)
+    mean = (law * log_ratio).sum(-1)
+    return np.stack([mean, (law * log_ratio**2).sum(-1) - mean**2], -1)
+
+
+def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
+    """It has labels of its own, of no stream."""
+    return False
+
+
+def _lacks_in(plan: Plan) -> str | None:
+    return None if plan.traffic.calls else TOO_FEW
+
+
+SPECS = (
+    CheckSpec(
+        id=Order.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=_lacks_in,
+        needs=_needs,
+        named=8,
+        make=lambda setting: Order(setting.plan),
+    ),
+)

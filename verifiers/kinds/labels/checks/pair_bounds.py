@@ -1,0 +1,154 @@
+"""Lower bounds on what the labels of a pair give away, from the labels alone.
+
+All labels are merged into two by a cut that is fixed before it is used (the 2-cut of Chadha et al.
+2024, arXiv 2402.09403, equation 3); post-processing, so that every bound holds for the pair too.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .....attacks.auditing import anytime_interval
+from .....reference.accounting.counting import MOST, best_count
+from .....reference.accounting.divergences import renyi_divergence
+from .....reference.mechanisms import Labels
+from ....evidence import count_outcomes
+from ....findings.report import Verdict
+from ....text import counted
+from ..claim import PrivacyClaim
+
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Lower bounds of a pair that hold together with `confidence`, one query each.
+
+    epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, nats; refuted: whether the claim's epsilon,
+    delta and queries cannot all hold; queries: labels asked of both histograms together; claimed:
+    what is held against them, in words.
+    """
+
+    epsilon_lower: float
+    delta: float
+    rdp_lower: tuple[float, ...]
+    queries: int
+    refuted: bool
+    confidence: float
+    claimed: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """A bound of zero says that the labels seen do not tell the histograms apart."""
+        if self.refuted:
+            return Verdict.FAIL
+        return Verdict.PASS if max(self.rdp_lower) > 0 else Verdict.INCONCLUSIVE
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        return {
+            "epsilon_lower": self.epsilon_lower,
+            "delta": self.delta,
+            "rdp_lower": [[o, v] for o, v in zip(ORDERS, self.rdp_lower, strict=True)],
+            "confidence": self.confidence,
+            "queries": self.queries,
+            "verdict": self.verdict.value,
+        }
+
+    def as_text(self) -> str:
+        """For people."""
+        meaning = {
+            Verdict.FAIL: f"the claim's {self.claimed} cannot hold",
+            Verdict.PASS: "the pair is told apart, and the claim is not refuted by it",
+            Verdict.INCONCLUSIVE: "the labels seen do not tell the histograms apart",
+        }[self.verdict]
+        costs = ", ".join(
+            f"{v:.3g} at order {o:g}" for o, v in zip(ORDERS, self.rdp_lower, strict=True)
+        )
+        return (
+            f"{self.verdict.value.upper()}: {meaning}\n"
+            f"epsilon of one query at least {self.epsilon_lower:.4g} at delta {self.delta:g}\n"
+            f"Rényi cost of one query at least {costs}\n"
+            f"confidence {self.confidence:g}, {self.queries:,} queries"
+        )
+
+
+class PairLabels:
+    """Labels of two histograms, merged by a cut that the first `pilot` of each decide.
+
+    outcomes: labels there may be, a refusal included.
+    """
+
+    def __init__(self, outcomes: int, pilot: int) -> None:
+        self.pilot = pilot
+        self.first = np.zeros((2, outcomes))
+        self.fresh = np.zeros((2, outcomes))
+
+    def observe(self, side: int, labels: Labels) -> None:
+        """Adds labels (n,) of the first or the second histogram."""
+        room = max(0, self.pilot - int(self.first[side].sum()))
+        outcomes = self.first.shape[1]
+        self.first[side] += count_outcomes(labels[:room], outcomes)
+        self.fresh[side] += count_outcomes(labels[room:], outcomes)
+
+    def bounds(self, privacy: PrivacyClaim, times: int, alpha: float) -> Audit:
+        """What the labels so far prove, with confidence 1 - alpha whenever it is asked.
+
+        times: how often the claim lets the pair be asked.
+        """
+        cut = self.first[0] > self.first[1]
+        intervals = [
+            anytime_interval(int(c[cut].sum()), int(c.sum()), alpha / 2) for c in self.fresh
+        ]
+        p, q = _nearest(*intervals)
+        asked = int(self.first.sum() + self.fresh.sum())
+        return bounds_of(p, q, privacy, times, queries=asked, confidence=1.0 - alpha)
+
+
+def bounds_of(
+    p: float, q: float, privacy: PrivacyClaim, times: int, *, queries: int, confidence: float
+) -> Audit:
+    """What follows from an event's probabilities in either world, no further apart than is proved.
+
+    privacy: what is claimed of the two worlds; times: how often; queries: that were asked.
+    """
+    delta = privacy.delta
+    one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
+    costs = np.maximum(renyi_divergence(one, other, ORDERS), renyi_divergence(other, one, ORDERS))
+    return Audit(
+        _epsilon(p, q, delta),
+        delta,
+        tuple(float(c) for c in costs),
+        queries,
+        _refutes(p, q, privacy, times),
+        confidence,
+        f"epsilon {privacy.epsilon:g} at delta {delta:g} over {counted(times, 'query', 'queries')}",
+    )
+
+
+def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """A point of each interval, the two as near to each other as possible; equal if they overlap.
+
+    Every bound grows with the distance of its two points, so these give the smallest.
+    """
+    if one[0] > other[1]:
+        return one[0], other[1]
+    if one[1] < other[0]:
+        return one[1], other[0]
+    return 0.5, 0.5
+
+
+def _epsilon(p: float, q: float, delta: float) -> float:
+    """The least epsilon of two coins at delta: every event, both directions."""
+    events = ((p, q), (1.0 - p, 1.0 - q), (q, p), (1.0 - q, 1.0 - p))
+    return max([0.0, *(float(np.log((a - delta) / b)) for a, b in events if a > delta and b > 0)])
+
+
+def _refutes(p: float, q: float, privacy: PrivacyClaim, times: int) -> bool:
+    """Whether so many queries tell coins p and q apart better than epsilon and delta allow."""
+    counted, delta = min(times, MOST), privacy.delta * (1 + 1e-6)
+    if not counted:
+        return False
+    events = ((p, q), (q, p), (1.0 - p, 1.0 - q), (1.0 - q, 1.0 - p))
+    return any(best_count(a, b, counted, privacy.epsilon)[1] > delta for a, b in events)

@@ -1,0 +1,124 @@
+"""`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
+
+from .....reference.mechanisms import Labels
+from ....findings.report import Verdict
+from ..claim import ANY_QUERIES, Claim
+from ..error_budget import SHARES
+from ..planning.plan import Plan, Stream
+from ..planning.roles import Role
+from .base import PLAINLY, Finding, How, Outcome, Site
+from .pair_bounds import Audit, PairLabels
+from .spec import CACHED, NO_PRIVACY, CheckSpec, Phase
+
+
+class PrivacyAudit:
+    """Bounds the divergence of a tied pair from below, whatever the mechanism.
+
+    The null is the claim's (epsilon, delta) over its queries. The cut is chosen on the first
+    tenth of the labels; the rest give intervals for its probability at either histogram that hold
+    at all times together, so that stopping early is free.
+    """
+
+    id = "privacy-audit"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        claim = plan.claim
+        pair = plan.pair(Role.PAIR)
+        assert pair is not None
+        self.streams = pair.streams
+        outcomes = claim.mechanism.classes + claim.mechanism.refuses
+        self.alpha = SHARES[self.id] * claim.gate.false_alarm
+        self.pairs = PairLabels(outcomes, pilot=plan.streams[pair.first].queries // 10)
+        self.lacking: str | None = None
+        self.found: Audit | None = None
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """Takes fresh labels of one of the two histograms."""
+        if stream in self.streams:
+            self.pairs.observe(self.streams.index(stream), labels)
+
+    def drop(self, stream: int) -> str | None:
+        """See `Life.drop`: it cannot do without either, as it says in the end."""
+        if stream in self.streams:
+            self.lacking = "the target refuses a histogram of the pair"
+        return None
+
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Life.conclude`; where there were too few labels, why the run ended says why."""
+        self.run()
+        if self.verdict is Verdict.INCONCLUSIVE:
+            return None
+        return Outcome(self.verdict, self.finding(), self.queries)
+
+    def run(self) -> None:
+        """Bounds the pair from the labels seen."""
+        privacy = self.plan.claim.privacy
+        assert privacy is not None
+        self.found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
+
+    @property
+    def queries(self) -> int:
+        """Labels of the pair."""
+        return 0 if self.found is None else self.found.queries
+
+    @property
+    def verdict(self) -> Verdict:
+        """Once `run` has gone through; labels too few to tell the pair apart refute nothing."""
+        if self.lacking is not None:
+            return Verdict.NOT_APPLICABLE
+        assert self.found is not None
+        if self.found.refuted:
+            return Verdict.FAIL
+        planned = sum(self.plan.streams[i].queries for i in self.streams)
+        return Verdict.PASS if self.found.queries >= planned else Verdict.INCONCLUSIVE
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        if self.lacking is not None:
+            return Finding(self.lacking)
+        assert self.found is not None
+        here, there = (self.plan.claim.named(self.plan.streams[i].histogram) for i in self.streams)
+        text = (
+            f"{self.found.queries:,} labels of {here} and its neighbour {there}: epsilon of one "
+            f"query is at least {self.found.epsilon_lower:.3g} at delta {self.found.delta:g} "
+            f"(confidence 1 - {self.alpha:.2g})"
+        )
+        if self.found.refuted:
+            return Finding(
+                f"{text}; over the claim's queries that is more than the claimed epsilon",
+                "the labels of neighbours differ far more than the claim allows: too little noise",
+                self.plan.streams[self.streams[0]].histogram,
+            )
+        return Finding(f"{text}; the claim is not refuted")
+
+
+def _lacks(claim: Claim) -> str | None:
+    if claim.privacy is None:
+        return NO_PRIVACY
+    if claim.mechanism.caching:
+        return CACHED
+    if claim.privacy.scope != ANY_QUERIES:
+        return "the claim's scope names its histograms: dpassay audit bounds a pair"
+    return None
+
+
+def _lacks_in(plan: Plan) -> str | None:
+    return None if plan.pair(Role.PAIR) else "no two inputs of the claim are one vote apart"
+
+
+def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
+    return stream.role is Role.PAIR
+
+
+SPECS = (
+    CheckSpec(
+        id=PrivacyAudit.id,
+        phase=Phase.AUDIT,
+        lacks=_lacks,
+        lacks_in=_lacks_in,
+        needs=_needs,
+        named=0,
+        make=lambda setting: PrivacyAudit(setting.plan),
+    ),
+)

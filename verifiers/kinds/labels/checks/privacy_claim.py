@@ -1,0 +1,169 @@
+"""`privacy-claim`: the claimed epsilon, delta and queries against what queries cost exactly."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from .....reference import Histogram
+from .....reference.accounting.certified import delta_lower, enclosed_event
+from .....reference.accounting.counting import MOST, best_count
+from .....reference.accounting.pairs import worst_neighbours
+from .....reference.accounting.worst_pair import worst_pair
+from ....findings.figures import PrivacyCost
+from ....findings.report import Verdict
+from ....inputs.histogram_file import read_histograms
+from ....text import counted
+from ..claim import ANY_QUERIES, Claim
+from .base import Finding, Outcome, Site, Unseeing, refuting
+from .spec import NO_PRIVACY, CheckSpec, Phase, lacks_nothing
+
+SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
+MOST_ROWS = 20  # of a scope file: the most frequent histograms
+
+
+@dataclass(frozen=True)
+class DistinguishingTest:
+    """Telling a pair apart by counting an event: `least` of `times` queries in `labels`."""
+
+    here: Histogram
+    there: Histogram
+    labels: tuple[int, ...]
+    times: int
+    least: int
+    delta: float
+
+
+class PrivacyClaimCheck(Unseeing):
+    """Looks for a test that tells a pair of histograms apart better than the claim allows.
+
+    Refuted only by a lower bound on delta in ball arithmetic: the labels merged into two events,
+    counted over the claimed queries, a binomial tail. Not refuting is no proof of the claim.
+    """
+
+    id = "privacy-claim"
+
+    def __init__(self, claim: Claim) -> None:
+        assert claim.privacy is not None
+        self.claim, self.privacy = claim, claim.privacy
+        self.mechanism = claim.mechanism.mechanism()
+        self.best: DistinguishingTest | None = None
+        self.certified = 0.0
+
+    def conclude(self, site: Site) -> Outcome:
+        """See `Life.conclude`."""
+        try:
+            self.run()
+        except ValueError as error:
+            return Outcome(Verdict.ERROR, Finding(f"privacy.scope: {error}"))
+        return Outcome(refuting(self.refuted), self.finding())
+
+    def run(self) -> None:
+        """Tries the costliest pairs. Raises ValueError for a scope that cannot be read."""
+        if not self.suspect() or self.best is None:
+            return
+        p, q = (
+            enclosed_event(h.tolist(), self.mechanism, self.best.labels)
+            for h in (self.best.here, self.best.there)
+        )
+        epsilon = self.privacy.epsilon
+        self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)
+
+    def suspect(self) -> bool:
+        """Whether a test in floating point has more than the claimed delta: no proof yet."""
+        tests = [self._best_test(*pair) for pair in self._pairs()]
+        self.best = max(tests, key=lambda test: test.delta, default=None)
+        return self.best is not None and self.best.delta > self.privacy.delta
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is disproved."""
+        return self.certified > self.privacy.delta
+
+    def _pairs(self) -> list[tuple[Histogram, Histogram, int]]:
+        """Pairs (here, there) and how often they are asked."""
+        claim = self.claim.mechanism
+        queries = 1 if claim.caching else self.privacy.queries
+        if self.privacy.scope == ANY_QUERIES:
+            worst = worst_pair(self.mechanism, claim.classes, claim.teachers, SEARCHED_ORDERS)
+            pairs = {
+                (tuple(h.tolist()), tuple(t.tolist()))
+                for h, t in zip(worst.here, worst.there, strict=True)
+            }
+            both = [*pairs, *((there, here) for here, there in pairs)]
+            return [(np.array(h), np.array(t), queries) for h, t in both]
+        found = []
+        rows = Counter(row.histogram for row in read_histograms(self.privacy.scope))
+        for votes, asked in rows.most_common(MOST_ROWS):
+            times = 1 if claim.caching else min(asked, queries)
+            worst_of = worst_neighbours(np.array(votes), self.mechanism, SEARCHED_ORDERS)
+            for side in (worst_of.neighbours_from, worst_of.neighbours_towards):
+                for other in {tuple(n.tolist()) for n in side}:
+                    found += [(np.array(votes), np.array(other), times)]
+                    found += [(np.array(other), np.array(votes), times)]
+        return found
+
+    def _best_test(self, here: Histogram, there: Histogram, times: int) -> DistinguishingTest:
+        """The event of labels likelier at `here`, and the threshold with the largest delta."""
+        p, q = (np.exp(self.mechanism.log_probabilities(h.astype(float))) for h in (here, there))
+        labels = tuple(int(k) for k in np.flatnonzero(p > q))
+        event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
+        times = min(times, MOST)
+        least, delta = best_count(event_p, event_q, times, self.privacy.epsilon)
+        return DistinguishingTest(here, there, labels, times, least, delta)
+
+    def finding(self) -> Finding:
+        """What was found, once `run` has gone through."""
+        claim = self.privacy
+        what = f"({claim.epsilon:g}, {claim.delta:g}) for "
+        what += counted(claim.queries, "query", "queries")
+        if self.best is None or not self.refuted:
+            known = (
+                ""
+                if self.best is None
+                else f": the best test found has delta {self.best.delta:.3g}"
+            )
+            return Finding(f"{what} is not refuted{known}", figure=self._figure())
+        test = self.best
+        return Finding(
+            f"{what} is refuted: asked {test.times:,} times, {test.here.tolist()} and its "
+            f"neighbour {test.there.tolist()} are told apart by counting labels "
+            f"{list(test.labels)} ({test.least} or more) with delta at least "
+            f"{self.certified:.4g} at that epsilon (certified in ball arithmetic)",
+            "the accountant charges too little, or the claim allows too many queries",
+            tuple(int(v) for v in test.here),
+            self._figure(),
+        )
+
+    def _figure(self) -> PrivacyCost | None:
+        if self.best is None:
+            return None
+        claim, test = self.privacy, self.best
+        here, there = (tuple(int(v) for v in votes) for votes in (test.here, test.there))
+        return PrivacyCost(
+            claim.epsilon,
+            claim.delta,
+            claim.queries,
+            here,
+            there,
+            test.times,
+            test.delta,
+            self.certified,
+        )
+
+
+def _lacks(claim: Claim) -> str | None:
+    return NO_PRIVACY if claim.privacy is None else None
+
+
+SPECS = (
+    CheckSpec(
+        id=PrivacyClaimCheck.id,
+        phase=Phase.CLAIM,
+        lacks=_lacks,
+        lacks_in=lacks_nothing,
+        needs=None,
+        named=0,
+        make=lambda setting: PrivacyClaimCheck(setting.claim),
+    ),
+)

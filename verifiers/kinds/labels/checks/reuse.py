@@ -1,0 +1,205 @@
+"""What `fresh-noise` says of noise that is not new for every answer: what was seen, and why."""
+
+from ....evidence.repetition import SHARES as COPIED
+from ..planning.stream_planner import FRESH_CALL
+from .base import Finding
+
+_DRAWN_ONCE = (
+    "something is drawn once per call, such as the scale or a part of the noise: draw it for each "
+    "answer"
+)
+
+WORDS = {
+    "frozen": (
+        "answers to one histogram never change",
+        "one draw a histogram is kept (a cache, or a seed made from the input), or there is no "
+        "noise at all; if answers are kept by design, claim caching = true",
+    ),
+    "once per call": (
+        "all answers of a call are the same, and calls differ",
+        "noise is drawn once per call (or nearly every answer repeats the one before): draw it for "
+        "each answer, in the shape (size, classes)",
+    ),
+    "once": (
+        "all answers of a call are the same",
+        "noise is drawn once per call and not for each answer, in the shape (size, classes); or "
+        "one draw a histogram is kept (a cache, or a seed made from the input; if that is by "
+        "design, claim caching = true); or answers repeat the one before; or there is no noise at "
+        "all",
+    ),
+    "restarted": (
+        "after a restart the target gives the labels of its first start again",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
+    ),
+    "replayed": (
+        "after a restart the target gives labels again that it gave before",
+        "its state is saved now and then, and taken up again: save it before an answer goes out, "
+        "or seed anew at every start from the operating system's entropy",
+    ),
+    "begun": (
+        "after every restart the target gives the same labels",
+        "a fixed seed, or one made of the process id (or state that is saved now and then, and "
+        "taken up again): seed from the operating system's entropy, or not at all",
+    ),
+    "contained": (
+        "two processes of the same process id give the same labels",
+        "a seed made of the process id, which is the same at every start in a container (or state "
+        "that is saved now and then, and taken up again): seed from the operating system's entropy",
+    ),
+    "compared": (
+        "the target gives the labels again that an earlier report opens with",
+        "a fixed seed, or one made of the process id: seed from the operating system's entropy, or "
+        "not at all",
+    ),
+    "recurring": (
+        "after some restarts the target gives the first labels of one of its earlier starts again",
+        "few seeds take turns, or are drawn: a list of them, a counter of starts that goes round, "
+        "a seed of few bits. Seed from the operating system's entropy at every start",
+    ),
+    "connection": (
+        "the answers over one connection are alike, and not as those over others",
+        "noise, a generator's seed or a scale is set once per connection, and every client that "
+        "keeps its connection gets it again: draw it anew for each answer",
+    ),
+    "calls": (
+        "a call of {size} answers gives the answers of an earlier call again",
+        "noise is reused: look for a pool, or generators are seeded alike (a clock, a counter, few "
+        "seeds, or workers that were forked with one generator): create one, seeded by the "
+        "operating system",
+    ),
+    "neighbours": (
+        "answers to two histograms come from the same noise, place by place",
+        "generators kept for each histogram start from one seed, or the same noise is used for "
+        "every histogram: neighbours then differ only where a vote decides. Draw it anew for each",
+    ),
+    "same votes": (
+        "answers to two inputs with the same votes come from the same noise, place by place",
+        "the generator is seeded by the votes, for every input anew: keep one generator, seeded by "
+        "the operating system",
+    ),
+    "totals": (
+        "answers to histograms of two totals come from the same noise, place by place",
+        "generators kept for each total start from one seed: keep one generator, seeded by the "
+        "operating system",
+    ),
+    "in turn": (
+        "an answer depends on the answer to another histogram asked just before",
+        "noise is kept from one call to the next, or shared by requests: draw it anew for each",
+    ),
+    "periodic": (
+        "every {period} answer repeats the one before it",
+        "noise is not drawn anew for every answer: look for a counter or a buffer",
+    ),
+    "dependent": (
+        "an answer depends on the one before it",
+        "noise is correlated from answer to answer (antithetic, smoothed, or reused in part): draw "
+        "it independently",
+    ),
+    "ordered": (
+        "of two answers of a call that differ, one class comes first too often",
+        "answers of a call are sorted, or their order depends on the votes: give them in the order "
+        "in which they were drawn",
+    ),
+    "dispersed, even": (
+        "the labels of a call are counted too evenly: their number varies {factor:.2g} times as "
+        "much as that of independent labels",
+        "the draws of a call balance each other (strata, a Latin hypercube, systematic resampling, "
+        "noise with its sign changed): one call then gives the votes away. Draw independently",
+    ),
+    "spread, even": (
+        "labels of a histogram are counted too evenly, {size:,} after {size:,}: their number "
+        "varies {factor:.2g} times as much as that of independent labels",
+        "draws are spread over many calls (strata, a low-discrepancy sequence, a deck that is "
+        "dealt and shuffled): together they give the votes away. Draw independently",
+    ),
+    "spread, uneven": (
+        "labels of a histogram go together, {size:,} after {size:,}: their number varies "
+        "{factor:.2g} times as much as that of independent labels",
+        "something changes between calls, such as the scale: draw every answer by one law",
+    ),
+    "screened once": (
+        "the answers of a call are refused together, or not at all",
+        "the screening is drawn once per call: draw it for each answer",
+    ),
+    "own law": (
+        "the labels of a call go together, and those of calls do not",
+        _DRAWN_ONCE,
+    ),
+    "dispersed, uneven": (
+        "the labels of a call go together: their number varies {factor:.2g} times as much as that "
+        "of independent labels",
+        _DRAWN_ONCE,
+    ),
+}
+"""What was seen, and the likeliest cause."""
+
+OTHERWISE = "answers to one histogram are equal to each other more, or less, often than claimed"
+"""What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
+
+
+_WHOLE = 0.9
+"""Share of labels that copy, from which all are said to."""
+
+_WHOLE_CALLS = range(FRESH_CALL, 9 * FRESH_CALL, FRESH_CALL)
+"""Distances at which a call copies one of the last eight."""
+
+
+def copies_most(row: int) -> bool:
+    """Whether the wager of `Repetition` in this row is that nearly every label copies."""
+    return row < COPIED.size and float(COPIED[row]) > _WHOLE
+
+
+def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
+    """What to say of labels that copy the one `distance` before with probability `share`."""
+    whole = share > _WHOLE
+    answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
+    message = f"{answers} repeat {_before(distance)} on the same histogram"
+    if distance == FRESH_CALL and whole:
+        return Finding(
+            f"{message}: calls of {FRESH_CALL} answers give the same answers",
+            "the generator is seeded anew in every call, or on every connection: create it once, "
+            "unseeded",
+            histogram,
+        )
+    if distance in _WHOLE_CALLS and not whole:
+        return Finding(message, WORDS["calls"][1], histogram)
+    if distance == 1 and not whole:
+        return Finding(
+            message,
+            "noise is reused, or correlated from answer to answer (a buffer, smoothing): draw it "
+            "independently",
+            histogram,
+        )
+    places = "a pool, a buffer, or a generator that is reset"
+    if not whole:
+        places = "a pool, a buffer, or workers that were forked with one generator"
+    return Finding(message, f"noise is reused: look for {places}", histogram)
+
+
+def of_avoidance(distance: int, histogram: tuple[int, ...]) -> Finding:
+    """What to say of labels that equal the one `distance` before too rarely."""
+    return Finding(
+        f"answers avoid {_before(distance)} on the same histogram: they agree too rarely",
+        "noise is used again with its sign changed (antithetic draws), or spread evenly over the "
+        "answers: draw it independently",
+        histogram,
+    )
+
+
+def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
+    """What to say of the wager of `Repetition` in this row."""
+    if row < COPIED.size:
+        return of_copies(float(COPIED[row]), distance, histogram)
+    return of_avoidance(distance, histogram)
+
+
+def ordinal(number: int) -> str:
+    """As in 1st, 2nd, 12th."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+def _before(distance: int) -> str:
+    return "the one before" if distance == 1 else f"the one {distance:,} before"

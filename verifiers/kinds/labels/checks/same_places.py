@@ -1,0 +1,87 @@
+"""Labels of two histograms, inputs or totals at the same place: whether they share their noise."""
+
+import numpy as np
+
+from ....evidence import Outcomes, Places, SharedNoise
+from ..planning.common_noise import CommonNoise
+from ..planning.plan import Plan
+from ..planning.roles import Role
+
+_PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
+
+
+class SamePlaces:
+    """Three e-processes: over pairs of histograms, over totals, and over inputs of one histogram.
+
+    same: of each stream of the plan, the first stream that asks its input. The n-th label of an
+    input is compared with the n-th of its partner, that of another total with the n-th label of the
+    claimed teachers.
+    """
+
+    def __init__(self, plan: Plan, same: list[int]) -> None:
+        self.plan, self._same = plan, same
+        joint = CommonNoise(plan).counts
+        self.neighbours = SharedNoise(plan.log_q, joint)
+        self.totals = SharedNoise(plan.log_q, joint)
+        self.same_votes = SharedNoise(plan.log_q, joint)
+        self._partners = _partners(plan, same)
+        self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
+
+    def observe(self, stream: int, outcomes: Outcomes, turn: int) -> None:
+        """Takes outcomes (n,) of a stream whose classes were numbered on by `turn` places."""
+        total = sum(self.plan.streams[stream].histogram)
+        claimed = self.plan.claim.mechanism.teachers
+        followed = not turn and stream < self.plan.deep
+        places = self._by_total.add(total, stream if followed else -1, outcomes)
+        if total != claimed and followed:
+            known = self._by_total.at(claimed, places)
+            self._wager(self.totals, stream, outcomes, known)
+        same = self._same[stream]
+        if not turn and same in self._partners:
+            places = self._by_histogram.add(same, same, outcomes)
+            partner = self._partners[same]
+            known = self._by_histogram.at(partner, places)
+            second = self.plan.streams[same].second or self.plan.streams[partner].second
+            self._wager(self.of("same votes" if second else "neighbours"), same, outcomes, known)
+
+    def of(self, part: str) -> SharedNoise:
+        """The e-process that `FreshNoise` weighs under this name."""
+        return {
+            "neighbours": self.neighbours,
+            "totals": self.totals,
+            "same votes": self.same_votes,
+        }[part]
+
+    def pass_over(self, total: int, labels: int) -> None:
+        """Counts labels of a total that nothing is wagered on."""
+        self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
+
+    @staticmethod
+    def _wager(
+        evidence: SharedNoise, stream: int, outcomes: Outcomes, known: tuple[Outcomes, Outcomes]
+    ) -> None:
+        earlier, theirs = known
+        ours = outcomes[: earlier.size]
+        for other in np.unique(earlier[earlier >= 0]):
+            at = earlier == other
+            evidence.observe(int(other), theirs[at], stream, ours[at])
+
+
+def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
+    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
+
+    Two inputs with the same votes come first. same: the first stream of each one's input. Each has
+    one partner, since a label can be wagered on once.
+    """
+    pairs = [pair.streams for pair in plan.pairs]
+    pairs.sort(key=lambda pair: not plan.streams[pair[1]].second)
+    pairs.append((plan.first(Role.INFORMATIVE), plan.first(Role.NEAR_TIE)))
+    if (shifted := plan.twins.get("shift-invariance")) is not None:
+        pairs.append((shifted.base, shifted.twin))
+    found: dict[int, int] = {}
+    for pair in pairs:
+        both = {same[i] for i in pair}
+        if len(both) == 2 and not both & found.keys():
+            one, other = both
+            found |= {one: other, other: one}
+    return found

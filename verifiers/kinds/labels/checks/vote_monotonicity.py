@@ -1,0 +1,110 @@
+"""`vote-monotonicity`: a class that gains votes from another is released no more rarely."""
+
+import numpy as np
+
+from .....reference.mechanisms import Labels
+from ....evidence import log_e_value_larger
+from ..error_budget import SHARES, log_threshold
+from ..planning.plan import Plan
+from .base import PLAINLY, Finding, How, Judged
+from .spec import NO_TWINS, TOO_FEW, CheckSpec, Phase, lacks_nothing, needs_twins
+
+_REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
+
+
+class VoteMonotonicity(Judged):
+    """Bets that the leader was released more often before it gained half the runner-up's votes.
+
+    It needs no formula for Q and no noise scale: the probability of a label is nondecreasing in
+    its own votes and nonincreasing in the others', as Q is the gradient of a convex function.
+    """
+
+    id = "vote-monotonicity"
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        self.base, self.raised, self.pairs = plan.twins[self.id]
+        # the class that gained, whichever of several leaders that is
+        before, after = (np.array(plan.streams[i].histogram) for i in (self.base, self.raised))
+        self.leader = int(np.argmax(after - before))
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        empty = np.zeros(0, dtype=bool)
+        self._waiting = {self.base: empty, self.raised: empty}
+        self._compared = np.zeros(2, dtype=np.int64)
+        self.only = np.zeros(2, dtype=np.int64)
+        self._seen = 0
+        self._highest = 0.0
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `Check.observe`; labels wait until the other stream has as many."""
+        if stream not in self._waiting:
+            return
+        self.queries += labels.size
+        self._waiting[stream] = np.concatenate([self._waiting[stream], labels == self.leader])
+        ready = min(queue.size for queue in self._waiting.values())
+        if ready:
+            before = self._waiting[self.base][:ready]
+            after = self._waiting[self.raised][:ready]
+            self.only += (int((before & ~after).sum()), int((after & ~before).sum()))
+            self._compared += (int(before.sum()), int(after.sum()))
+            self._seen += ready
+            self._waiting = {i: queue[ready:] for i, queue in self._waiting.items()}
+            self._highest = max(self._highest, log_e_value_larger(*map(int, self.only)))
+
+    @property
+    def log_e_value(self) -> float:
+        """See `Check.log_e_value`; the highest so far."""
+        return self._highest
+
+    def shortfall(self) -> int:
+        """See `Check.shortfall`."""
+        return 2 * max(0, self.pairs - self._seen)
+
+    def drop(self, stream: int) -> str | None:
+        """See `Check.drop`: neither of the two can be spared."""
+        return "the target refuses a histogram of the pair" if stream in self._waiting else None
+
+    def violation(self) -> Finding:
+        """See `Check.violation`."""
+        before, after = (self.plan.streams[i].histogram for i in (self.base, self.raised))
+        first, second = (int(n) for n in self._compared)
+        named = self.plan.claim.named
+        return Finding(
+            f"label {self.leader} came {first:,} times in {self._seen:,} from {named(before)}, but "
+            f"{second:,} times once it had gained votes, {named(after)}; more votes should "
+            f"not lower it ({_REASON})",
+            "the noise, or a shortcut, depends on the votes",
+            after,
+        )
+
+    def silence(self) -> Finding:
+        """See `Check.silence`."""
+        effect = self.plan.claim.gate.smallest_effect
+        return Finding(
+            f"a class made rarer by {effect:g} as it gains votes would have been caught with "
+            "probability 0.99"
+        )
+
+
+def _lacks_in(plan: Plan) -> str | None:
+    if VoteMonotonicity.id in plan.twins:
+        return None
+    if not plan.extent.symmetries:
+        return TOO_FEW
+    if plan.claim.given:
+        return f"{NO_TWINS}: some votes moved to the leader"
+    return "hardly any query is answered"
+
+
+SPECS = (
+    CheckSpec(
+        id=VoteMonotonicity.id,
+        phase=Phase.LABELS,
+        lacks=lacks_nothing,
+        lacks_in=_lacks_in,
+        needs=needs_twins(VoteMonotonicity.id),
+        named=7,
+        make=lambda setting: VoteMonotonicity(setting.plan),
+    ),
+)

@@ -1,0 +1,39 @@
+"""What `dpassay verify` runs without a TARGET: the reference on an embedded real ensemble."""
+
+import tomllib
+
+from ....reference import digit_histograms
+from ...targets import InProcessTarget
+from .claim import Claim, parse_claim
+
+_CLAIM = """
+[mechanism]
+name = "gnmax"
+noise = "gaussian:40"
+classes = 10
+teachers = 250
+"""
+
+_SHOWN = 24
+
+REFERENCE = "dpassay's own reference"
+"""What reports call the target where none is given."""
+
+
+def embedded_claim() -> Claim:
+    """GNMax at sigma 40 over the 250 embedded teachers."""
+    return parse_claim(tomllib.loads(_CLAIM))
+
+
+def reference_target(claim: Claim) -> InProcessTarget:
+    """The reference implementation of the claimed mechanism, with secure noise.
+
+    It keeps nothing from call to call: making it anew is all that a restart of it is, whatever
+    command the claim names for another deployment.
+    """
+    return InProcessTarget(claim.mechanism.mechanism(), again=claim.mechanism.mechanism)
+
+
+def embedded_histograms() -> list[tuple[int, ...]]:
+    """Vote histograms of the embedded ensemble on its first test images."""
+    return [tuple(int(v) for v in row) for row in digit_histograms()[:_SHOWN]]

@@ -1,0 +1,81 @@
+"""Calls over connections that are kept: what lives as long as a connection shows there alone."""
+
+import numpy as np
+
+from ....targets import KeptConnections, NotOffered, Refused, TargetError, checked_labels
+from ....targets.kept import CLOSES
+from ..checks import FreshNoise
+from ..planning.plan import Batch
+from ..planning.roles import Role
+from ..planning.sharpest import queries_of
+from .gathering import Gathering
+
+CALLS = 200
+"""Calls for one label over one connection, and as many in turns over several."""
+
+_SEVERAL = (1, 4)
+_AT_ONCE = 20  # calls between looks at the evidence
+
+
+def ask_over_kept(gathering: Gathering) -> None:
+    """Asks the histogram that opened the run over kept connections, where there are any.
+
+    The labels are seen by all checks, as any that are asked. Where the plan leaves no room for
+    them, or the server does without such connections, the check of freshness says so.
+    """
+    fresh = gathering.observers.fresh
+    if fresh is not None and not gathering.plan.claim.mechanism.caching:
+        for several in _SEVERAL:
+            if not gathering.goes_on or not _asks_over(gathering, fresh, several):
+                return
+
+
+def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
+    """Asks over so many connections at a time; False where there is no use in more of them."""
+    standing = gathering.standing
+    try:
+        kept = KeptConnections(standing.target, several)
+    except NotOffered:
+        return False
+    with kept:
+        if standing.left < queries_of(gathering.plan) - standing.queries + CALLS:
+            fresh.note_connections(_unseen("max_queries leaves no room"))
+            return False
+        standing.tell(f"asking over {_connections(several)}")
+        _ask(gathering, kept)
+    if kept.ended is not None:
+        fresh.note_connections(_unseen(kept.ended, after=kept.calls))
+        return False
+    fresh.note_connections(f"; over {_connections(several)} {kept.calls} answers were new ones")
+    return True
+
+
+def _ask(gathering: Gathering, kept: KeptConnections) -> None:
+    """Calls until there are enough, the connections end, or a check has failed."""
+    claim, histogram = gathering.plan.claim, gathering.contract.opening
+    seen = 0
+    while seen < CALLS and kept.ended is None and gathering.goes_on:
+        before = kept.calls
+        try:
+            replies, over = kept.ask(histogram, min(_AT_ONCE, CALLS - seen))
+        except Refused as refusal:
+            named = claim.named(tuple(int(v) for v in histogram))
+            raise TargetError(f"{named} is refused, but was answered: {refusal}") from None
+        finally:
+            gathering.standing.spend(kept.calls - before)
+        seen += len(replies)
+        refuses, release = claim.mechanism.refuses, claim.release
+        labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]
+        if labels:
+            batch = Batch(gathering.plan.first(Role.FRESH), len(labels))
+            gathering.show(batch, np.concatenate(labels), (1,) * len(labels), tuple(over))
+
+
+def _unseen(why: str, after: int = 0) -> str:
+    """What is said where not all was asked that should be."""
+    told = "" if why == CLOSES or not after else f" after {after} calls"
+    return f"; noise kept for a connection would not have shown{told}, as {why}"
+
+
+def _connections(several: int) -> str:
+    return "a kept connection" if several == 1 else f"{several} kept connections in turns"

@@ -1,0 +1,149 @@
+"""Which known fault explains the labels, and which labels would tell its rivals from it.
+
+The evidence that refutes a claim need not tell by what fault: faults of which each explains the
+first labels that are odd are many. So a run that has refuted its claim asks on, where the likeliest
+faults differ most. What is asked depends on past labels alone, so that all evidence stays valid.
+"""
+
+from collections.abc import Callable, Iterator, Set
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Vector
+from ..checks.fits import MOST, SURE, Fits, divergences, told_apart
+from ..planning.plan import Batch, Plan
+from ..planning.roles import Role
+from ..planning.stream_planner import FRESH_CALL
+
+AfterFailure = Literal["diagnose", "keep-going", "stop"]
+"""What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""
+
+LEAST = 512
+"""Queries at least that tell known faults apart: the first that fit prove little."""
+
+LEAST_OF_A_SCALE = 1024
+"""The same where none of the known scales fits: a fitted one is then known to about 4 %."""
+
+_BATCH = 256
+_CALLS = (128, 64, 32, 16, 8, 8)  # of a batch: what is drawn once per call shows in several
+_REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability 0.99
+_EXPLORED = 8  # labels of each explorer
+_BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend it
+_CATCHING_UP = 3.0  # nats that a rival gains more, by chance
+
+
+def known(after_failure: str) -> AfterFailure:
+    """The same, checked. Raises ValueError with what is allowed."""
+    for choice in get_args(AfterFailure):
+        if after_failure == choice:
+            return choice  # type: ignore[no-any-return]
+    allowed = ", ".join(get_args(AfterFailure))
+    raise ValueError(f"after_failure = {after_failure!r}: expected one of {allowed}")
+
+
+def after_failure(keep_going: bool, stop_at_once: bool) -> AfterFailure:
+    """The same from the options of the command line. Raises ValueError where both are given."""
+    if keep_going and stop_at_once:
+        raise ValueError(
+            "--keep-going and --stop-at-once contradict each other: give one or neither"
+        )
+    return "keep-going" if keep_going else "stop" if stop_at_once else "diagnose"
+
+
+def diagnosing_batches(
+    plan: Plan,
+    fits: Callable[[], Fits],
+    excess: Callable[[], Vector],
+    reuse: Callable[[], float],
+    without: Set[int],
+) -> Iterator[Batch]:
+    """What to ask next, so that the cause can be told.
+
+    fits: as the labels stand; excess: log-evidence (streams,) for any law beyond that for the best
+    fault; reuse: log-odds that noise is used again; without: streams that cannot be asked. Each is
+    looked at anew before every batch.
+    """
+
+    def told_beyond_doubt() -> bool:
+        return fits().explained and fits().log_odds > _BEYOND_DOUBT
+
+    yield from telling_batches(plan, fits, excess, without)
+    if plan.claim.mechanism.caching or (told_beyond_doubt() and reuse() <= SURE):
+        return
+    yield from _explored(plan)
+    yield from _repeated_calls(plan)
+
+
+def telling_batches(
+    plan: Plan, fits: Callable[[], Fits], excess: Callable[[], Vector], without: Set[int]
+) -> Iterator[Batch]:
+    """Labels of the streams that tell most, until the best fault leads its rivals, or none fits."""
+    asked = turns = 0
+    seen_at_once, before = False, fits().ratios
+    while asked < 2 * MOST:
+        now = fits()
+        if asked >= MOST and not _is_doubtful(now):
+            return
+        apart = divergences(plan, now.best)
+        least = LEAST if now.fitted is None else LEAST_OF_A_SCALE
+        if asked >= least and _is_settled(now, now.ratios - before, told_apart(apart)):
+            return
+        worth = _worth(now, apart)
+        doubtful = excess()
+        # a scale that labels have chosen is doubted as much as what no known fault explains
+        if turns % 3 == 2 if now.explained and now.fitted is None else turns % 3:
+            worth = doubtful if doubtful.max() > 0.0 else worth
+        worth[list(without)] = -np.inf
+        if not np.isfinite(worth.max()):
+            return
+        # a fault of calls for one label: that others are free of it is seen first
+        single = now.single and seen_at_once
+        seen_at_once |= now.single
+        stream = int(np.argmax(worth))
+        call = FRESH_CALL if stream == plan.first(Role.FRESH) else _CALLS  # of one size there
+        yield Batch(stream, _BATCH, call=1 if single else call)
+        asked += _BATCH
+        turns += 1
+
+
+def _explored(plan: Plan) -> Iterator[Batch]:
+    """Some labels each of many histograms: an answer that is kept is not always the plurality."""
+    for i in plan.of(Role.EXPLORER):
+        yield Batch(i, _EXPLORED)
+
+
+def _repeated_calls(plan: Plan) -> Iterator[Batch]:
+    """Where noise that is used again shows how: many calls of one size, and neighbours."""
+    yield Batch(plan.first(Role.FRESH), _REUSED_CALLS * FRESH_CALL, call=FRESH_CALL)
+    for i in plan.of(Role.PAIR):
+        yield Batch(i, _BATCH)
+
+
+def _is_doubtful(now: Fits) -> bool:
+    """Whether two faults explain the labels about as well, and better than any law would."""
+    return now.explained and bool((now.ratios > now.log_odds - SURE).sum() > 1)
+
+
+def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:
+    """Whether the best fault leads its rivals, and the labels of the diagnosis say nothing else.
+
+    Where it has set in late, by these labels alone: all of them have it.
+    """
+    best = now.best
+    if not now.explained:
+        return True
+    rivals = apart & (np.arange(apart.size) != best)
+    told = now.ratios if now.onsets[best] == 0.0 else gained
+    behind = told <= told[best] - SURE
+    return bool((behind & (gained <= gained[best] + _CATCHING_UP))[rivals].all())
+
+
+def _worth(now: Fits, apart: NDArray[np.float64]) -> Vector:
+    """What labels of each stream (streams,) are expected to tell of the rivals, the nearest most.
+
+    No more than it takes: a stream that rules out a poor fault ten times over is worth no more.
+    """
+    weights = np.exp((now.ratios - now.ratios.max()) / SURE)
+    return np.asarray(np.minimum(_BATCH * apart, 2.0 * SURE) @ weights)

@@ -1,0 +1,208 @@
+"""Labels of a plan's streams, asked for and shown to every check that sees labels."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from .....reference.mechanisms import Labels
+from ....run.events import LabelsSeen
+from ....run.selection import Selection
+from ....run.standing import Standing
+from ....targets import Refused, TargetError
+from ..checks import InputContract
+from ..checks.spec import Setting
+from ..planning.course import LARGEST_BATCH
+from ..planning.hunt import Hunt
+from ..planning.plan import Batch, Plan
+from ..planning.roles import Role
+from ..planning.schedule import Schedule
+from ..planning.traffic import BATCH
+from .asking import Asking, UsedUp
+from .in_order import AFTER, InOrder
+from .observers import Observers
+
+LEAST_INFORMATION = 1e-6  # about the log of the scale, per label
+_UNTOLD = "no histogram that the target serves tells the noise scale"
+
+
+class Gathering:
+    """Spends a run's queries on the streams of its plan.
+
+    contract: has asked the first call of all; opened: labels of the histogram that opens the run,
+    in order; without: streams that cannot be asked.
+    """
+
+    def __init__(
+        self, standing: Standing, plan: Plan, seed: int, contract: InputContract, only: Selection
+    ) -> None:
+        self.standing, self.plan, self.contract = standing, plan, contract
+        self.asking = Asking(standing.target, plan, contract.serves_other_totals, seed)
+        self.setting = Setting(plan.claim, seed, plan, self.asking.kept, contract.drawn)
+        self.observers = Observers(self.setting, only)
+        self.opened: list[Labels] = []
+        self.without: set[int] = set()
+        order = self.observers.order
+        self._in_order = (
+            None
+            if order is None
+            else InOrder(
+                standing, plan, self.asking, order, seen=self.say_seen, batch=self._ask_several
+            )
+        )
+        self._wanted = only.asks(plan, self.observers.lacking)
+        self._caching = plan.claim.mechanism.caching
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is no failure that ends the run."""
+        return self.standing.ending.finished or not self.observers.refuted
+
+    def sweep(self) -> None:
+        """Sweeps over all streams in growing batches, then on where a check is not yet sure."""
+        scale, ending = self.observers.scale, self.standing.ending
+        if scale is not None and self._telling() is None:
+            ending.hopeless[scale.id] = _UNTOLD
+        for batch in self._batches():
+            if self.standing.queries >= AFTER and not self._ask_in_order():
+                return
+            if not self.goes_on or (self._wanted[batch.stream] and not self.ask_batch(batch)):
+                return
+        if not self._ask_in_order():
+            return
+        while scale is not None and not scale.refuted:
+            missing = scale.shortfall()
+            if missing == 0:
+                return
+            telling = self._telling()
+            if telling is None:
+                ending.hopeless[scale.id] = _UNTOLD
+                ending.stopped = ending.stopped or _UNTOLD
+                return
+            if not self.ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
+                return
+
+    def _ask_in_order(self) -> bool:
+        """Makes the calls in turn, unless they have been made; False when the run should end."""
+        if self._in_order is None:
+            return True
+        return self._in_order.ask(self._planned, lambda: not self.goes_on) and self.goes_on
+
+    def _ask_several(self) -> None:
+        """Asks for a few labels of the histogram that opened the run, in one call."""
+        self.ask_what_is_served(Batch(self.plan.first(Role.FRESH), BATCH))
+
+    def ask_more_in_order(self, calls: int) -> None:
+        """Goes on with the calls in turn, about so many, once they have shown a fault."""
+        in_order = self._in_order
+        if in_order is not None:
+            enough = in_order.place + calls
+            in_order.ask(self._planned, lambda: in_order.place >= enough)
+
+    @property
+    def _planned(self) -> int:
+        """Queries of the plan that any check of the run needs."""
+        streams = zip(self.plan.streams, self._wanted, strict=True)
+        in_turn = 0 if self._in_order is None else self.plan.traffic.labels
+        return in_turn + sum(stream.queries for stream, asked in streams if asked)
+
+    def _batches(self) -> Iterator[Batch]:
+        """All batches of the plan; where known faults are followed, what shows them comes first."""
+        labels, schedule = self.observers.labels, Schedule(self.plan)
+        if labels is None:
+            return schedule.sweeps()
+        pooled = labels.pooled
+        return Hunt(schedule, lambda: pooled.capital, self._can_ask).batches()
+
+    def _can_ask(self, stream: int) -> bool:
+        return self._wanted[stream] and stream not in self.without
+
+    def show_opening(self) -> None:
+        """Shows all checks the labels of the run's first call, and which were drawn after it."""
+        if self._caching:
+            return
+        calls = [self.contract.first, *self.contract.more]
+        first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
+        self.show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
+        if self.observers.fresh is not None:
+            for total, labels in self.contract.others:
+                self.observers.fresh.pass_over(total, labels)
+
+    def ask_batch(self, batch: Batch) -> bool:
+        """Feeds fresh labels of a stream to all checks; False when the run should end."""
+        left, size = self.standing.left, batch.labels
+        fits = batch.size if size <= left else left * batch.size // size
+        if fits > 0:  # of two streams in turn, one query left asks neither
+            self.ask_what_is_served(replace(batch, size=fits))
+        self.standing.tell("asking", self._planned)
+        if size > left:
+            self.standing.use_up()
+        return size <= left and self.goes_on
+
+    def ask_what_is_served(self, batch: Batch) -> None:
+        """Feeds fresh labels of a stream to all checks, or does without a stream from now on."""
+        stream = batch.stream
+        if stream in self.without:
+            return
+        try:
+            self.ask(batch)
+        except Refused as refusal:
+            if self.observers.answered[stream] and not self._caching:
+                named = self.plan.claim.named(self.plan.streams[stream].histogram)
+                raise TargetError(f"{named} is refused, but was answered: {refusal}") from None
+            self._drop(stream, str(refusal))
+        except UsedUp:
+            self.without.add(stream)
+            ending = self.standing.ending
+            ending.stopped = "an answer is kept, and no more histograms have this law"
+
+    def ask(self, batch: Batch) -> Labels:
+        """Fresh labels of a stream, seen by all checks."""
+        if batch.other is not None:
+            return self._ask_in_turn(batch, batch.other)
+        labels, calls = self.asking.labels(batch)
+        self.standing.spend(labels.size)
+        self.show(batch, labels, calls)
+        return labels
+
+    def _ask_in_turn(self, batch: Batch, other: int) -> Labels:
+        """The same of two streams in calls for one label, in turn."""
+        labels, others = self.asking.in_turn(batch)
+        self.standing.spend(2 * batch.size)
+        if self.observers.fresh is not None:
+            self.observers.fresh.observe_in_turn(batch.stream, other, labels, others)
+        self.show(batch, labels, (1,) * batch.size)
+        self.show(Batch(other, batch.size), others, (1,) * batch.size)
+        return labels
+
+    def show(
+        self,
+        batch: Batch,
+        labels: Labels,
+        calls: tuple[int, ...],
+        connections: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        """Shows all checks labels of a stream, and how they came; see `Observers.observe`."""
+        if batch.stream == self.plan.first(Role.FRESH):
+            self.opened.append(labels)
+        self.observers.observe(batch, labels, calls, connections)
+        self.say_seen()
+
+    def say_seen(self) -> None:
+        """Publishes that checks have seen labels."""
+        self.standing.publish(LabelsSeen(self.standing.queries, self.observers.checks))
+
+    def _telling(self) -> int | None:
+        """The stream whose labels tell most of the noise scale, if those of any do."""
+        order = (int(i) for i in np.argsort(-self.plan.information))
+        best = next((i for i in order if i not in self.without), None)
+        tells = best is not None and self.plan.information[best] >= LEAST_INFORMATION
+        return best if tells else None
+
+    def _drop(self, stream: int, refusal: str) -> None:
+        """Goes on without a histogram that the target refuses."""
+        self.without.add(stream)
+        self.observers.drop(stream)
+        self.standing.ending.warn(
+            f"histogram refused ({self.plan.streams[stream].kind}): {refusal}"
+        )

@@ -1,0 +1,81 @@
+"""All that sees a run's labels, made from the registry before the first of them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .....reference.mechanisms import Labels
+from ....run.selection import Selection
+from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale, Order
+from ..checks.applicable import applicable, lacking
+from ..checks.base import How, Life, is_judged
+from ..checks.spec import Phase, Setting
+from ..planning.plan import Batch
+
+
+class Observers:
+    """What looks at the labels of one plan.
+
+    checks: those that gather evidence; lacking: check id -> why it is not among them; labels,
+    scale, fresh, order: checks of which the run needs more than the verdict (None where it lacks
+    them); answered: which streams (streams,) have been answered.
+    """
+
+    def __init__(self, setting: Setting, selection: Selection) -> None:
+        claim, plan = setting.claim, setting.plan
+        self.lacking = {**lacking(claim, plan), **selection.left_out}
+        self._lives: list[tuple[Phase, Life]] = []
+        seeing = [spec for spec in applicable(claim, plan) if spec.needs is not None]
+        for spec in sorted(seeing, key=lambda spec: spec.named):
+            if selection.keeps(spec.id):
+                self._lives.append((spec.phase, spec.make(setting)))
+        self.checks: list[Check] = [life for _, life in self._lives if is_judged(life)]
+        self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
+        self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
+        self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
+        self.order = next((c for c in self.checks if isinstance(c, Order)), None)
+        self.answered = np.zeros(len(plan.streams), dtype=bool)
+
+    def of(self, phase: Phase) -> Iterator[Life]:
+        """Those that conclude in a phase."""
+        return (life for its_phase, life in self._lives if its_phase is phase)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether any check's evidence has reached its threshold."""
+        return any(check.refuted for check in self.checks)
+
+    @property
+    def only_order_refuted(self) -> bool:
+        """Whether the check of order alone has refuted: more calls of its own tell the cause."""
+        return [check for check in self.checks if check.refuted] == [self.order]
+
+    @property
+    def law_refuted(self) -> bool:
+        """Whether the labels turned out to have another law, so that a simplest case exists."""
+        return any(check and check.refuted for check in (self.labels, self.scale))
+
+    def observe(
+        self,
+        batch: Batch,
+        labels: Labels,
+        calls: tuple[int, ...],
+        connections: tuple[tuple[int, ...], ...] = (),
+    ) -> None:
+        """Shows the fresh labels of a batch to all.
+
+        calls: sizes of the calls that gave them; connections: over which, where they were kept.
+        """
+        self.answered[batch.stream] = True
+        how = How(batch.turn, calls, batch.other is not None, connections)
+        for _, life in self._lives:
+            life.observe(batch.stream, labels, how)
+
+    def drop(self, stream: int) -> None:
+        """Does without a stream that the target refuses; a check that cannot goes to `lacking`."""
+        for phase, life in list(self._lives):
+            reason = life.drop(stream)
+            if reason is not None:
+                self._lives.remove((phase, life))
+                self.checks = [check for check in self.checks if check is not life]
+                self.lacking[life.id] = reason

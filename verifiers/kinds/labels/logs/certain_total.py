@@ -1,0 +1,241 @@
+"""What the queries of a log certainly cost together: a bound below any sound account of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from .....reference import REFUSAL, ConfidentGNMax, NoisyArgmax
+from .....reference.accounting.certified import enclosed_parts
+from .....reference.accounting.composed import SumTest, sum_test, sum_test_epsilon
+from .....reference.accounting.divergences import renyi_divergence
+from .....reference.arrays import Matrix, Vector
+
+Votes = tuple[int, ...]
+Searched = NoisyArgmax | ConfidentGNMax
+
+MOST_KINDS = 1_000
+"""Histograms that are followed, those that cost most: what is left out can only add to the cost."""
+
+MOST_PROVED = 400
+"""And those of a proof, which take a quarter of a second each."""
+
+_LOOKED_THROUGH = 20_000  # histograms among which these are chosen
+_BLOCK = 2_048
+_ORDER = 2.0  # of the divergence by which neighbours are chosen
+_SURE = 1.001  # a proof is tried of tests that show so many times what they are held against
+
+
+@dataclass(frozen=True)
+class CertainTotal:
+    """A cost in nats of `queries`, to so many histograms whatever their classes are called.
+
+    epsilon: in floating point; proved: in ball arithmetic, 0 where no proof was tried.
+    """
+
+    epsilon: float = 0.0
+    proved: float = 0.0
+    histograms: int = 0
+    queries: int = 0
+
+
+def certain_total(
+    mechanism: Searched,
+    asked: Mapping[Votes, int],
+    delta: float,
+    beyond: float,
+    *,
+    refused: Mapping[Votes, int] | None = None,
+    both_ways: bool = True,
+) -> CertainTotal:
+    """The epsilon at `delta` of asking each histogram so often, from below.
+
+    One teacher votes otherwise on every query (replace-one). beyond: an epsilon; what costs more is
+    proved, by as few histograms as show it. refused: how many of the queries were refused, for an
+    account that charges these their screen alone. both_ways: also as seen from the neighbours,
+    which an account that depends on the votes need not cover.
+    """
+    best = CertainTotal()
+    for reverse in (False, True) if both_ways else (False,):
+        kinds = _Kinds.costliest(mechanism, asked, refused or {}, reverse=reverse)
+        found = _judged(mechanism, kinds, delta, beyond)
+        best = max(best, found, key=lambda total: (total.proved, total.epsilon))
+        if best.proved > beyond:
+            break
+    return best
+
+
+def _judged(mechanism: Searched, kinds: "_Kinds", delta: float, beyond: float) -> CertainTotal:
+    """The cost of all kinds, and a proof by the first of them where it is above `beyond`."""
+    test = kinds.test(delta)
+    if test is None:
+        return CertainTotal()
+    total = CertainTotal(test.epsilon, 0.0, len(kinds.here), int(kinds.times.sum()))
+    number = 1
+    while total.epsilon > _SURE * beyond and number <= min(len(kinds.here), MOST_PROVED):
+        some = kinds.first(number)
+        test = some.test(delta)
+        if test is not None and test.epsilon > _SURE * beyond:
+            proved = some.proved(mechanism, test, delta)
+            return CertainTotal(total.epsilon, proved, number, int(some.times.sum()))
+        most = min(len(kinds.here), MOST_PROVED)
+        number = number + 1 if number == most else min(2 * number, most)
+    return total
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """Histograms (k, c), each with a neighbour (k, c), and how often it was asked (k,).
+
+    told_apart: which labels (k, l) are looked at; log_p, log_q: the laws (k, l + 1) of these and of
+    all others together, of the side that is accused and of the other; reverse: whether the
+    neighbour is accused.
+    """
+
+    here: NDArray[np.int64]
+    there: NDArray[np.int64]
+    times: NDArray[np.int64]
+    told_apart: NDArray[np.int64]
+    log_p: Matrix
+    log_q: Matrix
+    reverse: bool
+
+    @classmethod
+    def costliest(
+        cls,
+        mechanism: Searched,
+        asked: Mapping[Votes, int],
+        refused: Mapping[Votes, int],
+        *,
+        reverse: bool,
+    ) -> "_Kinds":
+        """Those of the queries that cost most in all, the costliest first."""
+        blocks = [cls._block(mechanism, *part, reverse=reverse) for part in _parts(asked, refused)]
+        costs = np.concatenate([cost for _, cost in blocks])
+        columns = [
+            np.concatenate([block[i] for block, _ in blocks])[np.argsort(-costs, kind="stable")]
+            for i in range(6)
+        ]
+        here, there, times, told_apart, log_p, log_q = columns
+        kinds = cls(here, there, times, told_apart, log_p, log_q, reverse)
+        return kinds.first(min(MOST_KINDS, int((costs > 0.0).sum())))
+
+    @staticmethod
+    def _block(
+        mechanism: Searched,
+        votes: NDArray[np.int64],
+        times: NDArray[np.int64],
+        screened: bool,
+        *,
+        reverse: bool,
+    ) -> tuple[list[NDArray[Any]], Vector]:
+        """The columns of some histograms (k, c) with the costliest of a few neighbours; costs (k,).
+
+        screened: of them it is known alone whether they were refused.
+        """
+        laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
+        best: list[NDArray[Any]] = []
+        costs = np.full(len(votes), -1.0)
+        for source, to in _moves(votes.shape[1]):
+            there = votes.copy()
+            there[:, source] -= 1
+            there[:, to] += 1
+            possible = there[:, source] >= 0
+            there = np.where(possible[:, None], there, votes)
+            labels = [REFUSAL, REFUSAL, REFUSAL] if screened else [source, to, REFUSAL]
+            sides = [
+                _merged(law, labels, isinstance(mechanism, ConfidentGNMax))
+                for law in (laws, np.asarray(mechanism.log_probabilities(there.astype(np.float64))))
+            ]
+            log_p, log_q = sides[::-1] if reverse else sides
+            cost = np.where(possible, renyi_divergence(log_p, log_q, _ORDER)[:, 0] * times, 0.0)
+            row = [votes, there, times, np.tile(labels, (len(votes), 1)), log_p, log_q]
+            better = cost > costs
+            best = [
+                np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+                for new, old in zip(row, best or row, strict=True)
+            ]
+            costs = np.maximum(costs, cost)
+        return best, costs
+
+    def first(self, number: int) -> "_Kinds":
+        """The first of them."""
+        return _Kinds(
+            self.here[:number],
+            self.there[:number],
+            self.times[:number],
+            self.told_apart[:number],
+            self.log_p[:number],
+            self.log_q[:number],
+            self.reverse,
+        )
+
+    def test(self, delta: float) -> SumTest | None:
+        """The best threshold of the sum of their scores."""
+        if not len(self.here):
+            return None
+        return sum_test(self.log_p, self.log_q, self.times.astype(np.float64), delta)
+
+    def proved(self, mechanism: Searched, test: SumTest, delta: float) -> float:
+        """What a test shows in ball arithmetic."""
+        sides = [
+            [
+                _enclosed(mechanism, row, labels)
+                for row, labels in zip(votes.tolist(), self.told_apart.tolist(), strict=True)
+            ]
+            for votes in (self.here, self.there)
+        ]
+        p, q = sides[::-1] if self.reverse else sides
+        return sum_test_epsilon(p, q, self.times.tolist(), delta, test)
+
+
+def _parts(
+    asked: Mapping[Votes, int], refused: Mapping[Votes, int]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], bool]]:
+    """Histograms and how often each was asked, in blocks; and whether they count as refused.
+
+    Histograms that differ by the names of their classes alone cost the same.
+    """
+    for screened in (False, True):
+        times: Counter[Votes] = Counter()
+        for votes, number in (refused if screened else asked).items():
+            left = number if screened else number - refused.get(votes, 0)
+            if left > 0:
+                times[tuple(sorted(votes, reverse=True))] += left
+        kept = times.most_common(_LOOKED_THROUGH)
+        for start in range(0, len(kept), _BLOCK):
+            block = kept[start : start + _BLOCK]
+            yield np.array([v for v, _ in block]), np.array([n for _, n in block]), screened
+
+
+def _moves(classes: int) -> list[tuple[int, int]]:
+    """Votes moved among the first two and the last of classes that fall in votes."""
+    last = classes - 1
+    return list(dict.fromkeys([(0, 1), (1, 0), (0, last), (last, 0)]))
+
+
+def _merged(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
+    """Log-laws (k, l + 1) of some labels, and of all others together, from those of all (k, o).
+
+    A refusal that is none of the outcomes, and a label that stands twice, never come.
+    """
+    never, outcomes = np.full(len(log_law), -np.inf), log_law.shape[1]
+    kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]
+    first = {k: labels.index(k) for k in kept}
+    columns = [log_law[:, k] if first.get(k) == at else never for at, k in enumerate(labels)]
+    left = [k for k in range(outcomes) if k not in {k % outcomes for k in kept}]
+    rest = np.logaddexp.reduce(log_law[:, left], -1) if left else never
+    return np.stack([*columns, rest], -1)
+
+
+def _enclosed(mechanism: Searched, votes: list[int], labels: list[int]) -> list[arb]:
+    """Balls of the outcomes of `_merged`."""
+    refuses = isinstance(mechanism, ConfidentGNMax)
+    kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]
+    *parts, rest = enclosed_parts(votes, mechanism, kept)
+    balls = dict(zip(kept, parts, strict=True))
+    return [*(balls.pop(label, arb(0)) for label in labels), rest]

@@ -1,0 +1,198 @@
+"""What a log says of the budget: its queries, and what it charged, held to what they cost."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from .....reference import REFUSAL
+from ....findings.report import CheckResult
+from ....findings.verdict import Verdict
+from ....inputs.release_log import Row
+from ....text import counted
+from ..checks.accountant_soundness import AccountantSoundness
+from ..checks.privacy_claim import PrivacyClaimCheck
+from ..checks.spec import NO_PRIVACY
+from ..claim import Claim, PrivacyClaim
+from .certain_total import CertainTotal, Votes, certain_total
+
+PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
+
+
+@dataclass
+class Asked:
+    """How often each histogram was asked, and how often it was refused."""
+
+    times: Counter[Votes]
+    refused: Counter[Votes]
+
+    @classmethod
+    def nothing(cls) -> "Asked":
+        """Before the first row."""
+        return cls(Counter(), Counter())
+
+    def add(self, row: Row) -> None:
+        """Counts a row."""
+        self.times[row.histogram] += 1
+        self.refused[row.histogram] += row.label == REFUSAL
+
+    @property
+    def drawn(self) -> "Asked":
+        """Of the rows that were drawn: all of them."""
+        return self
+
+
+class AskedOnce:
+    """The same of a deployment that keeps its answers, by histogram or by input.
+
+    By input, as soon as two inputs of one histogram have different labels.
+    """
+
+    def __init__(self) -> None:
+        self._of_histograms, self._of_inputs = Asked.nothing(), Asked.nothing()
+        self._labels: dict[Votes, int] = {}
+        self._inputs: set[str] = set()
+        self._by_input = False
+
+    def add(self, row: Row) -> None:
+        """Counts a row where it is the first of its histogram, or of its input."""
+        new = row.histogram not in self._labels
+        first = self._labels.setdefault(row.histogram, row.label)
+        if new:
+            self._of_histograms.add(row)
+        if row.key is not None and row.key not in self._inputs:
+            self._inputs.add(row.key)
+            self._of_inputs.add(row)
+            self._by_input |= first != row.label
+
+    @property
+    def drawn(self) -> Asked:
+        """Of the rows that were certainly drawn."""
+        return self._of_inputs if self._by_input else self._of_histograms
+
+
+class Costs:
+    """Counts the rows of a log as they are read, for what is concluded at its end."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        counts = AskedOnce if claim.mechanism.caching else Asked.nothing
+        self.asked: Asked | AskedOnce = counts()
+        self.charging: Asked | AskedOnce = counts()
+        self.charged = 0.0
+        self.rows_charged = 0
+        self._from_the_first = True  # whether every row so far says what was charged
+
+    def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows themselves, each counted."""
+        for row in rows:
+            self.asked.add(row)
+            if row.charged is None:
+                # what came before is paid for: later charges are less, as epsilon grows ever slower
+                self._from_the_first = False
+            elif self._from_the_first:
+                self.charged += row.charged
+                self.rows_charged += 1
+                self.charging.add(row)
+            yield row
+
+    def results(self, rows: int) -> list[CheckResult]:
+        """What they say of the claimed budget and of what was charged; rows: in all."""
+        privacy = self.claim.privacy
+        if privacy is None:
+            no_charges = "no privacy.delta in the claim, at which charges would be judged"
+            return [
+                CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
+                CheckResult(CHARGES, Verdict.NOT_APPLICABLE, no_charges),
+            ]
+        return [_privacy(self.claim, privacy, self.asked.drawn.times, rows), self._charges(privacy)]
+
+    def _charges(self, privacy: PrivacyClaim) -> CheckResult:
+        if not self.rows_charged:
+            said = (
+                "the first row does not say what was charged, and an account is judged from there"
+            )
+            return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, said)
+        total = charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
+        rows = counted(self.rows_charged, "row", "rows")
+        said = f"{rows} charged {self.charged:.4g} in all"
+        if total.proved > self.charged:
+            message = f"{said}, less than what they cost at delta = {privacy.delta:g}: "
+            message += _proof(total)
+            cause = "the accountant charges too little, or not every query"
+            return CheckResult(CHARGES, Verdict.FAIL, message, self.rows_charged, diagnosis=cause)
+        if total.epsilon > self.charged:
+            message = f"{said}: {_unproved(total)}"
+            return CheckResult(CHARGES, Verdict.INCONCLUSIVE, message, self.rows_charged)
+        message = (
+            f"{said}, no less than the {total.epsilon:.4g} that they cost by the best test found"
+        )
+        return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
+
+
+def queries_cost(claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int]) -> CertainTotal:
+    """What the queries cost, proved where it is more than is claimed."""
+    mechanism = claim.mechanism.mechanism()
+    return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
+
+
+def charges_cost(claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: float) -> CertainTotal:
+    """What queries cost that were charged, proved where it is more than `charged`.
+
+    Of a refused one, the screen alone, as an account of what was realised charges it; and from the
+    votes asked alone, as an account that depends on them does.
+    """
+    return certain_total(
+        claim.mechanism.mechanism(),
+        asked.times,
+        privacy.delta,
+        charged,
+        refused=asked.refused,
+        both_ways=False,
+    )
+
+
+def _privacy(
+    claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int], rows: int
+) -> CheckResult:
+    """The claim judged alone, and held to the queries of the log."""
+    check = PrivacyClaimCheck(claim)
+    check.run()
+    finding = check.finding()
+    total = queries_cost(claim, privacy, asked)
+    queries = sum(asked.values())
+    wrong = [finding.message] if check.refuted else []
+    cause = "the accountant charges too little, or the claim allows too many queries"
+    if queries > privacy.queries:
+        wrong.append(
+            f"{counted(queries, 'query', 'queries')} of this log were answered or refused, and the "
+            f"claim is for {privacy.queries:,}"
+        )
+    if total.proved > privacy.epsilon:
+        wrong.append(f"the queries of this log cost more than is claimed: {_proof(total)}")
+    if wrong:
+        if len(wrong) == 1 and queries > privacy.queries:
+            cause = "nothing ended the budget, or the log goes on after a new one began"
+        return CheckResult(PRIVACY, Verdict.FAIL, "; ".join(wrong), rows, diagnosis=cause)
+    if total.epsilon > privacy.epsilon:
+        message = f"{finding.message}; of the queries of this log: {_unproved(total)}"
+        return CheckResult(PRIVACY, Verdict.INCONCLUSIVE, message, rows)
+    cost = (
+        f"the queries of this log cost about {total.epsilon:.4g} by the best test found, from "
+        "below and at these votes alone (an account bounds the cost from above); this figure "
+        "depends on the votes, and is itself not private"
+    )
+    message = f"{finding.message}; {cost}"
+    return CheckResult(PRIVACY, Verdict.PASS, message, rows)
+
+
+def _proof(total: CertainTotal) -> str:
+    asked = counted(total.queries, "query", "queries")
+    here = counted(total.histograms, "histogram", "histograms")
+    return (
+        f"{asked} of {here} alone certainly cost epsilon {total.proved:.4g} or more (certified in "
+        f"ball arithmetic), all of them about {total.epsilon:.4g}"
+    )
+
+
+def _unproved(total: CertainTotal) -> str:
+    return f"they cost about {total.epsilon:.4g} in floating point, which is not proved"

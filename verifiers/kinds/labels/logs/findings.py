@@ -1,0 +1,230 @@
+"""From the evidence of a log to the results of a report."""
+
+import math
+
+import numpy as np
+
+from .....reference.arrays import Vector
+from ....findings.report import CheckResult
+from ....findings.verdict import Verdict
+from ..checks import FreshNoise
+from ..checks.fits import SURE
+from ..checks.noise_scale import NoiseScale, interval_text
+from ..error_budget import SHARES
+from ..planning.faults import short
+from .costs import Costs
+from .judge import COPIED, POINTED, LogEvidence, leaves_out_refusals
+from .laws import EXPONENTS
+
+_NO_REFUSALS = (
+    "refusals are left out of this log, so that it cannot show whether the right queries are "
+    "refused, nor whether the threshold has noise: log them too, or verify the deployment itself"
+)
+_MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
+_ASKS = "a log is judged, and nothing is asked"
+_BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
+_FEW = 0.01  # of the rows, whose histogram came before: of so few, kept answers do not show
+
+
+def log_results(
+    evidence: LogEvidence, costs: Costs, stopped: str | None = None
+) -> list[CheckResult]:
+    """One result for each check id, in the order of the report.
+
+    costs: counted of the same rows; stopped: why there are not all rows, if any are missing: what
+    was read may refute, and no more.
+    """
+    here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
+    found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
+    if leaves_out_refusals(evidence.claim):
+        found["abstention"] = CheckResult("abstention", Verdict.NOT_APPLICABLE, _NO_REFUSALS)
+    return [found.get(name) or CheckResult(name, Verdict.NOT_APPLICABLE, _ASKS) for name in SHARES]
+
+
+def cause_of(evidence: LogEvidence, check: str) -> str | None:
+    """The likeliest cause of a check's refutation, as its finding names it; None where unknown.
+
+    It names laws, workers and clients, and no votes or labels.
+    """
+    judges = {"class-probabilities": _labels, NoiseScale.id: _scale, FreshNoise.id: _fresh}
+    if check not in judges or not evidence.refuted(check):
+        return None
+    return judges[check](evidence).diagnosis
+
+
+def _contract(evidence: LogEvidence, stopped: str | None) -> CheckResult:
+    if stopped is not None:
+        return CheckResult("input-contract", Verdict.INCONCLUSIVE, stopped, evidence.asked)
+    message = f"{evidence.asked:,} rows, each with a label in range, no time before an earlier one"
+    return CheckResult("input-contract", Verdict.PASS, message, evidence.asked)
+
+
+def _labels(evidence: LogEvidence) -> CheckResult:
+    name = "class-probabilities"
+    if evidence.refuted(name):
+        at, row = evidence.best, evidence.found_after[name]
+        since = int(evidence.pointed.onsets[at])
+        dated = since and not evidence.claim.mechanism.caching  # else some rows were not drawn
+        where = f" from row {since + 1:,} on" if dated else ""
+        fits = f"labels fit {evidence.alternatives.wordings[at]}{where}"
+        sure = evidence.pointed.recent[at] > SURE
+        one = _of_one(evidence)
+        if one is not None and one[0] > evidence.pointed.recent[at]:
+            fits, sure = one[1], one[0] > SURE
+        message = f"labels are not draws from the claimed law, by row {row:,}"
+        if evidence.claim.mechanism.refuses and not (
+            leaves_out_refusals(evidence.claim) or evidence.refused
+        ):
+            message += '; no row is a refusal: a log without them says [log] refusals = "left-out"'
+        return _judged(evidence, name, Verdict.FAIL, message, fits if sure else None)
+    unseen = {word: more for word, more in _basic(evidence).items() if more}
+    if unseen:
+        word, more = max(unseen.items(), key=lambda item: item[1])
+        message = f"these rows are too few to see {word}: {_more(more)}"
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
+    message = f"no deviation; with probability 0.99 these rows would show {_seen(evidence)}"
+    return _judged(evidence, name, Verdict.PASS, message)
+
+
+def _of_one(evidence: LogEvidence) -> tuple[float, str] | None:
+    """The worker or client whose labels fit another law best: the log-ratio, and words."""
+    found = [(*each.likeliest, kind) for each, kind in zip(evidence.parties, _PARTIES, strict=True)]
+    value, name, law, kind = max(found)
+    return (value, f"labels of {kind} {name[:60]!r} fit {law}") if value else None
+
+
+_PARTIES = ("worker", "client")
+
+
+def _basic(evidence: LogEvidence) -> dict[str, float]:
+    """What every pass has looked for -> rows that are lacking for it, 0 where none are."""
+    factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
+    lacking = rows_lacking(evidence)
+    places = {
+        "noise of half the scale": int(np.argmin(np.abs(factors - _BASIC[0]))),
+        "noise of twice the scale": int(np.argmin(np.abs(factors - _BASIC[1]))),
+        "the plurality without noise": factors.size,  # the first of the faults that are no scales
+    }
+    return {word: float(lacking[at]) for word, at in places.items()}
+
+
+def _seen(evidence: LogEvidence) -> str:
+    """What the rows were enough to see, in words."""
+    factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
+    seen = factors[rows_lacking(evidence)[: factors.size] == 0]
+    less, more = seen[seen < 1.0].max(), seen[seen > 1.0].min()
+    return f"missing noise, and noise of {less:.3g} or {more:.3g} times the scale"
+
+
+def rows_lacking(evidence: LogEvidence) -> Vector:
+    """Rows like these that are lacking to see each alternative (a,) with probability 0.99.
+
+    By Chernoff: an alternative that is true from the first row on stays below the threshold with
+    probability at most exp(s t) E[exp(-s r)], for every exponent s; t: what its own log-ratio has
+    to reach, r, so that the mixture reaches the threshold.
+    """
+    weights = np.log(POINTED) + np.log(0.5) + evidence.pointed.log_weights
+    wanted = evidence.thresholds["class-probabilities"] - weights
+    return _lacking(evidence.missed, wanted, evidence.rows)
+
+
+def _lacking(missed: Vector, wanted: Vector, rows: int) -> Vector:
+    exponents = np.array(EXPONENTS).reshape(-1, *([1] * (missed.ndim - 1)))
+    per_row = np.maximum(-missed / max(rows, 1), 0.0)
+    with np.errstate(divide="ignore"):
+        needed = (exponents * wanted - math.log(_MISSED)) / per_row
+    return np.asarray(np.maximum(np.ceil(needed.min(0)) - rows, 0.0))
+
+
+def _scale(evidence: LogEvidence) -> CheckResult:
+    name, noise = NoiseScale.id, evidence.claim.mechanism.noise
+    interval = evidence.scale.interval(evidence.thresholds[name])
+    text = interval_text(noise, interval, evidence.thresholds[name])
+    value = evidence.scale.log_e_value
+    if evidence.refuted(name):
+        if evidence.highest["class-probabilities"] > value:
+            message = f"{text}: the claimed {noise} is refuted (see class-probabilities)"
+            return _judged(evidence, name, Verdict.FAIL, message, None, value)
+        fits = short(noise.times(evidence.scale.best))
+        message = f"{text} leaves out the claimed {noise}"
+        return _judged(evidence, name, Verdict.FAIL, message, f"labels fit {fits} best", value)
+    gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
+    if low <= 0.0 or math.isinf(high):
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, text, None, value)
+    bound = "tolerance" in gate.model_fields_set  # a default does not bind
+    if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
+        message = f"{text}: wider than tolerance = {gate.tolerance:g}"
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, message, None, value)
+    return _judged(evidence, name, Verdict.PASS, text, None, value)
+
+
+def _come_again(evidence: LogEvidence) -> CheckResult | None:
+    """The failure of a log whose labels come again; None where they do not."""
+    name = FreshNoise.id
+    if evidence.contradiction is not None:
+        return CheckResult(name, Verdict.FAIL, evidence.contradiction, evidence.asked)
+    if not evidence.refuted(name):
+        return None
+    if evidence.highest["class-probabilities"] > evidence.highest[name]:
+        message = "labels come again more often than the claim allows (see class-probabilities)"
+        return _judged(evidence, name, Verdict.FAIL, message)
+    message = f"labels come again, by row {evidence.found_after[name]:,}"
+    return _judged(evidence, name, Verdict.FAIL, message, evidence.likeliest_copies)
+
+
+def _fresh(evidence: LogEvidence) -> CheckResult:
+    name, copies = FreshNoise.id, evidence.copies
+    failed = _come_again(evidence)
+    if failed is not None:
+        return failed
+    if evidence.claim.mechanism.caching:
+        return CheckResult(name, Verdict.PASS, _kept(evidence), evidence.asked)
+    if copies.repeated <= _FEW * evidence.rows:
+        said = "no" if copies.repeated == 0 else "hardly any"
+        message = (
+            f"{said} histogram comes twice in the log, so that kept answers cannot show; no noise "
+            "is shared with up to 16 rows before, or with another worker, client or call"
+        )
+        return CheckResult(name, Verdict.NOT_APPLICABLE, message)
+    weight = np.log(COPIED) + np.log(0.5) + copies.log_kept_weight
+    wanted = np.array(evidence.thresholds[name] - weight)
+    lacking = float(_lacking(copies.missed, wanted, evidence.rows))
+    if lacking:
+        message = f"these rows are too few to see answers that are kept: {_more(lacking)}"
+        return _judged(evidence, name, Verdict.INCONCLUSIVE, message)
+    message = (
+        "no copies of the label before of the same histogram, of the row before or of the same "
+        "worker, and no noise of up to 16 rows before or of another worker, client or call; with "
+        "probability 0.99 an answer that is the one before of its histogram would show"
+    )
+    return _judged(evidence, name, Verdict.PASS, message)
+
+
+def _kept(evidence: LogEvidence) -> str:
+    """What the rows of a deployment say that keeps its answers, none of which changed."""
+    given = evidence.asked - evidence.rows
+    if evidence.by_input:
+        return (
+            "answers are kept by id, since two ids of one histogram have different labels; no id "
+            f"was answered in two ways, and {evidence.rows:,} rows were judged as draws"
+        )
+    return f"{given:,} rows are of a histogram that came before, each with the label it had then"
+
+
+def _more(rows: float) -> str:
+    """How many rows like these would do, in words."""
+    return f"about {rows:,.0f} more would" if math.isfinite(rows) else "they can never show it"
+
+
+def _judged(  # noqa: PLR0917 - as CheckResult has them
+    evidence: LogEvidence,
+    name: str,
+    verdict: Verdict,
+    message: str,
+    diagnosis: str | None = None,
+    log_e_value: float | None = None,
+) -> CheckResult:
+    """A result that rests on an e-process."""
+    value = evidence.highest[name] if log_e_value is None else log_e_value
+    threshold = evidence.thresholds[name]
+    return CheckResult(name, verdict, message, evidence.rows, value, threshold, diagnosis=diagnosis)

@@ -1,0 +1,161 @@
+"""A file that is read on as it grows, and is still the one that was read before."""
+
+import hashlib
+import io
+import os
+import stat
+import time
+
+from ....inputs.log_file import LINE_BYTES
+from ....inputs.release_log import LogError, Row, RowReader
+from .lines import decoded, left_unread
+
+_LAST = 65_536  # bytes before the place, which are compared at every look
+_BLOCK = 1 << 20
+_SECONDS = 600.0  # between two comparisons of everything that was read
+
+_NO_FILE = (
+    "no file, and what it says cannot be read again: expected a file, or - for standard input "
+    "(dpassay monitor - ... < PIPE)"
+)
+
+
+class OtherFileError(LogError):
+    """A file that does not begin with what was read before."""
+
+
+class FileSource:
+    """A file that grows by whole lines, see `Source`. A line without an end is never read.
+
+    What was read is kept as its SHA-256: it is compared with the file at the start and every ten
+    minutes, its last bytes at every look. Raises LogError, OtherFileError where the file is not the
+    one that was read up to `place`.
+    """
+
+    def __init__(self, path: str, reader: RowReader, place: str | None, once: bool) -> None:
+        self.path, self.reader, self.once = path, reader, once
+        self.ended = False
+        self.trouble: str | None = None
+        self.unread: str | None = None
+        self._hash, self._last, self._compared = hashlib.sha256(), b"", time.monotonic()
+        try:
+            if os.path.isdir(path):
+                raise LogError(f"{path}: it is a folder: expected a file")
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise LogError(f"{path}: {_NO_FILE}")  # unopened: a pipe waits for its writer
+            self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - read on for months
+        except OSError as error:
+            raise LogError(f"{path}: {error.strerror or error}") from None
+        try:
+            self._begin(place or f"0 0 {self._hash.hexdigest()}")
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def place(self) -> str | None:
+        """See `Source`: bytes and lines read, and the SHA-256 of these bytes."""
+        return f"{self._offset} {self._number} {self._hash.hexdigest()}"
+
+    def rows(self, most: int) -> list[Row]:
+        """See `Source.rows`."""
+        found: list[Row] = []
+        taken: list[bytes] = []
+        wrong: LogError | None = None
+        self.unread = None
+        self._file.seek(self._offset)
+        file = io.BufferedReader(self._file, _BLOCK)  # a new one: nothing stale is in it
+        while len(found) < most and wrong is None:
+            line = file.readline(LINE_BYTES)
+            place = f"{self.path}, line {self._number + len(taken) + 1}"
+            if not line.endswith(b"\n"):
+                self.ended = self.once
+                self.unread = left_unread(line, place)
+                if len(line) == LINE_BYTES:
+                    wrong = LogError(f"{place}: it is longer than {LINE_BYTES:,} bytes")
+                break
+            try:
+                row = self.reader.row(decoded(line, self.path), place)
+            except LogError as error:
+                wrong = error
+                break
+            taken.append(line)
+            found += [] if row is None else [row]
+        file.detach()
+        self._compare()  # first: rows of another file are neither judged nor blamed
+        if not found:
+            if wrong is not None:
+                raise wrong
+            self._check_name()
+        self._take(taken)
+        return found
+
+    def close(self) -> None:
+        """See `Source.close`."""
+        self._file.close()
+
+    def _begin(self, place: str) -> None:
+        """Goes to the place, once what stands before it is what was read."""
+        offset, number, digest = place.split()
+        self._offset, self._number = int(offset), int(number)
+        self._compare()
+        self._hash, self._last = self._read_again()
+        if self._hash.hexdigest() != digest:
+            raise self._another()
+
+    def _take(self, lines: list[bytes]) -> None:
+        """Notes that lines were read."""
+        text = b"".join(lines)
+        self._hash.update(text)
+        self._last = (self._last + text)[-_LAST:]
+        self._offset += len(text)
+        self._number += len(lines)
+
+    def _compare(self) -> None:
+        """Raises OtherFileError where the file no longer holds what was read."""
+        size = os.fstat(self._file.fileno()).st_size
+        if size < self._offset:
+            raise OtherFileError(
+                f"{self.path}: it is shorter than what was read of it, {self._offset:,} bytes: "
+                "expected the same log, or another --state"
+            )
+        here = self._offset - len(self._last)
+        if os.pread(self._file.fileno(), len(self._last), here) != self._last:
+            raise self._another()
+        if time.monotonic() - self._compared > _SECONDS:
+            if self._read_again()[0].digest() != self._hash.digest():
+                raise self._another()
+            self._compared = time.monotonic()
+
+    def _read_again(self) -> tuple["hashlib._Hash", bytes]:
+        """The SHA-256 of what stands before the place, and the last of it."""
+        found, last, at = hashlib.sha256(), b"", 0
+        while at < self._offset:
+            block = os.pread(self._file.fileno(), min(_BLOCK, self._offset - at), at)
+            if not block:
+                break  # it got shorter meanwhile, and another digest says so
+            found.update(block)
+            last, at = (last + block)[-_LAST:], at + len(block)
+        return found, last
+
+    def _check_name(self) -> None:
+        """Raises LogError where the name is now another file's; this one was read to its end."""
+        here = os.fstat(self._file.fileno())
+        try:
+            there = os.stat(self.path)
+        except OSError:
+            self.trouble = f"{self.path}: no longer there: the file that was opened is read on"
+            return
+        self.trouble = None
+        if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
+            left = f"; {self.unread}" if self.unread else ""
+            raise LogError(
+                f"{self.path}: another file has taken its place, after the {self._number:,} lines "
+                f"that were read{left}: a log that is rotated is best piped to -"
+            )
+
+    def _another(self) -> OtherFileError:
+        return OtherFileError(
+            f"{self.path}: its first {self._offset:,} bytes are no longer those that were read: "
+            "it was replaced or rewritten: expected the same log, or another --state"
+        )

@@ -1,0 +1,115 @@
+"""A log judged over workers: they work out the laws of new histograms, one process follows them.
+
+The evidence is the same to the last bit as without workers: what is worked out together is fixed by
+the log, and rows are added in their order.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from functools import lru_cache
+
+from .....reference.arrays import Matrix
+from .....reference.parallel.workers import carried_out
+from ....inputs.release_log import Row
+from ..claim import MechanismClaim
+from .alternatives import Alternatives
+from .judge import CHUNK, LogEvidence, Prepared, leaves_out_refusals
+from .laws import Histogram, worked_out
+
+Part = tuple[MechanismClaim, float, bool, tuple[Histogram, ...]]
+
+
+def observe_in_parts(
+    evidence: LogEvidence,
+    rows: Iterable[Row],
+    executor: Executor,
+    tell: Callable[[int], None],
+) -> None:
+    """Shows all rows to the evidence, those that were read before an interrupt too.
+
+    executor: whose workers work out the laws of new histograms, while rows are read ahead; tell:
+    told of the number of rows that were prepared, as rows are looked at.
+    """
+    ahead = _Ahead(evidence, rows)
+    try:
+        for number, found in carried_out(_worked_out, ahead.parts(), executor):
+            ahead.found[number] = found
+            while ahead.finish_next():
+                tell(evidence.asked)
+    except KeyboardInterrupt:
+        ahead.finish_all()
+        raise
+
+
+class _Ahead:
+    """Rows that were read and wait for their laws.
+
+    found: what is worked out, by the number of the part.
+    """
+
+    def __init__(self, evidence: LogEvidence, rows: Iterable[Row]) -> None:
+        self.evidence, self.rows = evidence, rows
+        self.found: dict[int, list[Matrix]] = {}
+        self.parts_in_all = 0
+        self.chunk: list[Row] = []
+        self.waiting: deque[tuple[Prepared, range]] = deque()
+
+    def parts(self) -> Iterator[Part]:
+        """Reads rows, a chunk at a time, and yields what they want: a part or more for each.
+
+        A chunk without new histograms yields one of none, so that no more is read than workers can
+        follow.
+        """
+        claim = self.evidence.claim
+        own = claim.mechanism, claim.gate.tolerance, leaves_out_refusals(claim)
+        for row in self.rows:
+            self.chunk.append(row)
+            if len(self.chunk) == CHUNK:
+                yield from ((*own, block) for block in self._prepared())
+        if self.chunk:
+            yield from ((*own, block) for block in self._prepared())
+
+    def _prepared(self) -> Sequence[tuple[Histogram, ...]]:
+        """The blocks of the rows of the chunk, which then waits for them."""
+        rows, self.chunk = self.chunk, []
+        prepared = self.evidence.prepare(rows)
+        blocks = prepared.wanted.new or ((),)
+        first, self.parts_in_all = self.parts_in_all, self.parts_in_all + len(blocks)
+        self.waiting.append((prepared, range(first, self.parts_in_all)))
+        return blocks
+
+    def finish_next(self) -> bool:
+        """Adds the rows that have waited longest, if all that they want is there; whether it is."""
+        if not self.waiting or not all(number in self.found for number in self.waiting[0][1]):
+            return False
+        prepared, numbers = self.waiting.popleft()
+        found = [self.found.pop(number) for number in numbers]
+        self.evidence.finish(prepared, found if prepared.wanted.new else [])
+        return True
+
+    def finish_all(self) -> None:
+        """Adds all rows that were read; what they want and nobody has found is worked out here."""
+        for prepared, numbers in self.waiting:
+            for number, block in zip(numbers, prepared.wanted.new, strict=False):
+                if number not in self.found:
+                    self.found[number] = worked_out(self.evidence.alternatives, block)
+            for number in numbers:
+                self.found.setdefault(number, [])
+        while self.finish_next():
+            pass
+        if self.chunk:
+            self.evidence.observe(self.chunk)
+
+
+def _worked_out(
+    claim: MechanismClaim, tolerance: float, answered: bool, block: tuple[Histogram, ...]
+) -> list[Matrix]:
+    """What a worker does: the laws of a block; nothing for an empty one."""
+    return worked_out(_alternatives(claim, tolerance, answered), block) if block else []
+
+
+@lru_cache(maxsize=1)
+def _alternatives(claim: MechanismClaim, tolerance: float, answered: bool) -> Alternatives:
+    """Those of a claim; they hold functions that do not travel, so each worker makes its own."""
+    return Alternatives.of(claim, tolerance, answered)

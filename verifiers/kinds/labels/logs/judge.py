@@ -1,0 +1,260 @@
+"""A log judged: its rows are evidence in their order, and nothing is asked."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import REFUSAL
+from .....reference.arrays import Matrix, Vector
+from ....evidence.cells import CellEvidence, transformed
+from ....evidence.mixture import log_sums
+from ....evidence.onset import OnsetEvidence
+from ....evidence.outcomes import as_outcomes
+from ....evidence.scale import ScaleEvidence
+from ....inputs.release_log import Row, RowReader
+from ..claim import Claim
+from ..error_budget import SHARES, log_threshold
+from .alternatives import Alternatives
+from .copies import Copies
+from .laws import EXPONENTS, Laws, LawTable, Wanted, worked_out
+from .parties import Parties
+from .same_noise import Lagged, NoiseTable, SideBySide
+
+CHUNK = 2048
+"""Rows that are looked at together; evidence is followed from row to row within them."""
+
+LATELY = 65_536
+"""Rows of the windows in which the noise scale is followed anew."""
+
+POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT = 0.65, 0.15, 0.1, 0.05, 0.05
+"""Weights of the known faults, of any deviation in cells of the two probability transforms, and of
+a fault that one worker, or one client, has."""
+
+COPIED, LAGGED, SIDE_BY_SIDE = 0.5, 0.2, 0.1
+"""Weights of labels that come again, and of noise that does: some rows later, and of each kind of
+party side by side."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows that were drawn, with their numbers (n,), and what their evidence wants.
+
+    contradicted: the row, and the words for it, that shows a kept answer which changed.
+    """
+
+    rows: Sequence[Row]
+    numbers: NDArray[np.int64]
+    wanted: Wanted
+    contradicted: tuple[int, str] | None
+
+
+class LogEvidence:
+    """The e-processes that follow a log, each fair under the claim whatever the histograms are.
+
+    The null: the i-th label is a draw from the claimed Q(H_i) given all before it, and H_i was
+    fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
+    rows in all; rows: those that were drawn, not looked up; other_totals: rows whose votes are not
+    as many as the claim has teachers; named: rows that name their input; refused: those
+    that are refusals; by_input: of a caching deployment, whether two inputs of one histogram had
+    different labels, so that answers are kept by input.
+    """
+
+    SAVED = ("asked", "rows", "other_totals", "named", "refused", "by_input", "missed")
+    """What it knows beside its parts, for those who keep it."""
+
+    def __init__(self, claim: Claim, seed: int) -> None:
+        self.claim = claim
+        mechanism, gate = claim.mechanism, claim.gate
+        self.outcomes = mechanism.classes + mechanism.refuses
+        self.alternatives = Alternatives.of(mechanism, gate.tolerance, leaves_out_refusals(claim))
+        self.table = LawTable(self.alternatives)
+        # a stream of our own, whatever generator with a like seed the labels may come from
+        self.rng = np.random.default_rng([seed, int.from_bytes(b"dpassay log")])
+        self.asked = self.rows = self.other_totals = 0
+        self.named = self.refused = self.by_input = 0
+        self.pointed = OnsetEvidence(self.alternatives.weights)
+        self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
+        self.last: dict[tuple[int, ...], int] = {}
+        """Of each histogram the outcome that came last; of a caching deployment its label."""
+        self.of_input: dict[str, tuple[tuple[int, ...], int | None]] = {}
+        """Of a caching deployment, the votes and the label of each input that has a name."""
+        self.copies = Copies(None if mechanism.caching else self.last)
+        self.noise = NoiseTable(mechanism)
+        self.lagged = Lagged()
+        self.sides = [SideBySide("worker"), SideBySide("client"), SideBySide("call", paired=False)]
+        self.parties = [Parties(self.alternatives) for _ in range(2)]
+        """Workers, and clients."""
+        self.scale = ScaleEvidence(self.alternatives.factors)
+        self.lately = ScaleEvidence(self.alternatives.factors)
+        """Of the rows since the last window ended."""
+        self.window: tuple[float, float] | None = None
+        """The interval of the scale in the last whole window, once there is one."""
+        self.missed = np.zeros((len(EXPONENTS), self.alternatives.weights.size))
+        """See `Laws.missed`, of all rows."""
+        self.contradiction: str | None = None
+        self.highest = {"class-probabilities": 0.0, "fresh-noise": 0.0}
+        self.found_after: dict[str, int] = {}
+        self.thresholds = {
+            name: log_threshold(SHARES[name], gate.false_alarm)
+            for name in ("class-probabilities", "noise-scale", "fresh-noise")
+        }
+
+    def observe(self, rows: Sequence[Row]) -> None:
+        """Adds rows, in their order; of a caching deployment the first of each histogram alone."""
+        prepared = self.prepare(rows)
+        self.finish(prepared, [worked_out(self.alternatives, new) for new in prepared.wanted.new])
+
+    def prepare(self, rows: Sequence[Row]) -> Prepared:
+        """Takes note of rows; their laws may be worked out elsewhere, until `finish`.
+
+        Others may be prepared before these are finished, in their order.
+        """
+        numbers = np.arange(self.asked + 1, self.asked + len(rows) + 1)
+        self.asked += len(rows)
+        teachers = self.claim.mechanism.teachers
+        self.refused += sum(row.label == REFUSAL for row in rows)
+        self.named += sum(row.key is not None for row in rows)
+        self.other_totals += sum(sum(row.histogram) != teachers for row in rows)
+        contradicted = None
+        if self.claim.mechanism.caching:
+            drawn = []
+            for row, number in zip(rows, numbers.tolist(), strict=True):
+                fresh, kept = self._looked_up(row)
+                drawn.append(fresh)
+                if kept not in (None, row.label) and contradicted is None:
+                    contradicted = number, _contradiction(row, number, kept)
+            rows = [row for row, fresh in zip(rows, drawn, strict=True) if fresh]
+            numbers = numbers[drawn]
+        wanted = self.table.plan([row.histogram for row in rows])
+        return Prepared(rows, numbers, wanted, contradicted)
+
+    def _looked_up(self, row: Row) -> tuple[bool, int | None]:
+        """Whether a row of a caching deployment was certainly drawn, and the label it must have.
+
+        Answers may be kept by histogram or by input. As long as inputs of one histogram have one
+        label, only the first of them is evidence, whichever it is. Once two have different labels,
+        answers are kept by input, and later ones were drawn; the one that showed it was chosen by
+        its label, and is no evidence.
+        """
+        fresh = row.histogram not in self.last
+        first = self.last.setdefault(row.histogram, row.label)
+        if row.key is None:
+            return fresh, None if self.named else first
+        again = row.key in self.of_input
+        votes, kept = self.of_input.setdefault(row.key, (row.histogram, row.label))
+        if again:
+            return False, kept if votes == row.histogram else None
+        drawn = fresh or bool(self.by_input)
+        self.by_input |= first != row.label
+        return drawn, None
+
+    def finish(self, prepared: Prepared, found: Iterable[list[Matrix]]) -> None:
+        """Adds rows that were prepared; found: what is `worked_out` of each new block."""
+        self.table.learn(prepared.wanted, found)
+        if prepared.contradicted is not None and self.contradiction is None:
+            number, self.contradiction = prepared.contradicted
+            self.found_after.setdefault("fresh-noise", number)
+        if not prepared.rows:
+            return
+        rows, numbers = prepared.rows, prepared.numbers
+        labels = np.array([row.label for row in rows], dtype=np.int64)
+        outcomes = as_outcomes(labels, self.outcomes)
+        laws = self.table.rows(prepared.wanted, outcomes)
+        uniform = self.rng.random((labels.size, 2))
+        general = [
+            cells.observe(transformed(laws.below[:, i], np.exp(laws.log_q), uniform[:, i]))
+            for i, cells in enumerate(self.cells)
+        ]
+        names = [[r.worker for r in rows], [r.client for r in rows], [r.call for r in rows]]
+        ones = [each.observe(n, laws.ratios) for each, n in zip(self.parties, names, strict=False)]
+        parts = [self.pointed.observe(laws.ratios), *general, *ones]
+        weights = np.log([POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT])[:, None]
+        self._note("class-probabilities", log_sums(np.array(parts) + weights, 0), numbers)
+        self._note("fresh-noise", self._again(rows, laws, outcomes, names), numbers)
+        self._follow_scale(laws, int(numbers[-1]))
+        self.missed += laws.missed.sum(0)
+        self.rows += labels.size
+
+    def _again(
+        self,
+        rows: Sequence[Row],
+        laws: Laws,
+        outcomes: NDArray[np.int64],
+        names: Sequence[Sequence[str | None]],
+    ) -> Vector:
+        """The evidence (n,) that labels, or their noise, come again."""
+        found = zip(rows, outcomes.tolist(), strict=True)
+        bits = np.array([self.noise.bits(row.histogram, outcome) for row, outcome in found])
+        parts = [
+            self.copies.observe(rows, laws.of_law, outcomes),
+            self.lagged.observe(bits, laws.log_q),
+            *(s.observe(n, bits, laws.log_q) for s, n in zip(self.sides, names, strict=True)),
+        ]
+        weights = [COPIED, LAGGED, *[SIDE_BY_SIDE] * len(self.sides)]
+        return log_sums(np.array(parts) + np.log(weights)[:, None], 0)
+
+    def _note(self, check: str, values: Vector, numbers: NDArray[np.int64]) -> None:
+        """Keeps the highest evidence so far, which Ville's inequality bounds, and when it came."""
+        if np.isnan(values).any():
+            raise ArithmeticError(f"the evidence of {check} is not a number")
+        self.highest[check] = max(self.highest[check], float(values.max(initial=0.0)))
+        beyond = np.flatnonzero(values >= self.thresholds[check])
+        if beyond.size:
+            self.found_after.setdefault(check, int(numbers[beyond[0]]))
+
+    def _follow_scale(self, laws: Laws, number: int) -> None:
+        likelihoods = laws.scales.sum(0)
+        self.scale.add(likelihoods)
+        self.lately.add(likelihoods)
+        after = self.rows + laws.log_q.size
+        if after // LATELY > self.rows // LATELY:
+            self.window = self.lately.interval(self.thresholds["noise-scale"])
+            self.lately = ScaleEvidence(self.alternatives.factors)
+        if self.scale.log_e_value >= self.thresholds["noise-scale"]:
+            self.found_after.setdefault("noise-scale", number)
+
+    @property
+    def best(self) -> int:
+        """The place of the alternative that fits best from its onset on."""
+        return int(np.argmax(self.pointed.recent))
+
+    @property
+    def likeliest_copies(self) -> str:
+        """What comes again, as the wager that has won most says."""
+        found = [self.copies.likeliest, self.lagged.likeliest]
+        return max([*found, *(side.likeliest for side in self.sides)])[1]
+
+    def refuted(self, check: str) -> bool:
+        """Whether the evidence against a check has reached its threshold."""
+        return check in self.found_after
+
+
+def _contradiction(row: Row, number: int, kept: int | None) -> str:
+    """What is wrong with a label that was looked up."""
+    named = "" if row.key is None else f"id {row.key[:60]!r}, "
+    return (
+        f"row {number:,}: {named}{list(row.histogram)} was answered {row.label}, and "
+        f"{kept} before, although answers are kept"
+    )
+
+
+def leaves_out_refusals(claim: Claim) -> bool:
+    """Whether the log holds answered queries alone."""
+    return claim.log is not None and claim.log.refusals == "left-out"
+
+
+def reader_of(claim: Claim, header: str | None = None, last_time: float | None = None) -> RowReader:
+    """What reads the rows of a log of this claim; header, last_time: of what was read before."""
+    refuses = claim.mechanism.refuses and not leaves_out_refusals(claim)
+    given = {row.key: row.histogram for row in claim.given if row.key is not None}
+    return RowReader(claim.mechanism.classes, refuses, header, last_time, given)
+
+
+def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:
+    """The rows, so many at a time."""
+    left = iter(rows)
+    while chunk := list(islice(left, size)):
+        yield chunk

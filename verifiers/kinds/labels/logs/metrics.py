@@ -1,0 +1,52 @@
+"""A monitor's figures for Prometheus: no votes, no labels, no costs that depend on votes."""
+
+from ....inputs.release_log import LogError
+from .monitor import Snapshot
+
+
+class Metrics:
+    """Served on 127.0.0.1, or where `address` says. Raises LogError where that cannot be."""
+
+    def __init__(self, port: int, address: str) -> None:
+        from prometheus_client import CollectorRegistry, Gauge, start_http_server
+
+        registry = CollectorRegistry()
+        self._rows = Gauge("dpassay_rows", "Rows judged so far.", registry=registry)
+        self._evidence = Gauge(
+            "dpassay_log10_e_value", "Evidence against the claim.", ["check"], registry=registry
+        )
+        self._threshold = Gauge(
+            "dpassay_threshold_log10", "Evidence that refutes.", ["check"], registry=registry
+        )
+        self._alarms = Gauge(
+            "dpassay_alarm", "1 once a check has refuted the claim.", ["check"], registry=registry
+        )
+        self._epsilon = Gauge(
+            "dpassay_epsilon_data_independent", "Spent, whatever the votes.", registry=registry
+        )
+        try:
+            self._server, self._thread = start_http_server(port, address, registry)
+        except OSError as error:
+            why = error.strerror or error
+            raise LogError(f"--metrics-port {port}: {why}") from None
+
+    def close(self) -> None:
+        """Serves them no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Brings the figures up to date."""
+        self._rows.set(snapshot.rows)
+        told = {alarm.check for alarm in snapshot.alarms}
+        for check, value in snapshot.log_e_values.items():
+            self._evidence.labels(check).set(value / _NATS)
+            self._threshold.labels(check).set(snapshot.log_thresholds[check] / _NATS)
+            self._alarms.labels(check).set(check in told)
+        epsilon = snapshot.spent["data-independent"]
+        if epsilon is not None:
+            self._epsilon.set(epsilon)
+
+
+_NATS = 2.302585092994046  # of a factor of ten

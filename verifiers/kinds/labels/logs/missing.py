@@ -1,0 +1,82 @@
+"""Rows that a log once had, as its numbers of calls or its counts of inputs show."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from ....inputs.release_log import Row
+from ....inputs.whole_numbers import is_whole
+
+_LEAST = 100  # calls, or rows with an id, from which a pattern is one
+_DENSE = 0.5  # share of the numbers between the first and the last that are there
+_TURNS = 5  # times that most inputs are asked
+_MOST = 1_000_000  # inputs that are counted
+
+CHOSEN = (
+    "what is missing may have been chosen by its label, which no check of the others can rule out"
+)
+
+
+class Missing:
+    """Looks for gaps in what is otherwise regular: calls in a row, inputs asked in turns.
+
+    Neither need be a fault of the deployment; but rows that were selected are no evidence for it.
+    """
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+        self._first: int | None = None
+        self._last = 0
+        self._calls = 0
+        self._numbered = True
+
+    def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows themselves, each looked at."""
+        for row in rows:
+            if row.key is not None and len(self._times) <= _MOST:
+                self._times[row.key] += 1
+            if self._numbered:
+                self._count(row.call)
+            yield row
+
+    def _count(self, call: str | None) -> None:
+        """Follows the numbers of calls for as long as they do not fall."""
+        if call is None or not is_whole(call) or (self._calls and int(call) < self._last):
+            self._numbered = False
+        elif self._first is None or int(call) > self._last:
+            self._first = int(call) if self._first is None else self._first
+            self._last = int(call)
+            self._calls += 1
+
+    @property
+    def said(self) -> str | None:
+        """What is missing, in words; None where nothing seems to be."""
+        return self._of_calls() or self._of_inputs()
+
+    def _of_calls(self) -> str | None:
+        if not self._numbered or self._first is None or self._calls < _LEAST:
+            return None
+        numbers = self._last - self._first + 1
+        if self._calls == numbers or self._calls < _DENSE * numbers:
+            return None
+        between = f"between {self._first:,} and {self._last:,}"
+        return f"{numbers - self._calls:,} numbers of calls {between} are missing: {CHOSEN}"
+
+    def _of_inputs(self) -> str | None:
+        """Inputs asked in turns: all as often, but that the last turn may be under way."""
+        most = max(self._times.values(), default=0)
+        whole = sum(times == most for times in self._times.values())
+        if most < _TURNS or self._times.total() < _LEAST or len(self._times) > _MOST:
+            return None
+        at_least = sum(times >= most - 1 for times in self._times.values())
+        if max(whole, at_least - whole) <= len(self._times) / 2:
+            return None
+        counts = list(self._times.values())  # in the order of the first turn
+        if counts == sorted(counts, reverse=True) and counts[-1] >= most - 1:
+            return None
+        full = most if whole > len(counts) / 2 else most - 1
+        fewer = sum(times < full for times in counts)
+        if not fewer:
+            return None
+        return (
+            f"most ids come {full:,} times, and {fewer:,} of {len(counts):,} less often: {CHOSEN}"
+        )

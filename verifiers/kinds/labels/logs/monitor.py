@@ -1,0 +1,241 @@
+"""A log followed for as long as it grows, under one error rate for its whole life."""
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .....reference import REFUSAL
+from .....reference.accounting.analyses import Analysis
+from ....inputs.release_log import Row
+from ..claim import Claim
+from .alarms import Alarm
+from .costs import CHARGES, PRIVACY
+from .findings import cause_of
+from .follow import Source, log_name, may_go_on, source_of
+from .followed_file import OtherFileError
+from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
+from .reading import LEAST, MOST, Reading, readings
+from .saved import restore, saved
+from .spent import ANALYSES, Spent
+from .store import Group, Kept, Store, Votes
+from .watch import Watch
+
+_VOTES_AT_ONCE = 163_840  # numbers of votes in the rows between two writings, at most about
+_DELTA = 1e-5  # where the claim names none
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a monitor stands.
+
+    scale, lately: intervals, as factors of the claimed scale; charged: the epsilon that the
+    deployment says it has charged, and by how many rows; None where no row says so.
+    """
+
+    rows: int
+    log_e_values: dict[str, float]
+    log_thresholds: dict[str, float]
+    scale: tuple[float, float] | None
+    lately: tuple[float, float] | None
+    spent: dict[Analysis, float | None]
+    delta: float
+    readings: Sequence[Reading]
+    alarms: Sequence[Alarm] = field(default=())
+    charged: tuple[float, int] | None = None
+
+
+class Monitor:
+    """Reads on, and writes what it knows with the place up to which it has read.
+
+    log: a file, `-`, or the address of a server that hands out rows; folder: of the state; once:
+    ends with the log; anew: whether nothing had been read. Raises LogError.
+    """
+
+    def __init__(self, log: str, claim: Claim, folder: str, once: bool) -> None:
+        self.claim, self.folder = claim, folder
+        self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
+        self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)
+        self.watch = Watch(claim)
+        self.alarms: list[Alarm] = []
+        self._last_time: str | None = None  # of the latest row read, as the log writes it
+        text = json.dumps(claim.model_dump(mode="json", exclude_none=True), sort_keys=True)
+        self.store = Store(folder, text, self.evidence.outcomes)
+        try:
+            self._begin(log, once)
+        except BaseException:
+            self.store.close()
+            raise
+
+    def _begin(self, log: str, once: bool) -> None:
+        """Opens the log where it was left."""
+        claim, kept = self.claim, self.store.kept()
+        header, place, last_time = None, None, None
+        self.name = before = log_name(log)
+        self.anew = kept is None
+        if kept is not None:
+            self._take_up(kept)
+            header, place, last_time, before = kept.header, kept.place, kept.last_time, kept.log
+        if not may_go_on(self.name, before):
+            raise self.store.of_another_log(before)
+        self.reader = reader_of(claim, header, last_time)
+        try:
+            self.source: Source = source_of(log, self.reader, place, once)
+        except OtherFileError:
+            if self.name != before:
+                raise self.store.of_another_log(before) from None
+            raise
+
+    def step(self) -> int:
+        """Reads what has come, at most some thousand rows, and writes what it showed; how many."""
+        classes = self.claim.mechanism.classes
+        rows = self.source.rows(max(64, _VOTES_AT_ONCE // classes))
+        if not rows:
+            self._look_at_costs(idle=True)
+            return 0
+        last = self.evidence.last
+        last.clear()  # those of other histograms are on disk
+        last.update(self.store.last(row.histogram for row in rows))
+        known, before = set(last), self.evidence.asked
+        if self.claim.mechanism.caching:
+            inputs = self.store.of_inputs(row.key for row in rows if row.key is not None)
+            self.evidence.of_input = {
+                name: (votes, REFUSAL if label == classes else label)
+                for name, (votes, label) in inputs.items()
+            }
+        for chunk in chunks(rows):
+            self.evidence.observe(chunk)
+        self.spent.add(self._drawn(rows, known), known)
+        self.spent.add_charges(row.charged for row in rows if row.charged is not None)
+        self._last_time = rows[-1].time_text
+        self._write(self._new_alarms(rows, before), self._answered(rows))
+        self._look_at_costs(idle=False)
+        return len(rows)
+
+    def _write(self, new: Sequence[Alarm], answered: Sequence[Group]) -> None:
+        """Keeps all that is known now, with new alarms and answers that are not written yet."""
+        self.alarms += new
+        kept = Kept(
+            self.name,
+            self.source.place,
+            self.reader.header,
+            self.reader.last_time,
+            saved(self.evidence),
+            {"spent": self.spent.as_json(), "watch": self.watch.as_json()},
+        )
+        alarms = {alarm.check: alarm.as_json() for alarm in new}
+        self.store.write(kept, self.evidence.last, answered, alarms)
+
+    def _look_at_costs(self, *, idle: bool) -> None:
+        """Holds the queries so far to the budget, now and then: a proof takes seconds."""
+        before = self.watch.as_json()
+        delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
+        most = self.spent.epsilon("exact", delta)
+        found = self.watch.look(
+            self.evidence.asked,
+            self.spent.charged if self.spent.charging == self.evidence.asked else None,
+            self.spent.epsilon("data-independent", delta) if most is None else most,
+            {alarm.check for alarm in self.alarms},
+            self.store.asked,
+            idle=idle,
+        )
+        if found or self.watch.as_json() != before:
+            at = self.evidence.asked
+            last = self._last_time
+            self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
+
+    def _drawn(self, rows: Sequence[Row], known: Set[Votes]) -> Counter[Votes]:
+        """How often each histogram was drawn for: by a caching deployment once in its life."""
+        if not self.claim.mechanism.caching:
+            return Counter(row.histogram for row in rows)
+        return Counter({row.histogram for row in rows} - known)
+
+    def snapshot(self) -> Snapshot:
+        """Where it stands now, with what an attacker reads of the inputs answered most."""
+        name = "noise-scale"
+        threshold = self.evidence.thresholds[name]
+        delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
+        return Snapshot(
+            self.evidence.asked,
+            {**self.evidence.highest, name: self.evidence.scale.log_e_value},
+            self.evidence.thresholds,
+            self.evidence.scale.interval(threshold),
+            self.evidence.lately.interval(threshold)
+            if self.evidence.window is None
+            else self.evidence.window,
+            {name: self.spent.epsilon(name, delta) for name in ANALYSES},
+            delta,
+            readings(
+                self.claim.mechanism,
+                self.store.most_answered(LEAST, MOST),
+                leaves_out_refusals(self.claim),
+            ),
+            tuple(self.alarms),
+            (self.spent.charged, self.spent.charging) if self.spent.charging else None,
+        )
+
+    def close(self) -> None:
+        """Gives the state back."""
+        self.source.close()
+        self.store.close()
+
+    def _answered(self, rows: Sequence[Row]) -> list[Group]:
+        """What histograms, and inputs that have a name, were answered in these rows."""
+        outcomes = self.evidence.outcomes
+        counts: dict[tuple[str, Votes], np.ndarray] = {}
+        for (votes, key, label), times in Counter(
+            (r.histogram, r.key, r.label) for r in rows
+        ).items():
+            text = ",".join(map(str, votes))
+            for name in {text, key or text}:
+                found = counts.setdefault((name, votes), np.zeros(outcomes, dtype=np.int64))
+                found[label] += times  # a refusal, -1, is the last outcome
+        return [Group(name, votes, found) for (name, votes), found in counts.items()]
+
+    def _new_alarms(self, rows: Sequence[Row], before: int) -> list[Alarm]:
+        """What these rows refute, and was not before; each check alarms once in a log's life.
+
+        before: how many rows there were before these.
+        """
+        told = {alarm.check for alarm in self.alarms}
+        found = dict(self.evidence.found_after)
+        limit = self.claim.privacy
+        if limit is not None and self.evidence.rows > limit.queries:
+            found[PRIVACY] = self.evidence.asked
+            if not self.claim.mechanism.caching:
+                found[PRIVACY] = limit.queries + 1
+        return [
+            Alarm.now(check, row, rows[row - before - 1].time_text, self._meaning(check))
+            for check, row in found.items()
+            if check not in told
+        ]
+
+    def _meaning(self, check: str) -> str:
+        """What an alarm says: what is refuted, and the cause where the evidence knows one."""
+        cause = cause_of(self.evidence, check)
+        return _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
+
+    def _take_up(self, kept: Kept) -> None:
+        try:
+            restore(self.evidence, kept.evidence)
+            self.spent.restore(kept.more["spent"])
+            self.watch.restore(kept.more["watch"])
+        except (ValueError, KeyError):
+            raise self.store.of_another_version() from None  # it is as it was written
+        self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
+
+
+_MEANING = {
+    "class-probabilities": "labels are not draws from the claimed law",
+    "noise-scale": "the noise is not of the claimed scale",
+    "fresh-noise": "labels come again as fresh noise would not let them",
+    PRIVACY: "more queries were answered than the claim is for",
+}
+
+_DEARER = {
+    PRIVACY: "the queries certainly cost more than the claim says",
+    CHARGES: "less was charged than the queries certainly cost",
+}

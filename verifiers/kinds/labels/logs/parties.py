@@ -1,0 +1,102 @@
+"""Workers and clients judged one by one: a fault that one of many has."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from ....evidence.onset import OnsetEvidence
+from .alternatives import Alternatives
+
+MOST = 1_000
+"""Workers, or clients, that are followed, the first to come."""
+
+_FACTORS = (0.25, 0.5, 1 / 1.5, 1.5, 2.0)  # scales that are wagered on, the nearest followed
+
+
+class Parties:
+    """Wagers that the labels of one worker, or client, follow another law from some label on.
+
+    The k-th to come has the share 1 / (k (k + 1)), and what nobody has yet is kept: an average of
+    martingales, whoever is served by whom, as long as that is settled before the noise is drawn.
+    """
+
+    SAVED = ("labels", "log_ratios", "log_begun", "recent", "onsets")
+    """What it knows of each, beside the names."""
+
+    def __init__(self, alternatives: Alternatives) -> None:
+        others = np.delete(alternatives.factors, alternatives.claimed)
+        scales = [int(np.argmin(np.abs(np.log(others / factor)))) for factor in _FACTORS]
+        faults = range(others.size, others.size + len(alternatives.faults))
+        self.columns = np.array([*scales, *list(faults)[:_FAULTS]])
+        self.wordings = [alternatives.wordings[i] for i in self.columns]
+        self.evidence: dict[str, OnsetEvidence] = {}
+        self._log_values: list[float] = []
+
+    def observe(self, names: Sequence[str | None], ratios: Matrix) -> Vector:
+        """Adds labels with their log-ratios (n, all alternatives); the log-e-value (n,) after each.
+
+        names: of the party (n,), None where a row has none.
+        """
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            if name is not None and (name in self.evidence or len(self.evidence) < MOST):
+                self._follow(name)
+                places.setdefault(name, []).append(place)
+        if not self.evidence:
+            return np.zeros(len(names))
+        shares, numbers = self._shares(), {name: k for k, name in enumerate(self.evidence)}
+        begun = float((shares * np.exp(np.minimum(self._log_values, _MOST_LOG))).sum())
+        grown = np.zeros(len(names))
+        for name, rows in places.items():
+            k = numbers[name]
+            after = self.evidence[name].observe(ratios[rows][:, self.columns])
+            values = np.exp(np.minimum([self._log_values[k], *after], _MOST_LOG))
+            grown[rows] = shares[k] * np.diff(values)
+            self._log_values[k] = float(after[-1])
+        kept = 1.0 / (len(self.evidence) + 1.0)
+        return np.asarray(np.log(np.maximum(kept + begun + np.cumsum(grown), kept)))
+
+    def _follow(self, name: str) -> None:
+        if name not in self.evidence:
+            even = np.full(self.columns.size, 1.0 / self.columns.size)
+            self.evidence[name] = OnsetEvidence(even)
+            self._log_values.append(0.0)
+
+    def _shares(self) -> NDArray[np.float64]:
+        number = np.arange(1.0, len(self.evidence) + 1.0)
+        return np.asarray(1.0 / (number * (number + 1.0)))
+
+    @property
+    def likeliest(self) -> tuple[float, str, str]:
+        """The wager that has won most: its log-ratio since it set in, the party, and the law."""
+        found = (0.0, "", "")
+        for name, evidence in self.evidence.items():
+            at = int(np.argmax(evidence.recent))
+            found = max(found, (float(evidence.recent[at]), name, self.wordings[at]))
+        return found
+
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """For those who keep it, beside the names, the keys of `evidence`."""
+        kept = [[getattr(e, field) for e in self.evidence.values()] for field in self.SAVED]
+        found = {field: np.array(rows) for field, rows in zip(self.SAVED, kept, strict=True)}
+        return found | {"log_values": np.array(self._log_values)}
+
+    def restore(self, names: Sequence[str], kept: dict[str, NDArray[Any]]) -> None:
+        """Takes up what was kept."""
+        for k, name in enumerate(names):
+            self._follow(name)
+            evidence = self.evidence[name]
+            for field in self.SAVED:
+                here = getattr(evidence, field)
+                value = kept[field][k]
+                setattr(
+                    evidence, field, value.copy() if isinstance(here, np.ndarray) else int(value)
+                )
+        self._log_values = kept["log_values"].tolist()
+
+
+_FAULTS = 5  # the plainest of the known ones: no noise, any label, the smallest, and now and then
+_MOST_LOG = 600.0

@@ -1,0 +1,183 @@
+"""An SQLite file that shows whether it still holds what was written to it."""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ....inputs.release_log import LogError
+
+_FORMAT = 2
+"""Of the tables; the first had no seal."""
+
+_OF_FORMAT_1 = {"state", "histograms", "alarms", "inputs"}
+
+_SEAL = "CREATE TABLE seal (id INTEGER PRIMARY KEY CHECK (id = 0), format INTEGER, value TEXT)"
+
+# what says nothing of the content: permissions, locks, memory, disks
+_OF_THE_MACHINE = {
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+
+
+class Sealed:
+    """Tables in the file at `path`, with the sum of the digests of all their rows.
+
+    A row is written with `put` alone. The file appears whole or not at all. tables: the columns of
+    each, the key first; where: begins every message. Raises LogError, in other words for a file
+    that was emptied, is damaged or of another version.
+    """
+
+    def __init__(self, path: Path, where: str, tables: Mapping[str, str]) -> None:
+        self.where = where
+        with self._usable():
+            if not path.exists():
+                _create(path, tables)
+            elif path.stat().st_size == 0:
+                raise self._emptied()
+            self._base = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._keys = {table: columns.split()[0] for table, columns in tables.items()}
+            with self._usable():
+                self._seal = self._checked()
+        except BaseException:
+            self._base.close()
+            raise
+
+    def rows(self, question: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a SELECT finds."""
+        with self._usable():
+            return self._base.execute(question, values).fetchall()
+
+    def put(self, table: str, *values: object) -> None:
+        """Writes a row, in the place of the one with its key if there is one; in a transaction."""
+        for row in self.rows(f"SELECT * FROM {table} WHERE {self._keys[table]} = ?", values[0]):
+            self._seal -= _digest(table, row)
+        places = ", ".join("?" for _ in values)
+        with self._usable():
+            self._base.execute(f"REPLACE INTO {table} VALUES ({places})", values)
+        self._seal += _digest(table, values)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is put meanwhile is written as a whole, or not at all."""
+        before = self._seal
+        with self._usable():
+            self._base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            with self._usable():
+                self._base.execute("UPDATE seal SET value = ?", (_hex(self._seal),))
+                self._base.execute("COMMIT")
+        except BaseException:
+            self._seal = before
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._base.close()
+
+    def _checked(self) -> int:
+        """The seal, once all rows agree with it."""
+        names = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if names == _OF_FORMAT_1:
+            raise self.of_another_version()
+        if "seal" not in names:
+            raise self._damaged()
+        seal = self.rows("SELECT format, value FROM seal")
+        value, number = 0, 0
+        for name in names - {"seal"}:
+            quoted = name.replace('"', '""')
+            for row in self._base.execute(f'SELECT * FROM "{quoted}"'):
+                value += _digest(name, row)  # rows that come twice do not cancel
+                number += 1
+        if not seal and not number:
+            raise self._emptied()
+        if len(seal) != 1:
+            raise self._damaged()
+        value += _digest("seal", seal[0][:1])
+        if seal[0][1] != _hex(value):
+            raise self._damaged()
+        if seal[0][0] != _FORMAT:
+            raise self.of_another_version()
+        return value
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Raises LogError where the file can no longer be read or written."""
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise  # a fault of ours, and none of the file
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code & 0xFF in _OF_THE_MACHINE:
+                raise LogError(f"{self.where}: {error}") from None
+            raise self._damaged() from None
+        except OSError as error:
+            raise LogError(f"{self.where}: {error.strerror or error}") from None
+
+    def of_another_version(self) -> LogError:
+        """The message for what is as it was written, and cannot be taken up."""
+        return LogError(
+            f"{self.where}: written by another version of dpassay: expected that version, or a "
+            "new folder, which starts at row 1"
+        )
+
+    def _damaged(self) -> LogError:
+        return LogError(
+            f"{self.where}: damaged: it does not hold what was written to it: expected a copy of "
+            "it, or a new folder, which starts at row 1"
+        )
+
+    def _emptied(self) -> LogError:
+        return LogError(
+            f"{self.where}: emptied: what it held is gone: expected a copy of it, or a new folder, "
+            "which starts at row 1"
+        )
+
+
+def _create(path: Path, tables: Mapping[str, str]) -> None:
+    """Makes the file beside its place and moves it there: a kill leaves none, or a whole one."""
+    beside = path.with_name(f"{path.name}.new")
+    for name in (path, beside):  # a journal without its file would be read into the next
+        for end in ("-wal", "-shm", "-journal"):
+            name.with_name(name.name + end).unlink(missing_ok=True)
+    beside.unlink(missing_ok=True)
+    with closing(sqlite3.connect(beside, isolation_level=None)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("BEGIN")
+        for table, columns in tables.items():
+            base.execute(f"CREATE TABLE {table} ({columns}) WITHOUT ROWID")
+        base.execute(_SEAL)
+        seal = _hex(_digest("seal", (_FORMAT,)))
+        base.execute("INSERT INTO seal VALUES (0, ?, ?)", (_FORMAT, seal))
+        base.execute("COMMIT")
+    os.replace(beside, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _digest(table: str, row: tuple[object, ...]) -> int:
+    """Of a row, with its table and the types of its values."""
+    text = repr((table, *row)).encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
+
+
+def _hex(value: int) -> str:
+    return f"{value % 2**128:032x}"

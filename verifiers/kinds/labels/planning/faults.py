@@ -1,0 +1,289 @@
+"""Known faults of aggregators, in words and as the laws of their labels: pointed alternatives."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import ConfidentGNMax, Noise
+from .....reference.arrays import Matrix
+from .....reference.noise import FAMILIES
+from ....evidence.pointed import LEAK
+from ..claim import MechanismClaim
+from .ladder import ladder
+from .laws import (
+    FEW_CLASSES,
+    Law,
+    argmin,
+    bare_beyond,
+    clipped,
+    empty,
+    favoured,
+    finish,
+    first_plurality,
+    from_ten,
+    left_out,
+    mechanism_law,
+    noise_law,
+    noiseless,
+    now_and_then,
+    plurality,
+    roughly,
+    uniform,
+)
+
+
+class Scaled(Enum):
+    """The noise whose scale may be wrong."""
+
+    VOTES = "votes"
+    THRESHOLD = "threshold"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: what it is, in words that follow "labels fit", and its law (b, o).
+
+    weight: of the wager on it, in proportion; of_class: (what, k) where it treats class k unlike
+    the others, None for a fault that does not depend on how the classes are numbered; scaled: whose
+    noise has another scale, and by which factor, None for a fault of another kind; by_teacher:
+    whether it depends on who voted for what, which changes with the numbers.
+    """
+
+    wording: str
+    law: Law
+    weight: float = 1.0
+    of_class: tuple[str, int] | None = None
+    scaled: tuple["Scaled", float] | None = None
+    by_teacher: bool = False
+
+
+def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
+    """Log-laws (b, a, o) of faults on histograms (b, c), each with a leak of the claimed law."""
+    with np.errstate(divide="ignore"):  # where a fault and the claim both give a label no chance
+        laws = [
+            np.logaddexp(np.log1p(-LEAK) + np.log(fault.law(histograms)), np.log(LEAK) + claimed)
+            for fault in faults
+        ]
+    return np.stack(laws, 1)
+
+
+def divergences(laws: Matrix, claimed: Matrix) -> Matrix:
+    """Kullback-Leibler divergences (..., a) of log-laws (..., a, o) from those claimed."""
+    with np.errstate(invalid="ignore"):
+        terms = np.exp(laws) * (laws - claimed)
+    return np.asarray(np.where(np.isfinite(terms), terms, 0.0).sum(-1))
+
+
+def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.int64]:
+    """The place (a,) of the fault that acts on labels numbered back as each does on turned ones.
+
+    A histogram whose classes are numbered on by `turn` has its class k - turn at k. -1 where that
+    class's fault is not among `faults`.
+    """
+    known = {fault.of_class: at for at, fault in enumerate(faults) if fault.of_class is not None}
+    rows = []
+    for at, fault in enumerate(faults):
+        if fault.of_class is None:
+            rows.append(at)
+        else:
+            what, k = fault.of_class
+            rows.append(known.get((what, (k - turn) % classes), -1))
+    return np.array(rows, dtype=np.int64)
+
+
+def short(noise: Noise) -> str:
+    """The text form with four digits, for people."""
+    return f"{noise.family}:{noise.scale:.4g}"
+
+
+def known_faults(claim: MechanismClaim) -> list[Fault]:
+    """The faults that are tried on a deployment that makes this claim, the plainer ones first."""
+    noise = claim.noise
+    faults = [
+        Fault("the plurality without any noise", finish(claim, plurality)),
+        Fault(
+            "the plurality, the first class of a tie, without any noise",
+            finish(claim, first_plurality),
+        ),
+        Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
+        Fault("the smallest noisy count, argmin for argmax", argmin(claim)),
+        Fault("noise missing on classes without votes", noiseless(claim, empty)),
+        Fault("classes with few votes left out", left_out(claim)),
+        *_bare_classes(claim),
+        Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
+        Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
+        Fault(f"{short(noise)} clipped at twice its scale", clipped(claim, 2.0)),
+        *_scale_faults(claim),
+        *_family_faults(claim),
+        *_shortcuts(claim),
+        *_favoured_classes(claim, _FAVOURS),
+    ]
+    if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
+        law = noiseless(claim, from_ten)
+        faults.append(Fault("noise missing on classes from 10 on", law, of_class=("from ten", 0)))
+    mechanism = claim.mechanism()
+    if isinstance(mechanism, ConfidentGNMax):
+        faults += _screening_faults(claim, mechanism)
+    return faults
+
+
+def cheap_faults(claim: MechanismClaim) -> list[Fault]:
+    """Those, other scales left out, whose law costs about as much as the claimed one.
+
+    For logs, where a histogram may come once and never again.
+    """
+    faults = [
+        Fault("the plurality without any noise", finish(claim, plurality)),
+        Fault("a uniform draw that ignores the votes", finish(claim, uniform)),
+        Fault("the smallest noisy count, argmin for argmax", argmin(claim)),
+        Fault("the plurality without noise one time in twenty", now_and_then(claim, plurality)),
+        Fault("a uniform draw one time in twenty", now_and_then(claim, uniform)),
+        *_family_faults(claim, roughly),
+        *_shortcuts(claim),
+        *_favoured_classes(claim, _FAVOURS[-2:]),
+    ]
+    mechanism = claim.mechanism()
+    if isinstance(mechanism, ConfidentGNMax):
+        faults += _screening_faults(claim, mechanism)
+    return faults
+
+
+_NOISE_WEIGHT = 2.0  # of another scale or family: what a vendor asks about first
+_NAMED_FACTORS = {
+    0.5: "half the claimed scale",
+    2.0: "twice the claimed scale",
+    math.sqrt(0.5): "the claimed scale over the square root of 2",
+    0.8: "0.8 of the claimed scale",
+    0.9: "0.9 of the claimed scale",
+    0.95: "0.95 of the claimed scale",
+    1.05: "1.05 times the claimed scale",
+    1.1: "1.1 times the claimed scale",
+    1.25: "1.25 times the claimed scale",
+    math.sqrt(2.0): "the square root of 2 times the claimed scale",
+    0.25: "a quarter of the claimed scale",
+    4.0: "four times the claimed scale",
+}
+
+
+def _scale_faults(claim: MechanismClaim) -> list[Fault]:
+    scale = claim.noise.scale
+    factors = dict(_NAMED_FACTORS)
+    for value, wording in (
+        (math.sqrt(scale), "the square root of the claimed scale"),
+        (scale**2, "the square of the claimed scale"),
+        (1.0 / scale, "the inverse of the claimed scale"),  # PATE-GAN
+        (1.0, "scale 1 whatever is claimed"),  # CaPC, csp.py
+    ):
+        if all(abs(math.log(value / scale / known)) > 0.02 for known in (*factors, 1.0)):
+            factors[value / scale] = wording
+    return [scale_fault(claim, Scaled.VOTES, factor, said) for factor, said in factors.items()]
+
+
+def scale_fault(claim: MechanismClaim, of: Scaled, factor: float, said: str) -> Fault:
+    """Noise, of the votes or of the threshold, of `factor` times the claimed scale.
+
+    said: what scale that is, in words. Raises ValueError for a threshold that the claim lacks.
+    """
+    if of is Scaled.VOTES:
+        noise = claim.noise.times(factor)
+        law, wording = mechanism_law(claim.mechanism(noise)), f"{short(noise)}, {said}"
+        return Fault(wording, law, weight=_NOISE_WEIGHT, scaled=(of, factor))
+    mechanism = claim.mechanism()
+    if not isinstance(mechanism, ConfidentGNMax):
+        raise ValueError(f"{claim.name} has no threshold")
+    screen = mechanism.threshold_noise.times(factor)
+    law = mechanism_law(replace(mechanism, threshold_noise=screen))
+    return Fault(f"threshold noise {short(screen)}, {said}", law, scaled=(of, factor))
+
+
+def _family_faults(
+    claim: MechanismClaim, law: Callable[[MechanismClaim, Noise], Law] = noise_law
+) -> list[Fault]:
+    faults = []
+    for family in FAMILIES.values():
+        if family is type(claim.noise):
+            continue
+        same = family(claim.noise.scale)
+        ratio = claim.noise.standard_deviation / family.standard_deviation
+        found = {f"{short(same)}, another family at the same scale": same}
+        if abs(math.log(ratio)) > 0.02:
+            equal = same.times(ratio)
+            found[f"{short(equal)}, another family of the same variance"] = equal
+        faults += [
+            Fault(wording, law(claim, noise), weight=_NOISE_WEIGHT)
+            for wording, noise in found.items()
+        ]
+    return faults
+
+
+def _screening_faults(claim: MechanismClaim, mechanism: ConfidentGNMax) -> list[Fault]:
+    """Confident-GNMax: the check skipped, without noise, or with noise of another scale."""
+    skipped = replace(mechanism, threshold=-1e12)
+    swapped = replace(mechanism, noise=mechanism.threshold_noise, threshold_noise=mechanism.noise)
+    scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
+    return [
+        Fault("an answer to every query: no threshold", mechanism_law(skipped)),
+        *(scale_fault(claim, Scaled.THRESHOLD, factor, said) for factor, said in scales),
+        Fault("the two noise scales swapped", mechanism_law(swapped)),
+    ]
+
+
+def _bare_classes(claim: MechanismClaim) -> list[Fault]:
+    """Noise missing on a single class: on the first and the last, and on any of few."""
+    return [
+        Fault(
+            f"noise missing on {wording}",
+            noiseless(claim, lambda histogram, k=k: np.arange(histogram.size) == k),  # type: ignore[misc]
+            of_class=("bare", k),
+        )
+        for k, wording in _named_classes(claim).items()
+    ]
+
+
+def _named_classes(claim: MechanismClaim) -> dict[int, str]:
+    """The first and the last class, and any of few, in words."""
+    last = claim.classes - 1
+    named = {last: "the last class", 0: "the first class"}
+    if claim.classes <= FEW_CLASSES:
+        named |= {k: f"class {k}" for k in range(1, last)}
+    return named
+
+
+_FAVOURS = (0.1, -0.1, 0.35, -0.35)  # scales of the noise
+_FAVOUR_WEIGHT = 0.25  # of the wager on each: there are four a class
+
+
+def _favoured_classes(claim: MechanismClaim, favours: Sequence[float]) -> list[Fault]:
+    """A class that has so many votes more, or fewer, than were cast for it."""
+    faults = []
+    for favour in favours:
+        votes = favour * claim.noise.scale
+        more = f"{abs(votes):.3g} votes {'more' if votes > 0 else 'fewer'} than were cast"
+        for k, wording in _named_classes(claim).items():
+            law = favoured(claim, k, votes)
+            what = (f"favour {favour:g}", k)
+            faults.append(Fault(f"{wording} given {more}", law, _FAVOUR_WEIGHT, what))
+    return faults
+
+
+_LEADS = (0.5, 1.0, 2.0, 3.0)  # scales of the noise, beside those of the ladder
+_SHORTCUT_WEIGHT = 6.0  # their evidence grows slowly, and costs most queries
+
+
+def _shortcuts(claim: MechanismClaim) -> list[Fault]:
+    """The winner told without noise once it is far ahead."""
+    leads = [lead * claim.noise.scale for lead in _LEADS]
+    leads += [rung.lead - 0.5 for rung in ladder(claim)]
+    return [
+        Fault(
+            f"no noise where the leader is more than {lead:.4g} votes ahead",
+            bare_beyond(claim, lead),
+            _SHORTCUT_WEIGHT,
+        )
+        for lead in leads
+        if 0.0 < lead < claim.teachers
+    ]

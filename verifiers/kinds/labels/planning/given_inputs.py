@@ -1,0 +1,181 @@
+"""The inputs of a claim: which of them tell most, and which are related as checks need them.
+
+Nothing else is asked of such a deployment, so a role that no input fits is filled by the nearest
+one, or left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Histogram
+from .....reference.arrays import Matrix
+from ..claim import Claim
+from .ladder import CHANCES, INSTEAD, Rung
+from .pool import Pool, entropies, nearest_to_clear, pool_of
+
+_WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
+_PAIRED = 2_000_000  # the same of those among which neighbours are looked for
+_TRIED = 200  # related pairs whose laws are
+_SIMPLE = 6
+
+
+class Permuted(NamedTuple):
+    """A histogram (c,), and an order (c,) of its classes under which it is another input's."""
+
+    histogram: Histogram
+    order: NDArray[np.intp]
+
+
+class Raised(NamedTuple):
+    """Where in a list a histogram stands, a class, and an input with more votes of it alone."""
+
+    place: int
+    leader: int
+    histogram: Histogram
+
+
+class GivenInputs:
+    """The different histograms (n, c) of a claim's inputs."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim.mechanism
+        self._second = {} if claim.inputs is None else claim.inputs.second
+        different = dict.fromkeys(row.histogram for row in claim.given)
+        self.histograms: NDArray[np.int64] = np.array(list(different), dtype=np.int64)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """Those whose laws are computed: all, or an even choice from near ties to clear leads."""
+        ranked = np.sort(self.histograms, -1)
+        by_lead = np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")
+        weighed = max(_LEAST_WEIGHED, _WEIGHED // self.claim.classes)
+        kept = np.unique(np.linspace(0, by_lead.size - 1, weighed).astype(np.int64))
+        return pool_of(self.claim, self.histograms[by_lead[kept]])
+
+    def least_predictable(self) -> Histogram:
+        """The one whose labels are hardest to predict."""
+        best: Histogram = self.pool.histograms[int(np.argmax(entropies(self.pool.log_q)))]
+        return best
+
+    def some(self, count: int, rng: np.random.Generator) -> list[Histogram]:
+        """So many at random, or all."""
+        order = rng.permutation(len(self.histograms))[:count]
+        return list(self.histograms[order])
+
+    def clearest(self) -> Histogram:
+        """The one whose outcome is surest."""
+        best: Histogram = self.pool.histograms[int(np.argmax(self.pool.log_q.max(-1)))]
+        return best
+
+    def clear_winner(self) -> Histogram:
+        """The one with an outcome of probability nearest to 0.99: small changes show there."""
+        best: Histogram = self.pool.histograms[nearest_to_clear(self.pool.log_q)[0]]
+        return best
+
+    def rungs(self) -> list[Rung]:
+        """Clear winners, each the least clear that has its chance."""
+        chance = np.exp(self.pool.log_q[:, : self.claim.classes])
+        chance = chance.max(-1) / np.maximum(chance.sum(-1), 1e-300)
+        found: dict[tuple[int, ...], Rung] = {}
+        for wanted in CHANCES:
+            fits = (chance >= wanted) & (1.0 - chance >= 0.5 * (1.0 - wanted))
+            if fits.any():
+                at = int(np.argmin(np.where(fits, chance, np.inf)))
+                votes = self.pool.histograms[at]
+                key = tuple(int(v) for v in votes)
+                lead = int(np.diff(np.sort(votes))[-1])
+                found.setdefault(key, Rung(key, lead, float(chance[at]), wanted == INSTEAD))
+        return list(found.values())
+
+    def simple(self) -> list[Histogram]:
+        """Those with votes on few classes, the fewest first."""
+        used = (self.histograms > 0).sum(-1)
+        order = np.lexsort((-self.histograms.max(-1), used))
+        distinct = {tuple(sorted(self.histograms[i])): self.histograms[i] for i in order[::-1]}
+        return list(distinct.values())[::-1][:_SIMPLE]
+
+    # -- inputs that are related -----------------------------------------------------------------
+
+    def permuted(self) -> Permuted | None:
+        """Two inputs with the same votes under other class numbers, the clearer the better."""
+        groups: dict[bytes, list[int]] = defaultdict(list)
+        for at, row in enumerate(np.sort(self.histograms, -1)):
+            groups[row.tobytes()].append(at)
+        pairs = []
+        for group in groups.values():
+            leaders = self.histograms[group].argmax(-1)
+            other = np.flatnonzero(leaders != leaders[0])
+            if other.size:
+                pairs.append((group[0], group[int(other[0])]))
+        if not pairs:
+            return None
+        pairs = pairs[:: max(1, len(pairs) // _TRIED)]
+        at, _ = nearest_to_clear(self._log_q(first for first, _ in pairs))
+        one, other_one = (self.histograms[i] for i in pairs[at])
+        order = np.empty(one.size, dtype=np.intp)
+        order[np.argsort(other_one, kind="stable")] = np.argsort(one, kind="stable")
+        return Permuted(one, order)
+
+    def neighbours(self) -> tuple[Histogram, Histogram] | None:
+        """Two inputs one vote apart; of several pairs the one with the least predictable labels."""
+        weights = np.random.default_rng(0).integers(1, 2**62, self.claim.classes)
+        tried = self.histograms[: _PAIRED // self.claim.classes]
+        hashes = tried @ weights  # wraps round: equal where one vote less is equal
+        lesser: dict[int, list[int]] = defaultdict(list)
+        pairs: set[tuple[int, int]] = set()
+        for at, (row, full) in enumerate(zip(tried, hashes, strict=True)):
+            for without in (full - weights[row > 0]).tolist():
+                pairs.update((other, at) for other in lesser[without][:1])
+                lesser[without].append(at)
+        apart = [
+            pair
+            for pair in sorted(pairs)
+            if np.abs(self.histograms[pair[0]] - self.histograms[pair[1]]).sum() == 2
+        ]
+        if not apart:
+            return None
+        apart = apart[:: max(1, len(apart) // _TRIED)]
+        first, second = apart[int(np.argmax(entropies(self._log_q(i for i, _ in apart))))]
+        return self.histograms[first], self.histograms[second]
+
+    def same_votes(self) -> Histogram | None:
+        """Of the histograms that two inputs have, the one whose labels are hardest to predict."""
+        found = list(self._second)[: _WEIGHED // self.claim.classes]
+        if not found:
+            return None
+        votes = np.array(found, dtype=np.int64)
+        log_q = np.asarray(self.claim.mechanism().log_probabilities(votes.astype(np.float64)))
+        best: Histogram = votes[int(np.argmax(entropies(log_q)))]
+        return best
+
+    def raised(self, bases: Sequence[tuple[int, ...]]) -> Raised | None:
+        """An input in which the leader of one of `bases` has more votes, and no other class has.
+
+        The nearest such input, of the first base that has one.
+        """
+        for place, base in enumerate(bases):
+            votes = np.array(base, dtype=np.int64)
+            leader = int(votes.argmax())
+            change = self.histograms - votes
+            gained = change[:, leader] > 0
+            change[:, leader] = 0
+            found = np.flatnonzero(gained & (change <= 0).all(-1))
+            if found.size:
+                nearest = found[int(np.argmin(-change[found].sum(-1)))]
+                return Raised(place, leader, self.histograms[nearest])
+        return None
+
+    def _log_q(self, places: Iterable[int]) -> Matrix:
+        votes = self.histograms[list(places)].astype(np.float64)
+        return np.asarray(self.claim.mechanism().log_probabilities(votes))
+
+
+@lru_cache(maxsize=8)
+def given_inputs(claim: Claim) -> GivenInputs:
+    """The inputs of a claim, whose laws are computed once."""
+    return GivenInputs(claim)

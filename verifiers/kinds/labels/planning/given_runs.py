@@ -1,0 +1,95 @@
+"""Related histograms among given ones, where a deployment answers no others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Histogram
+from ..claim import MechanismClaim
+from .faults import divergences
+from .related import CAMPS, LESS, Runs
+
+_SURE_SHARE = 0.9  # of the votes, from which an input counts as one of high consensus
+_NEAR = 16  # votes by which given inputs may differ and still count as near-duplicates
+
+
+@dataclass(frozen=True)
+class Given:
+    """Runs of given histograms (n, c) alone, in the order of a file, n > 0."""
+
+    histograms: NDArray[np.int64]
+    tells: NDArray[np.float64]
+    rng: np.random.Generator
+
+    @classmethod
+    def of(
+        cls, claim: MechanismClaim, histograms: Sequence[Sequence[int]], rng: np.random.Generator
+    ) -> "Given":
+        """The different ones; tells: how soon half the noise shows on each (n,), in nats."""
+        votes = np.array(list(dict.fromkeys(map(tuple, histograms))), dtype=np.int64)
+        log_q = np.asarray(claim.mechanism().log_probabilities(votes.astype(float)))
+        half = claim.mechanism(claim.noise.times(LESS[0]))
+        law = np.asarray(half.log_probabilities(votes.astype(float)))
+        return cls(votes, divergences(law, log_q), rng)
+
+    @cached_property
+    def _leaders(self) -> NDArray[np.int64]:
+        return np.asarray(self.histograms.argmax(-1))
+
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        return np.asarray(self.histograms.max(-1) / self.histograms.sum(-1))
+
+    def _some(self, size: int, where: NDArray[np.bool_]) -> Runs:
+        """So many of those, the telling ones rather than others; of all where there are none."""
+        weights = np.where(where, self.tells + self.tells.mean() / 4.0 + 1e-12, 0.0)
+        if not where.any():
+            weights = np.ones(where.size)
+        chosen = self.rng.choice(where.size, size, p=weights / weights.sum())
+        return [self.histograms[i] for i in chosen]
+
+    @property
+    def _all(self) -> NDArray[np.bool_]:
+        return np.ones(len(self.histograms), dtype=bool)
+
+    def any(self, size: int) -> Runs:
+        """See `Related.any`."""
+        return self._some(size, self._all)
+
+    def one_leader(self, size: int) -> Runs:
+        """See `Related.one_leader`."""
+        leader = int(self.any(1)[0].argmax())
+        return self._some(size, self._leaders == leader)
+
+    def near(self, size: int) -> Runs:
+        """See `Related.near`; the nearest inputs, whatever their distance, where none are near."""
+        first = self.any(1)[0]
+        distance = np.abs(self.histograms - first).sum(-1) // 2
+        nearest = np.argsort(distance, kind="stable")
+        close = nearest[distance[nearest] <= _NEAR]
+        chosen = (close if close.size > 1 else nearest[:2])[: 2 * size]
+        return [first, *(self.histograms[i] for i in self.rng.choice(chosen, size - 1))]
+
+    def missing(self, size: int) -> Runs:
+        """See `Related.missing`: inputs have the votes of all teachers."""
+        return self.any(size)
+
+    def two_camps(self, size: int) -> Runs:
+        """See `Related.two_camps`: those of a large share, whatever the rest."""
+        least = float(self.rng.choice(CAMPS))
+        return self._some(size, self._shares >= least)
+
+    few_votes = high_count = two_camps
+
+    def sure(self, size: int) -> Runs:
+        """See `Related.sure`; the surest tenth, where none is nearly unanimous."""
+        least = min(_SURE_SHARE, float(np.quantile(self._shares, 0.9)))
+        chosen = self.rng.choice(np.flatnonzero(self._shares >= least), size)
+        return [self.histograms[i] for i in chosen]
+
+    def telling_among_sure(self) -> Histogram:
+        """See `Related.telling_among_sure`."""
+        return self.any(1)[0]

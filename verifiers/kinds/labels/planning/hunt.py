@@ -1,0 +1,73 @@
+"""Which labels come next, chosen by the evidence so far: sequential design of experiments."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .....reference.arrays import Vector
+from .course import LARGEST_BATCH
+from .plan import Batch
+from .schedule import Schedule
+
+_HEAD_START = 128  # labels before the first sweep
+_SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # of all labels, those asked ahead of the sweeps
+_LEADS = 3.0  # nats for a fault, from which it leads
+_GROWTH = 8  # a batch has an eighth of what has been asked so far
+
+
+class Hunt:
+    """Asks ahead of the sweeps where the known faults would show soonest, by the evidence so far.
+
+    The next labels are those of the stream with the largest divergence from the claim, averaged
+    over the faults with what each has won so far as its weight (Chernoff 1959; Naghshvar and Javidi
+    2013): a fault that fits the labels is followed to where it shows most. A choice depends on
+    earlier labels alone, so every e-process stays one; which labels a run asks in all stays as
+    planned, so that what a pass says does not depend on it. The sweeps go on in between, for the
+    faults that nobody knows.
+
+    schedule: the plan's labels; capital: log of what the wagers on each fault have come to
+    (faults,), prior weights included; usable: whether a stream can be asked.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        capital: Callable[[], Vector],
+        usable: Callable[[int], bool],
+    ) -> None:
+        self._schedule, self._capital, self._usable = schedule, capital, usable
+        self._before = capital()
+        self._ahead = self._swept = 0
+
+    def batches(self) -> Iterator[Batch]:
+        """All batches of the plan."""
+        for swept in self._schedule.sweeps():
+            while self._ahead < _HEAD_START + self._of_each_swept * self._swept:
+                stream = self._best()
+                if stream is None:
+                    break
+                for batch in self._schedule.ahead(stream, self._size):
+                    self._ahead += batch.labels
+                    yield batch
+            self._swept += swept.labels
+            yield swept
+
+    @property
+    def _of_each_swept(self) -> float:
+        """Labels asked ahead for each label of the sweeps."""
+        leads = float(np.max(self._capital() - self._before)) >= _LEADS
+        share = _SHARE_OF_A_LEADER if leads else _SHARE
+        return share / (1.0 - share)
+
+    @property
+    def _size(self) -> int:
+        return min(LARGEST_BATCH, max(1, (self._ahead + self._swept) // _GROWTH))
+
+    def _best(self) -> int | None:
+        """The stream to ask next; None where none is left that tells a fault from the claim."""
+        capital = self._capital()
+        tells = self._schedule.plan.fault_divergences @ np.exp(capital - capital.max())
+        left = self._schedule.left
+        usable = [left[i] > 0 and self._usable(i) for i in range(left.size)]
+        best = int(np.argmax(np.where(usable, tells, -1.0)))
+        return best if usable[best] and tells[best] > 0.0 else None

@@ -1,0 +1,278 @@
+"""The laws that faulty aggregators draw labels by: from histograms (b, c) to probabilities (b, o).
+
+Sources are named where a fault was seen in public code. A law needs no great precision: any
+distribution fixed beforehand makes a fair wager, a close one a good wager.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import ConfidentGNMax, Noise, NoisyArgmax, log_probabilities, probabilities
+from .....reference.arrays import Matrix
+from .....reference.probabilities import log_derivatives
+from .....reference.shared_nodes import won
+from ..claim import MechanismClaim
+
+Law = Callable[[Matrix], Matrix]
+
+FEW_CLASSES = 12
+"""Up to so many, each class is looked at by itself."""
+
+
+def mechanism_law(mechanism: NoisyArgmax | ConfidentGNMax) -> Law:
+    """Labels of a mechanism that is not the claimed one."""
+    return lambda histograms: _law(mechanism, histograms)
+
+
+def _law(mechanism: NoisyArgmax | ConfidentGNMax, histograms: Matrix) -> Matrix:
+    """Its probabilities (b, o), which several faults share: the last few are kept."""
+    return _kept_law(mechanism, np.ascontiguousarray(histograms).tobytes(), histograms.shape)
+
+
+@lru_cache(maxsize=4)
+def _kept_law(
+    mechanism: NoisyArgmax | ConfidentGNMax, votes: bytes, shape: tuple[int, int]
+) -> Matrix:
+    histograms = np.frombuffer(votes).reshape(shape)
+    return np.asarray(np.exp(mechanism.log_probabilities(histograms)))
+
+
+def noise_law(claim: MechanismClaim, noise: Noise) -> Law:
+    """Labels of the claimed mechanism with other noise of the votes."""
+
+    def law(histograms: Matrix) -> Matrix:
+        return np.asarray(probabilities(histograms, noise))
+
+    return finish(claim, law)
+
+
+_EDGES = np.arange(-8.0, 12.0, 0.2)  # scales of the noise about the leader
+_RACED = 256  # histograms at a time
+
+
+def roughly(claim: MechanismClaim, noise: Noise) -> Law:
+    """As `noise_law`, on a coarse grid: within some thousandths, for histograms by the thousand."""
+
+    def law(histograms: Matrix) -> Matrix:
+        behind = histograms.max(-1, keepdims=True) - histograms
+        offsets, place = np.unique(behind, return_inverse=True)
+        logs = np.maximum(noise.log_cdf(_EDGES + offsets[:, None] / noise.scale), -600.0)
+        middle = np.logaddexp(logs[:, 1:], logs[:, :-1]) - np.log(2.0)
+        share = 2.0 * np.tanh(0.5 * np.diff(logs))  # of each cell, over the mean of its cdf
+        starts = range(0, len(place), _RACED)
+        wins = np.concatenate([won(middle, share, place[i : i + _RACED])[2] for i in starts])
+        return np.asarray(wins / wins.sum(-1, keepdims=True))
+
+    return finish(claim, law)
+
+
+def finish(claim: MechanismClaim, law: Law) -> Law:
+    """The law of released labels: with a threshold, after the claimed screening."""
+    mechanism = claim.mechanism()
+    if not isinstance(mechanism, ConfidentGNMax):
+        return law
+
+    def screened(histograms: Matrix) -> Matrix:
+        refused = _law(mechanism, histograms)[:, -1:]
+        return np.concatenate([law(histograms) * (1.0 - refused), refused], -1)
+
+    return screened
+
+
+def plurality(histograms: Matrix) -> Matrix:
+    """The leading class without any noise, even over those that tie."""
+    leads = histograms == histograms.max(-1, keepdims=True)
+    return np.asarray(leads / leads.sum(-1, keepdims=True))
+
+
+def first_plurality(histograms: Matrix) -> Matrix:
+    """The leading class without any noise, the first of those that tie."""
+    first = histograms.argmax(-1)[..., None]
+    return np.asarray(np.arange(histograms.shape[-1]) == first, dtype=np.float64)
+
+
+def uniform(histograms: Matrix) -> Matrix:
+    """Every class alike, whatever the votes."""
+    return np.full(histograms.shape, 1.0 / histograms.shape[-1])
+
+
+def argmin(claim: MechanismClaim) -> Law:
+    """Least noisy count (opendp#2912); for noise that is not symmetric, roughly."""
+
+    def law(histograms: Matrix) -> Matrix:
+        return np.asarray(probabilities(-histograms, claim.noise))
+
+    return finish(claim, law)
+
+
+def empty(histogram: Matrix) -> NDArray[np.bool_]:
+    """Which classes (c,) have no votes."""
+    return np.asarray(histogram == 0)
+
+
+_FEW_VOTES = 0.016  # of the teachers
+_HOPELESS = 60.0  # scales of the noise behind the leader
+
+
+def left_out(claim: MechanismClaim) -> Law:
+    """Law when classes with one vote to a few can never win, as where small counts are hidden."""
+    few = max(1.0, _FEW_VOTES * claim.teachers)
+
+    def law(histograms: Matrix) -> Matrix:
+        hidden = (histograms > 0) & (histograms <= few)
+        behind = histograms.max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
+        return np.asarray(probabilities(np.where(hidden, behind, histograms), claim.noise))
+
+    return finish(claim, law)
+
+
+def without(claim: MechanismClaim, gone: NDArray[np.bool_]) -> Law:
+    """Law when the classes `gone` (c,) take no part."""
+
+    def law(histograms: Matrix) -> Matrix:
+        behind = histograms[:, ~gone].max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
+        return np.asarray(probabilities(np.where(gone, behind, histograms), claim.noise))
+
+    return finish(claim, law)
+
+
+_STEP = 1e-3  # scales of the noise
+
+
+def favoured(claim: MechanismClaim, k: int, votes: float) -> Law:
+    """To first order in log Q, which is close enough for a wager and costs one evaluation."""
+
+    def law(histograms: Matrix) -> Matrix:
+        shape = histograms.shape
+        log_q, slopes = _log_derivatives(claim.noise, histograms.tobytes(), shape)
+        tilted = log_q + votes * slopes[k]
+        return np.asarray(np.exp(tilted - np.logaddexp.reduce(tilted, -1, keepdims=True)))
+
+    return finish(claim, law)
+
+
+@lru_cache(maxsize=4)
+def _log_derivatives(
+    noise: Noise, votes: bytes, shape: tuple[int, int]
+) -> tuple[Matrix, dict[int, Matrix]]:
+    """Log Q (b, o), and by class its derivatives (b, o) by that class's votes.
+
+    votes: of the histograms, (b, c), as the bytes of an array. Of many classes the first and the
+    last alone are looked at, by a difference each.
+    """
+    histograms, classes = np.frombuffer(votes).reshape(shape), shape[-1]
+    if classes <= FEW_CLASSES:
+        log_q, slopes = log_derivatives(histograms, noise)
+        return np.asarray(log_q), {k: slopes[..., k] for k in range(classes)}
+    log_q, step = np.asarray(log_probabilities(histograms, noise)), _STEP * noise.scale
+    found = {}
+    for k in (0, classes - 1):
+        moved = np.asarray(log_probabilities(histograms + step * (np.arange(classes) == k), noise))
+        found[k] = (moved - log_q) / step
+    return log_q, found
+
+
+def bare_beyond(claim: MechanismClaim, lead: float) -> Law:
+    """The leading class without noise once it is more than `lead` votes ahead."""
+
+    def law(histograms: Matrix) -> Matrix:
+        ranked = np.sort(histograms, -1)
+        ahead = ranked[:, -1:] - ranked[:, -2:-1] > lead
+        return np.where(ahead, plurality(histograms), _law(NoisyArgmax(claim.noise), histograms))
+
+    return finish(claim, law)
+
+
+def scaled_to_the_teachers(claim: MechanismClaim, least: int, below: int | None) -> Law:
+    """Votes scaled to the claimed teachers where their total is from `least` to under `below`."""
+    right = mechanism_law(claim.mechanism())
+
+    def law(histograms: Matrix) -> Matrix:
+        total = histograms.sum(-1, keepdims=True)
+        scales = (total >= max(1, least)) & (total < (np.inf if below is None else below))
+        factor = np.where(scales, claim.teachers / np.maximum(total, 1.0), 1.0)
+        return right(histograms * factor)
+
+    return law
+
+
+def screened_by_the_share(claim: MechanismClaim, least: int, below: int | None) -> Law:
+    """With a threshold: votes are scaled, as by `scaled_to_the_teachers`, for its check alone."""
+    right = mechanism_law(claim.mechanism())
+    scaled = scaled_to_the_teachers(claim, least, below)
+
+    def law(histograms: Matrix) -> Matrix:
+        answered, refused = right(histograms), scaled(histograms)[:, -1:]
+        kept = np.maximum(1.0 - answered[:, -1:], 1e-300)
+        return np.concatenate([answered[:, :-1] * (1.0 - refused) / kept, refused], -1)
+
+    return law
+
+
+def now_and_then(claim: MechanismClaim, law: Law) -> Law:
+    """The claimed law, but for one draw in twenty."""
+    right, wrong = mechanism_law(claim.mechanism()), finish(claim, law)
+    return lambda histograms: 0.95 * right(histograms) + 0.05 * wrong(histograms)
+
+
+def from_ten(histogram: Matrix) -> NDArray[np.bool_]:
+    """Which classes (c,) come after the first ten."""
+    return np.arange(histogram.size) >= 10
+
+
+def noiseless(claim: MechanismClaim, where: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
+    """Law when the classes that `where` selects get no noise; of those that tie the first wins."""
+
+    def law(histograms: Matrix) -> Matrix:
+        return np.array([race_with_bare(claim.noise, h, where(h)) for h in histograms])
+
+    return finish(claim, law)
+
+
+def race_with_bare(noise: Noise, histogram: Matrix, bare: NDArray[np.bool_]) -> Matrix:
+    """Who wins (c,) where the classes `bare` (c,) have no noise: the best of them, or another."""
+    if not bare.any() or bare.all():
+        return first_plurality(histogram) if bare.all() else probabilities(histogram, noise)
+    best = int(np.argmax(np.where(bare, histogram, -np.inf)))
+    # classes with the same votes have the same chance
+    noisy, alike, times = np.unique(histogram[~bare], return_inverse=True, return_counts=True)
+    lead, floor = float(noisy.max()), float(histogram[best])
+    low = max(floor, lead - 8.0 * noise.scale)
+    edges = np.linspace(low, max(lead, low) + 12.0 * noise.scale, 401)
+    logs = np.maximum(noise.log_cdf((edges - noisy[:, None]) / noise.scale), -700.0)
+    wins, total = np.zeros(histogram.size), times @ logs
+    mass = np.diff(np.exp(logs), axis=-1)
+    others = np.exp(total - logs)
+    wins[~bare] = (mass * 0.5 * (others[:, 1:] + others[:, :-1])).sum(-1)[alike]
+    wins[best] += np.exp(total[0]) if low == floor else 0.0
+    return np.asarray(wins / wins.sum())
+
+
+def clipped(claim: MechanismClaim, bound: float) -> Law:
+    """Law when draws beyond `bound` scales are set to the bound."""
+
+    def cdf(histogram: Matrix, x: Matrix) -> Matrix:
+        u = (x - histogram[:, None]) / claim.noise.scale
+        return np.where(u >= bound, 1.0, np.where(u < -bound, 0.0, np.exp(claim.noise.log_cdf(u))))
+
+    return finish(claim, lambda histograms: _race(claim.noise, histograms, cdf))
+
+
+def _race(noise: Noise, histograms: Matrix, cdf: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
+    """Who wins when noisy counts have the cdfs `cdf(histogram, x)` (c, n), cell by cell."""
+    laws = []
+    for histogram in histograms:
+        lead = histogram.max()
+        edges = np.linspace(lead - 8.0 * noise.scale, lead + 12.0 * noise.scale, 401)
+        # classes with the same votes have the same chance
+        votes, alike, times = np.unique(histogram, return_inverse=True, return_counts=True)
+        values = cdf(votes, edges)
+        mass, middle = np.diff(values, axis=-1), 0.5 * (values[:, 1:] + values[:, :-1])
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.maximum(middle, 1e-300))
+        wins = (mass * np.exp(times @ logs - logs)).sum(-1)[alike]
+        laws.append(wins / wins.sum() if wins.sum() > 0 else plurality(histogram[None])[0])
+    return np.array(laws)

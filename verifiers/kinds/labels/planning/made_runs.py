@@ -1,0 +1,174 @@
+"""Related histograms that are made: any that a claim allows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Histogram
+from ..claim import MechanismClaim
+from .faults import divergences
+from .related import CAMPS, LESS, Runs
+
+_MOVED = (1, 2, 2, 4, 4, 8, 16, 30)
+"""Votes by which near-duplicates differ from each other, each as often as it stands here."""
+
+_SUPPORTS = 12  # sizes of support at most, thinned out above ten
+_LEADS_TRIED = 40
+_HIGH_COUNT = 0.85  # of the teachers
+_FEW = (0.25, 0.4)  # of the teachers, in small totals of a high share
+_MISSING = (0.7, 0.98)  # of the teachers, between which totals with missing ones lie
+
+
+@dataclass(frozen=True)
+class Made:
+    """Runs of any histograms that a claim allows; other_totals: whether others are served."""
+
+    claim: MechanismClaim
+    rng: np.random.Generator
+    other_totals: bool
+
+    @cached_property
+    def _supports(self) -> NDArray[np.int64]:
+        most = min(self.claim.classes, self.claim.teachers)
+        if most < 3:
+            return np.array([most], dtype=np.int64)
+        if most <= _SUPPORTS:
+            return np.arange(2, most + 1)
+        return np.unique(np.geomspace(2, most, _SUPPORTS).round().astype(np.int64))
+
+    @cached_property
+    def _leads(self) -> dict[int, list[int]]:
+        """For each size of support, the leads on which each of `LESS` shows soonest."""
+        return {int(k): self._telling_leads(int(k)) for k in self._supports}
+
+    def _telling_leads(self, support: int) -> list[int]:
+        total, tried = self.claim.teachers, np.zeros(1, dtype=np.int64)
+        if support > 1:
+            tried = np.unique(np.linspace(0, total - support, _LEADS_TRIED).astype(np.int64))
+        votes = np.array([self._even(total, support, int(lead)) for lead in tried], dtype=float)
+        claimed = self.claim.mechanism()
+        log_q = np.asarray(claimed.log_probabilities(votes))
+        best = []
+        for factor in LESS:
+            less = self.claim.mechanism(self.claim.noise.times(factor))
+            law = np.asarray(less.log_probabilities(votes))
+            best.append(int(tried[int(np.argmax(divergences(law, log_q)))]))
+        return best
+
+    def _even(self, total: int, support: int, lead: int) -> Histogram:
+        """A leader so far ahead, the others even to a vote; class 0 leads."""
+        votes = np.zeros(self.claim.classes, dtype=np.int64)
+        each = (total - lead) // support
+        votes[:support] = each
+        votes[0] = total - each * (support - 1)
+        return votes
+
+    def _one(self, total: int, support: int, lead: int, leader: int | None = None) -> Histogram:
+        """A leader so far ahead of one runner-up, the others at or below that; classes shuffled."""
+        support = max(1, min(support, total))
+        lead = max(0, min(lead, total - support))
+        votes = self._even(total, support, lead)
+        if support > 2:
+            spread = float(self.rng.choice((0.0, 0.25, 0.5)))
+            less = (votes[2:support] * spread * self.rng.random(support - 2)).astype(np.int64)
+            votes[2:support] -= less
+            votes[1] += less.sum() // 2
+            votes[0] += less.sum() - less.sum() // 2
+        order = self.rng.permutation(self.claim.classes)
+        if leader is not None:
+            at = int(np.flatnonzero(order == 0)[0])
+            order[at], order[leader] = order[leader], 0
+        return votes[order]
+
+    def _telling(self, total: int | None = None, leader: int | None = None) -> Histogram:
+        """One on which less noise shows soon."""
+        support = int(self.rng.choice(self._supports))
+        lead = int(self.rng.choice(self._leads[support]))
+        total = self.claim.teachers if total is None else total
+        return self._one(total, support, lead, leader)
+
+    def any(self, size: int) -> Runs:
+        """See `Related.any`."""
+        return [self._telling() for _ in range(size)]
+
+    def one_leader(self, size: int) -> Runs:
+        """See `Related.one_leader`."""
+        leader = int(self.rng.integers(self.claim.classes))
+        return [self._telling(leader=leader) for _ in range(size)]
+
+    def near(self, size: int) -> Runs:
+        """See `Related.near`; half of them from a near tie, where copies show soonest."""
+        support = int(self.rng.choice(self._supports))
+        lead = int(self.rng.choice((0, *self._leads[support][:1])))
+        found = [self._one(self.claim.teachers, support, lead)]
+        while len(found) < size:
+            found.append(self._moved(found[-1], int(self.rng.choice(_MOVED))))
+        return found
+
+    def _moved(self, histogram: Histogram, votes: int) -> Histogram:
+        """The same with some votes of one class moved to another, both with votes if they can."""
+        held = np.flatnonzero(histogram)
+        giver = int(self.rng.choice(held))
+        takers = held[held != giver] if held.size > 1 else np.arange(histogram.size)
+        taker = int(self.rng.choice(takers))
+        moved = histogram.copy()
+        votes = min(votes, int(moved[giver]) - (1 if moved[giver] > 1 else 0))
+        moved[giver] -= votes
+        moved[taker] += votes
+        return moved
+
+    def missing(self, size: int) -> Runs:
+        """See `Related.missing`."""
+        if not self.other_totals:
+            return self.any(size)
+        shares = self.rng.uniform(*_MISSING, size)
+        return [self._telling(max(1, round(share * self.claim.teachers))) for share in shares]
+
+    def two_camps(self, size: int) -> Runs:
+        """See `Related.two_camps`."""
+        teachers = self.claim.teachers
+        leader = round(float(self.rng.choice(CAMPS)) * teachers)
+        votes = np.zeros(self.claim.classes, dtype=np.int64)
+        votes[:2] = leader, teachers - leader
+        return [votes[self.rng.permutation(votes.size)] for _ in range(size)]
+
+    def few_votes(self, size: int) -> Runs:
+        """See `Related.few_votes`."""
+        return (
+            [self._few_votes() for _ in range(size)] if self.other_totals else self.two_camps(size)
+        )
+
+    def high_count(self, size: int) -> Runs:
+        """See `Related.high_count`."""
+        return (
+            [self._high_count() for _ in range(size)] if self.other_totals else self.two_camps(size)
+        )
+
+    def _high_count(self) -> Histogram:
+        """A count of nearly all teachers, of a total so large that the label is in doubt.
+
+        Of many classes: less noise shows sooner there.
+        """
+        support = int(self.rng.choice(self._supports[self._supports.size // 2 :]))
+        lead = self._leads[support][0]
+        leader = round(_HIGH_COUNT * self.claim.teachers)
+        return self._one(leader + (support - 1) * max(0, leader - lead), support, lead)
+
+    def _few_votes(self) -> Histogram:
+        """A small total that nearly all is for one class, by a lead that is not clear."""
+        support = int(self._supports[-1])
+        lead = int(self.rng.choice(self._leads[support][:2]))
+        least = max(1, round(float(self.rng.choice(_FEW)) * self.claim.teachers))
+        return self._one(max(least, lead + support // 2), support, max(lead, round(0.8 * least)))
+
+    def sure(self, size: int) -> Runs:
+        """See `Related.sure`."""
+        return [self._one(self.claim.teachers, 1, 0) for _ in range(size)]
+
+    def telling_among_sure(self) -> Histogram:
+        """See `Related.telling_among_sure`."""
+        return (
+            self._few_votes() if self.other_totals and self.rng.random() < 0.8 else self._telling()
+        )

@@ -1,0 +1,67 @@
+"""The laws that noise might have in some calls and not in others, for the check `order`."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import ConfidentGNMax
+from .....reference.arrays import Matrix
+from ..claim import MechanismClaim
+from .faults import Fault, fault_laws, short
+from .laws import Law, finish, mechanism_law, plurality, roughly
+
+_FACTORS = {
+    0.5: "half the claimed scale",
+    0.25: "a quarter of the claimed scale",
+    0.7: "0.7 of the claimed scale",
+    2.0: "twice the claimed scale",
+}
+_BARE = 0.97  # of the labels are the plurality, where noise is left out
+
+_MOST = 50.0  # nats that one label counts at most
+
+
+def order_faults(claim: MechanismClaim) -> list[Fault]:
+    """Half the noise first, then less, more, and none; of a threshold, none at all."""
+    mechanism = claim.mechanism()
+    right, bare = roughly(claim, claim.noise), finish(claim, plurality)
+    faults = [
+        Fault(f"{short(noise)}, {words}", roughly(claim, noise))
+        for noise, words in ((claim.noise.times(f), words) for f, words in _FACTORS.items())
+    ]
+    faults.append(
+        Fault(
+            "the plurality without noise",
+            lambda histograms: _BARE * bare(histograms) + (1.0 - _BARE) * right(histograms),
+        )
+    )
+    if isinstance(mechanism, ConfidentGNMax):
+        unscreened = replace(mechanism, threshold=-1e12)
+        faults.append(Fault("an answer to every query", mechanism_law(unscreened)))
+    return faults
+
+
+def scaled_up(claim: MechanismClaim) -> Fault:
+    """Votes that are too few, scaled up to the number of teachers before noise is added."""
+    return Fault("votes scaled up to the number of teachers", _scaled(claim))
+
+
+def _scaled(claim: MechanismClaim) -> Law:
+    law = roughly(claim, claim.noise)
+
+    def scaled(histograms: Matrix) -> Matrix:
+        totals = histograms.sum(-1, keepdims=True)
+        return law(histograms * np.maximum(1.0, claim.teachers / np.maximum(totals, 1.0)))
+
+    return scaled
+
+
+def log_ratios(faults: list[Fault], log_q: Matrix, histograms: Matrix) -> NDArray[np.float64]:
+    """Log-ratios (n, a, o) of faults against the claimed log-laws (n, o), at most `_MOST`.
+
+    A label that the claim gives no chance at all counts nothing: other checks see it.
+    """
+    with np.errstate(invalid="ignore"):
+        ratios = fault_laws(faults, log_q, histograms) - log_q[:, None, :]
+    return np.minimum(np.nan_to_num(ratios, nan=0.0, posinf=_MOST), _MOST)

@@ -1,0 +1,286 @@
+"""What a run asks: streams of queries, each on one histogram, and the laws they are judged by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from ....evidence.scale import scale_factors
+from ..claim import Claim, MechanismClaim
+from .extent import FULL, Extent
+from .faults import Fault, divergences, fault_laws, turned_rows
+from .roles import Role
+from .traffic import Traffic
+from .traits import Asked
+
+POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
+"""Weights of the known faults on all streams at once, on all calls for one label at once, on the
+first label of every histogram, of deviations of any kind on one stream, and of the known faults on
+one stream."""
+
+ANCHOR_SHARE = 0.75
+"""Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Queries of one histogram: (c,) as asked, in a role, `queries` of them planned.
+
+    relabel: for a permuted histogram, the original class of each of its classes; turned: how many
+    of the queries are asked with the classes numbered otherwise, so that a class that is treated
+    unlike the others contends somewhere; second: whether it asks the second of a claim's inputs
+    with these votes.
+    """
+
+    role: Role
+    histogram: tuple[int, ...]
+    queries: int
+    relabel: tuple[int, ...] | None = None
+    turned: int = 0
+    second: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The role, as reports name it."""
+        return self.role.kind
+
+    @property
+    def is_anchor(self) -> bool:
+        """Whether it is asked often enough to see the smallest effect."""
+        return self.role.anchor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`size` labels of a stream, asked in calls for `call` labels each (in one where it is None).
+
+    turn: by how many places the classes are numbered on, 0 for the histogram as it stands; other:
+    a stream that is asked for one label after each label of this one, in calls for one label.
+    """
+
+    stream: int
+    size: int
+    turn: int = 0
+    call: int | tuple[int, ...] | None = None
+    other: int | None = None
+
+    @property
+    def labels(self) -> int:
+        """Labels in all, those of the other stream included."""
+        return self.size if self.other is None else 2 * self.size
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """Labels of each call; sizes that are given one by one come again until all are asked."""
+        given = (self.size,) if self.call is None else self.call
+        each = (given,) if isinstance(given, int) else given
+        sizes: list[int] = []
+        left = self.size
+        while left > 0:
+            sizes.append(min(each[len(sizes) % len(each)], left))
+            left -= sizes[-1]
+        return tuple(sizes)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two streams of neighbouring histograms, of one role, that are asked in turn."""
+
+    role: Role
+    first: int
+    second: int
+
+    @property
+    def streams(self) -> tuple[int, int]:
+        """Both."""
+        return self.first, self.second
+
+
+class Twins(NamedTuple):
+    """Two streams that a check compares, and the pairs of labels that the smallest effect needs."""
+
+    base: int
+    twin: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All streams of a run, those that are neighbours, and the twins that a check compares.
+
+    twins: by the id of the check; traffic: what is asked in turn, as production asks; extent: how
+    much is asked for breadth.
+    """
+
+    claim: Claim
+    streams: tuple[Stream, ...]
+    pairs: tuple[Pair, ...]
+    twins: dict[str, Twins] = field(hash=False)
+    faults: tuple[Fault, ...]
+    traffic: Traffic
+    extent: Extent = FULL
+
+    def __post_init__(self) -> None:
+        deep = [stream.role.deep for stream in self.streams]
+        if deep != sorted(deep, reverse=True):
+            raise ValueError("streams whose labels tell the noise scale come before all others")
+
+    def pair(self, role: Role) -> Pair | None:
+        """The neighbours of a role, where the plan has them."""
+        return next((pair for pair in self.pairs if pair.role is role), None)
+
+    @cached_property
+    def histograms(self) -> Matrix:
+        """All histograms (streams, c)."""
+        return np.array([stream.histogram for stream in self.streams], dtype=np.float64)
+
+    @cached_property
+    def log_q(self) -> Matrix:
+        """The claimed log-probabilities (streams, o)."""
+        return np.asarray(self.claim.mechanism.mechanism().log_probabilities(self.histograms))
+
+    @cached_property
+    def fault_log_ratios(self) -> Matrix:
+        """Log-likelihood ratios (streams, faults, o) of the known faults against the claim."""
+        asked = tuple(stream.histogram for stream in self.streams)
+        return _log_ratios(self.faults, self.claim.mechanism, asked)
+
+    @cached_property
+    def fault_divergences(self) -> Matrix:
+        """Kullback-Leibler divergences (streams, faults) from the claim, in nats per label."""
+        return divergences(self.log_q[:, None, :] + self.fault_log_ratios, self.log_q[:, None, :])
+
+    @cached_property
+    def factors(self) -> NDArray[np.float64]:
+        """Factors of the noise scale whose likelihoods are followed."""
+        return scale_factors(self.claim.gate.tolerance)
+
+    def scale_log_laws(self, stream: int) -> Matrix:
+        """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
+        histogram = self.streams[stream].histogram
+        if histogram not in self._scale_log_laws:  # one that is asked in two ways has one law
+            claimed = self.claim.mechanism.mechanism()
+            self._scale_log_laws[histogram] = claimed.log_probabilities_at(histogram, self.factors)
+        return self._scale_log_laws[histogram]
+
+    @cached_property
+    def _scale_log_laws(self) -> dict[tuple[int, ...], Matrix]:
+        return {}
+
+    @cached_property
+    def information(self) -> NDArray[np.float64]:
+        """Fisher information (deep streams,) of a label about the log scale; 0 on simple ones."""
+        at = int(np.argmin(np.abs(self.factors - 1.0)))
+        step = float(np.log(self.factors[at + 1] / self.factors[at - 1]))
+        claim, asked = self.claim.mechanism, self.histograms[: self.deep]
+        above, below = (
+            claim.mechanism(claim.noise.times(float(self.factors[i]))).log_probabilities(asked)
+            for i in (at + 1, at - 1)
+        )
+        slope = (np.exp(above) - np.exp(below)) / step
+        found = np.square(slope) / np.maximum(np.exp(self.log_q[: self.deep]), 1e-12)
+        planned = np.array([stream.queries > 0 for stream in self.streams[: self.deep]])
+        return np.asarray(np.where(planned, found.sum(-1), 0.0))
+
+    @cached_property
+    def deep(self) -> int:
+        """How many streams, the first ones, tell the noise scale."""
+        return sum(stream.role.deep for stream in self.streams)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Prior weights (streams,), summing to 1, of a deviation on each; none on simple ones."""
+        anchors = np.array([stream.is_anchor for stream in self.streams])
+        share = anchor_shares([stream.role for stream in self.streams if stream.is_anchor])
+        shares = np.zeros(anchors.size)
+        shares[anchors] = ANCHOR_SHARE * share
+        searched = [stream.role.asked is not Asked.ON_DEMAND for stream in self.streams]
+        others = ~anchors & np.array(searched)
+        if others.any():
+            shares = shares + others * (1.0 - ANCHOR_SHARE) / others.sum()
+        return shares
+
+    def of(self, role: Role) -> list[int]:
+        """All streams of a role."""
+        return [i for i, stream in enumerate(self.streams) if stream.role is role]
+
+    def first(self, role: Role) -> int:
+        """The first stream of a role."""
+        return self.of(role)[0]
+
+    @property
+    def queries(self) -> int:
+        """Queries of all streams."""
+        return sum(stream.queries for stream in self.streams)
+
+    @cached_property
+    def fault_weights(self) -> NDArray[np.float64]:
+        """Prior weights (faults,) of the known faults, summing to 1."""
+        weights = np.array([fault.weight for fault in self.faults])
+        return np.asarray(weights / weights.sum())
+
+    def turned_ratios(self, stream: int, turn: int) -> Matrix:
+        """`fault_log_ratios` (faults, o) of a stream whose classes are numbered on by `turn`.
+
+        Of labels numbered back: a fault on class k acts there as it would on class k - turn here.
+        Faults of classes whose law here is not among the known ones are not wagered on: ratio 1.
+        """
+        ratios: Matrix = self.fault_log_ratios[stream]
+        if turn == 0:
+            return ratios
+        if turn not in self._turned_rows:
+            classes = self.claim.mechanism.classes
+            self._turned_rows[turn] = turned_rows(self.faults, turn, classes)
+        rows = self._turned_rows[turn]
+        found = np.where(rows[:, None] < 0, 0.0, ratios[rows])
+        for at, fault in enumerate(self.faults):
+            if fault.by_teacher:
+                found[at] = self._turned_anew(stream, turn)[at]
+        return np.asarray(found)
+
+    def _turned_anew(self, stream: int, turn: int) -> dict[int, Vector]:
+        """Log-ratios (o,) by fault of those that act otherwise once classes are numbered on."""
+        if (stream, turn) not in self._turned_ratios:
+            classes = self.claim.mechanism.classes
+            at = [i for i, fault in enumerate(self.faults) if fault.by_teacher]
+            votes = np.roll(self.histograms[stream], turn)[None]
+            log_q = self.log_q[[stream]].copy()
+            log_q[:, :classes] = np.roll(log_q[:, :classes], turn, -1)
+            ratios = fault_laws([self.faults[i] for i in at], log_q, votes)[0] - log_q
+            ratios[:, :classes] = np.roll(ratios[:, :classes], -turn, -1)
+            self._turned_ratios[stream, turn] = dict(zip(at, ratios, strict=True))
+        return self._turned_ratios[stream, turn]
+
+    @cached_property
+    def _turned_ratios(self) -> dict[tuple[int, int], dict[int, Vector]]:
+        return {}
+
+    @cached_property
+    def _turned_rows(self) -> dict[int, NDArray[np.int64]]:
+        return {}
+
+
+@lru_cache(maxsize=8)
+def _log_ratios(
+    faults: tuple[Fault, ...], claim: MechanismClaim, asked: tuple[tuple[int, ...], ...]
+) -> Matrix:
+    """See `Plan.fault_log_ratios`; kept for the plans that differ in how often they ask alone."""
+    histograms = np.array(asked, dtype=np.float64)
+    log_q = np.asarray(claim.mechanism().log_probabilities(histograms))
+    with np.errstate(invalid="ignore"):
+        ratios: Matrix = fault_laws(faults, log_q, histograms) - log_q[:, None, :]
+    ratios.flags.writeable = False
+    return ratios
+
+
+def anchor_shares(roles: Sequence[Role]) -> NDArray[np.float64]:
+    """Shares (anchors,) of the anchors' prior weight, summing to 1; roles: of each anchor."""
+    wanted = np.array([role.weight or 0.0 for role in roles])
+    even = wanted == 0.0
+    if even.any():
+        wanted[even] = (1.0 - wanted.sum()) / even.sum()
+    return np.asarray(wanted / wanted.sum())

@@ -1,0 +1,169 @@
+"""The plan of a run: which histograms it asks, and how often.
+
+Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
+effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
+deployment's own), asked a hundred times each, which shows faults that few inputs have. Probes come
+first: the histograms on which the commonest faults show soonest. One anchor is for the end, so that
+a fault that starts late has its own.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from .....reference import Histogram
+from .....reference.clock import step
+from ..claim import Claim, MechanismClaim
+from .asked_histograms import (
+    clear_winner_of_other_total,
+    explorers,
+    most_even_law,
+    simple_histograms,
+    smaller_total,
+    typical,
+    unanimous,
+)
+from .extent import FULL, Extent
+from .faults import Fault, known_faults
+from .given_inputs import GivenInputs, given_inputs
+from .kind_planner import add_kinds
+from .kinds import any_support, faults_by_total, fewer_votes, supports
+from .ladder import ladder
+from .plan import Plan
+from .pool import candidate_pool
+from .roles import Role, anchors
+from .stream_planner import StreamPlanner
+from .teachers import faults_by_teacher
+from .traffic import Traffic, calls_in_turn
+
+_TYPICAL_INPUTS, _EXPLORED_INPUTS = 2, 60
+
+
+@lru_cache(maxsize=32)
+def make_plan(
+    claim: Claim,
+    seed: int,
+    other_totals: bool = True,
+    own: tuple[tuple[int, ...], ...] = (),
+    extent: Extent = FULL,
+) -> Plan:
+    """The plan for a claim.
+
+    seed: fixes every histogram; other_totals: whether the target serves totals other than the
+    claimed teachers; own: histograms of the deployment itself, asked as explorers; extent: how much
+    is asked for breadth.
+    """
+    other_totals = other_totals and not claim.given  # whose votes are those of all teachers
+    mechanism = claim.mechanism
+    faults = (*_faults(mechanism), *faults_by_teacher(claim))
+    rng = np.random.default_rng(seed)
+    planner = StreamPlanner(claim, rng, anchors(other_totals), extent)
+    if claim.given:
+        _add_given(planner, given_inputs(claim), faults, own)
+    else:
+        _add_any(planner, seed, other_totals, faults, own)
+    streams, pairs = tuple(planner.streams), tuple(planner.pairs)
+    given = tuple(row.histogram for row in claim.given)
+    calls = calls_in_turn(claim, extent)
+    traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
+    return Plan(claim, streams, pairs, planner.twins, faults, traffic, extent)
+
+
+@lru_cache(maxsize=16)
+def _faults(mechanism: MechanismClaim) -> tuple[Fault, ...]:
+    """The faults that plans of one mechanism share."""
+    return (*known_faults(mechanism), *faults_by_total(mechanism))
+
+
+@lru_cache(maxsize=16)
+def _probes(mechanism: MechanismClaim, seed: int, faults: tuple[Fault, ...]) -> list[Histogram]:
+    """Of the candidates those on which faults show soonest, which many plans share."""
+    return candidate_pool(mechanism, mechanism.teachers, seed).probes(faults)
+
+
+def _add_any(
+    planner: StreamPlanner,
+    seed: int,
+    other_totals: bool,
+    faults: tuple[Fault, ...],
+    own: tuple[tuple[int, ...], ...],
+) -> None:
+    """Streams of whatever histograms tell most."""
+    claim, extent, mechanism = planner.claim, planner.extent, planner.claim.mechanism
+    effect = claim.gate.smallest_effect
+    step("candidates")
+    pool = candidate_pool(mechanism, mechanism.teachers, seed)
+    step("probes")
+    planner.add_probes(_probes(mechanism, seed, faults), typical(mechanism, other_totals))
+    planner.add_opening(most_even_law(mechanism))
+    planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
+    planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
+    planner.add_clear_anchor(Role.HIGH_CONSENSUS, unanimous(mechanism.classes, mechanism.teachers))
+    if not extent.symmetries:
+        planner.add_anchor(Role.LATE, pool.near_tie(effect), shuffle=False)
+    elif other_totals:
+        planner.add_clear_anchor(Role.SMALLER_TOTAL, smaller_total(mechanism))
+        planner.add_symmetries(
+            Role.OTHER_TOTAL, clear_winner_of_other_total(mechanism, seed), shift=True
+        )
+    else:
+        planner.add_symmetries(Role.CLEAR_WINNER, pool.clear_winner()[0], shift=False)
+    planner.add_neighbours()
+    explored = explorers(claim, seed, other_totals)
+    to_come = len(explored) + len(own)
+    if not mechanism.caching:  # which is asked what has the same law, under any total
+        add_kinds(planner, Role.SUPPORT, any_support(mechanism), faults, to_come)
+        if other_totals:
+            add_kinds(planner, Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
+    planner.add_ladder(ladder(mechanism), faults, to_come)
+    if not mechanism.caching:
+        planner.add_singles()
+    planner.add_simple(simple_histograms(mechanism.classes, mechanism.teachers))
+    planner.add_explorers(Role.EXPLORER, explored)
+    planner.add_explorers(Role.OWN, [np.array(votes, dtype=np.int64) for votes in own])
+
+
+def _add_given(
+    planner: StreamPlanner,
+    inputs: GivenInputs,
+    faults: tuple[Fault, ...],
+    own: tuple[tuple[int, ...], ...],
+) -> None:
+    """Streams of the claim's inputs alone, each in its role as far as one fits it."""
+    step("inputs")
+    pool, effect = inputs.pool, planner.claim.gate.smallest_effect
+    planner.add_probes(pool.probes(faults), inputs.some(_TYPICAL_INPUTS, planner.rng))
+    planner.add_opening(inputs.least_predictable())
+    planner.add_anchor(Role.INFORMATIVE, pool.most_informative(effect))
+    planner.add_anchor(Role.NEAR_TIE, pool.near_tie(effect))
+    planner.add_clear_anchor(Role.HIGH_CONSENSUS, inputs.clearest())
+    planner.add_anchor(Role.LATE, inputs.clear_winner())
+    neighbours = inputs.neighbours()
+    if neighbours is not None:
+        planner.add_audited(*neighbours)
+    same_votes = inputs.same_votes()
+    if same_votes is not None and not planner.claim.mechanism.caching:
+        planner.add_same_votes(same_votes)
+    explored = inputs.some(_EXPLORED_INPUTS, planner.rng)
+    if planner.extent.symmetries:
+        _add_related(planner, inputs, len(explored) + len(own))
+    kinds = supports(planner.claim.mechanism, pool.histograms)
+    add_kinds(planner, Role.SUPPORT, kinds, faults, len(explored) + len(own))
+    planner.add_ladder(inputs.rungs(), faults, len(explored) + len(own))
+    planner.add_singles()
+    planner.add_simple(inputs.simple())
+    planner.add_explorers(Role.EXPLORER, explored)
+    planner.add_explorers(Role.OWN, [np.array(votes) for votes in own])
+
+
+def _add_related(planner: StreamPlanner, inputs: GivenInputs, explored: int) -> None:
+    """Inputs that are twins of others, where there are any that the budget has labels for."""
+    permuted = inputs.permuted()
+    if permuted is not None:
+        with planner.if_affordable(explored):
+            planner.add_permuted(Role.CLEAR_WINNER, permuted.histogram, permuted.order)
+    bases = [i for i, stream in enumerate(planner.streams) if stream.is_anchor]
+    raised = inputs.raised([planner.streams[i].histogram for i in bases])
+    if raised is not None:
+        with planner.if_affordable(explored):
+            planner.add_raised(bases[raised.place], raised.leader, raised.histogram)

@@ -1,0 +1,51 @@
+"""A teacher whose vote weighs more than others, where the votes of all teachers travel."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference import Histogram
+from .....reference.arrays import Matrix
+from ....targets.input_forms import FormRelease
+from ..claim import Claim, MechanismClaim
+from .faults import Fault
+from .laws import Law, mechanism_law
+
+Votes = Callable[[Histogram], NDArray[np.int64]]
+"""From a histogram (c,) to the class of each teacher (total,)."""
+
+_TEACHERS = 8  # evenly chosen: those next to them vote alike nearly everywhere
+_MORE = 2.0  # votes, beside the one that each teacher has
+_WEIGHT = 3.0  # each: their evidence grows slowly
+
+
+def faults_by_teacher(claim: Claim) -> list[Fault]:
+    """The vote of a teacher counted three times; none where votes do not travel."""
+    release, teachers = claim.release, claim.mechanism.teachers
+    if not isinstance(release, FormRelease) or release.form == "query":
+        return []
+    return [
+        Fault(
+            f"the vote of teacher {teacher}, or of one who votes alike, counted three times",
+            counted_thrice(claim.mechanism, release.votes, teacher),
+            _WEIGHT,
+            by_teacher=True,
+        )
+        for teacher in sorted({place * teachers // _TEACHERS for place in range(_TEACHERS)})
+    ]
+
+
+def counted_thrice(claim: MechanismClaim, votes: Votes, teacher: int) -> Law:
+    """The vote of one teacher, by number, has weight 3."""
+    right = mechanism_law(claim.mechanism())
+
+    def law(histograms: Matrix) -> Matrix:
+        weighed = histograms.astype(np.float64)
+        for row, histogram in zip(weighed, histograms.astype(np.int64), strict=True):
+            given = votes(histogram)
+            if teacher < given.size:  # of other totals some are missing
+                row[given[teacher]] += _MORE
+        return right(weighed)
+
+    return law

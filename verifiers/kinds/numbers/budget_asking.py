@@ -1,0 +1,143 @@
+"""Asking a deployment of numbers that has a budget, call by call, and judging its account."""
+
+import math
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from ....reference import BudgetExhausted
+from ....reference.numbers.certified import CertifiedPair
+from ...targets import Target
+from ..labels.checks.budget_asking import AGAIN, IGNORES_DELTA, Watched
+from .claim import NumbersClaim
+
+PER_INPUT = "a budget is kept for each input, and what they cost adds up"
+"""What is wrong where answers to one input stay below the claim, and those to several do not."""
+
+_GROWN = 1.1  # times the answers, from one proof of their cost to the next
+_ROUNDING = 1.0 + 1e-9  # of figures that are compared
+
+
+@dataclass
+class AskedInput:
+    """An input that is asked, in words; answered: releases of it, over all lives of the target.
+
+    next_look: answers from which their cost is proved again, which takes a while; beside: answers
+    to other inputs before, whose neighbours are as far: a person in all of them pays for all.
+    """
+
+    said: str
+    values: Any
+    answered: int = 0
+    next_look: int = 1
+    beside: int = 0
+
+    @property
+    def paid(self) -> int:
+        """Answers that cost what so many to one input do."""
+        return self.answered + self.beside
+
+    @property
+    def told(self) -> str:
+        """The answers that were paid for, in words."""
+        alike = f" and {self.beside:,} of inputs like it" if self.beside else ""
+        return f"{self.answered:,} quer{'y' if self.answered == 1 else 'ies'} of {self.said}{alike}"
+
+
+class NumbersBudgetAsking(Watched):
+    """Counts what was answered, over all lives of a deployment, until a violation.
+
+    One unit more may come to any input, or be replaced in it, so that releases of each cost what
+    the farthest neighbours do. limit: the least number that certainly costs more than the claim.
+    """
+
+    def __init__(self, claim: NumbersClaim, pair: CertifiedPair) -> None:
+        assert claim.privacy is not None
+        super().__init__(claim.privacy)
+        self.claim, self.pair, self.limit = claim, pair, 0
+
+    def until_spent(
+        self, target: Target, asked: AskedInput, size: int, most: int, again: int = AGAIN
+    ) -> bool:
+        """Calls for `size` until `most` releases of the input; True where the budget was spent.
+
+        again: calls in a row that must be refused.
+        """
+        exhausted, since = 0, monotonic()
+        while self.violation is None and asked.answered < most:
+            if not self.insists(exhausted, since, again):
+                break
+            if not self.in_time:
+                return False
+            wanted = min(size, most - asked.answered)
+            try:
+                reply = target.ask(asked.values, wanted)
+            except BudgetExhausted:
+                exhausted += 1
+                continue
+            exhausted, since = 0, monotonic()
+            self.claim.release.shaped(reply, asked.values, wanted)
+            asked.answered += wanted
+            self.answered += wanted
+            self._judge(target, asked)
+        if self.violation is None and asked.answered:
+            self._judge_at_other_deltas(target, asked)
+        return exhausted >= min(AGAIN, again)
+
+    def cost(self, releases: int, delta: float | None = None) -> float:
+        """Epsilon that so many releases of one input certainly cost, from below.
+
+        delta: the claimed one when None.
+        """
+        delta = self.privacy.delta if delta is None else delta
+        return self.pair.epsilon_lower(releases, delta) if releases else 0.0
+
+    def _judge(self, target: Target, asked: AskedInput) -> None:
+        self.looked(target)
+        if self.violation is not None:
+            return
+        claimed, cost = self.privacy, 0.0
+        if asked.paid >= min(asked.next_look, self.limit):
+            cost = self.cost(asked.paid)
+            asked.next_look = math.ceil(_GROWN * asked.paid)
+        if cost > claimed.epsilon * _ROUNDING:
+            self.violation = (
+                f"it answered {asked.told}, which cost more than "
+                f"({claimed.epsilon:g}, {claimed.delta:g}), namely epsilon {cost:.4g} or more "
+                "(certified in ball arithmetic)"
+            )
+            if asked.beside:
+                self.diagnosis = PER_INPUT
+        elif self.account.now is not None and cost > self.account.now * _ROUNDING:
+            self._undercharged(asked, cost, self.account.now)
+
+    def _judge_at_other_deltas(self, target: Target, asked: AskedInput) -> None:
+        """What it says of another delta than the claimed one must hold there."""
+        small = self.looked_over_deltas(target)
+        if small is None:
+            return
+        delta, spent = small
+        cost = self.cost(asked.paid, delta)
+        if cost <= spent * _ROUNDING:
+            return
+        self._undercharged(asked, cost, spent, delta)
+        if self.constant:
+            self.diagnosis = IGNORES_DELTA
+
+    def _undercharged(
+        self, asked: AskedInput, cost: float, spent: float, delta: float | None = None
+    ) -> None:
+        beside = self.answered - asked.paid
+        answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.said}"
+        answers += f" and {asked.beside:,} to inputs like it" if asked.beside else ""
+        others = f" and {beside:,} to others" if beside else ""
+        at, word = (self.privacy.delta, "spent") if delta is None else (delta, f"spent({delta:g})")
+        self.violation = (
+            f"{word} said epsilon {spent:.6g} after {answers}{others}, but the former alone cost "
+            f"at least {cost:.6g} at delta {at:g} (certified in ball arithmetic)"
+        )
+        self.diagnosis = "the account charges less than the answers certainly cost"
+        if spent == self.account.start:
+            self.diagnosis = f"answers to {asked.said} are not charged"
+        elif asked.beside:
+            self.diagnosis = PER_INPUT

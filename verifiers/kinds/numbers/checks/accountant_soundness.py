@@ -1,0 +1,110 @@
+"""`accountant-soundness`: what the target's own accountant charges covers what a release costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.numbers.certified import CertifiedPair
+from .....reference.numbers.families import Gaussian
+from ....findings.verdict import Verdict
+from ....targets import NotOffered, Refused, checked_charge
+from ...labels.checks.accountant_soundness import CHARGED_ORDERS
+from ...labels.checks.base import Finding, Outcome
+from ..claim import NumbersClaim
+from ..planning.certified_pair import certified_pair, charged_pair
+from ..planning.plan import NumbersPlan
+from ..standing import NumbersStanding
+from .pair_check import OF_KEYS, fractions
+
+_CLEARLY = 1.001  # of the charge: less is no matter
+_ROUNDING = 1e-12  # nats: less may be nothing but an error of floats
+
+
+@dataclass(frozen=True)
+class _Shortfall:
+    """A charge at an order, for an input in words, and what a release of it certainly costs."""
+
+    said: str
+    order: float
+    charge: float
+    cost: float
+
+    @property
+    def share(self) -> float:
+        """Of the cost, that is charged."""
+        return self.charge / self.cost
+
+
+class AccountantSoundness:
+    """Compares charges with lower bounds in ball arithmetic on what the farthest neighbours cost.
+
+    One record more may come to any input, so that each is held to the whole cost; for one in
+    another's place the input is made so that it may be as far. It asks for charges, no releases.
+    """
+
+    id = "accountant-soundness"
+    asks = 0
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan = claim, plan
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        return OF_KEYS if claim.mechanism.takes == "keys" else fractions(claim)
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`."""
+        charges, worst = 0, None
+        for said, values, pair in self._charged():
+            try:
+                reply = standing.target.rdp(values, CHARGED_ORDERS)
+            except NotOffered as lack:
+                return Outcome(Verdict.NOT_APPLICABLE, Finding(str(lack)))
+            except Refused:
+                continue
+            charges += 1
+            charge = checked_charge(reply, values, CHARGED_ORDERS, self.claim.release)
+            for order, charged in zip(CHARGED_ORDERS, charge.tolist(), strict=True):
+                cost = pair.renyi_lower(order)
+                short = cost > max(_CLEARLY * charged, charged + _ROUNDING)
+                if short and (worst is None or charged / cost < worst.share):
+                    worst = _Shortfall(said, order, charged, cost)
+        if worst is not None:
+            return Outcome(Verdict.FAIL, self._violation(worst))
+        if not charges:
+            nothing = Finding("the target refuses to charge for every input")
+            return Outcome(Verdict.NOT_APPLICABLE, nothing)
+        message = (
+            f"{charges} charges cover the cost of the farthest neighbour at "
+            f"{len(CHARGED_ORDERS)} orders between {CHARGED_ORDERS[0]:g} and {CHARGED_ORDERS[-1]:g}"
+        )
+        return Outcome(Verdict.PASS, Finding(message))
+
+    def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
+        """Inputs that are charged, in words, and what a release of them costs."""
+        found = charged_pair(self.claim)
+        if found is not None:
+            yield self.claim.release.input_text(found[0]), *found
+        aggregation = self.claim.mechanism.aggregation
+        pair = certified_pair(self.claim)
+        if aggregation.adjacency is Adjacency.ADD_REMOVE and pair.is_plain:
+            for asked in self.plan.inputs:
+                yield asked.name, asked.values, pair
+
+    def _violation(self, worst: _Shortfall) -> Finding:
+        cause = "the accountant charges nothing"
+        if worst.charge:
+            cause = f"the accountant charges {worst.share:.3g} of the exact cost"
+            if isinstance(self.claim.mechanism.aggregation.noise.family, Gaussian):
+                times = 1.0 / np.sqrt(worst.share)
+                cause += f", as if a {self.claim.mechanism.unit} moved {times:.3g} times less"
+        message = (
+            f"charged {worst.charge:.10g} at order {worst.order:g} for {worst.said}, but against "
+            f"its farthest neighbour it costs at least {worst.cost:.10g} (certified in ball "
+            "arithmetic)"
+        )
+        return Finding(message, cause, cause=cause)

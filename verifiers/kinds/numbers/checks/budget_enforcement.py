@@ -1,0 +1,180 @@
+"""`budget-enforcement`: a deployment of numbers stops before its budget is spent."""
+
+from collections.abc import Callable
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.clock import OutOfTime
+from .....reference.searches import last_from_zero
+from ....claims.open_target import open_claimed
+from ....findings.verdict import Verdict
+from ....targets import NotOffered, Refused, Target
+from ...labels.checks.base import Finding, Outcome
+from ...labels.checks.budget_asking import AGAIN, LONG_AGAIN, SECONDS
+from ...labels.checks.spec import NO_PRIVACY
+from ..budget_asking import AskedInput, NumbersBudgetAsking
+from ..claim import NumbersClaim
+from ..planning.certified_pair import charged_pair, inputs_alike
+from ..planning.plan import NumbersPlan, at_once
+from ..standing import NumbersStanding
+from .pair_check import OF_KEYS, fractions
+
+MOST_ANSWERS = 10**6
+"""More answers than are asked for."""
+
+_NUMBERS = 10**9  # of all answers together
+_BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much; small ones then
+_SINGLES = 32  # calls for one release, while the account stands still
+_SPARE = 1.02  # of the answers that cost too much
+_LIVES = 10  # restarts, as long as each has answers to give
+_ROLES = ("empty", "typical", "one record")
+
+
+class BudgetEnforcement:
+    """Asks until the deployment stops, or can be proved to go too far or to charge too little.
+
+    First single releases of some inputs, then one input whose neighbour is as far as any, in larger
+    calls and in small ones, two more like it, which must not have budgets of their own, and the
+    first again after a restart where `[gate]` has a `budget_target`. `spent`
+    must not fall, exceed the claim, or say less than answers certainly cost.
+    """
+
+    id = "budget-enforcement"
+    asks = 0
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan = claim, plan
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        if claim.mechanism.takes == "keys":
+            return OF_KEYS
+        return NO_PRIVACY if claim.privacy is None else fractions(claim)
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`."""
+        found = charged_pair(self.claim)
+        if found is None:
+            nothing = Finding("the noise is clamped, and the farthest neighbour lies below")
+            return Outcome(Verdict.NOT_APPLICABLE, nothing)
+        values, pair = found
+        spec, asking = self.claim.gate.budget_target, NumbersBudgetAsking(self.claim, pair)
+        worst = AskedInput(self.claim.release.input_text(values), values)
+        reopen = None if spec is None else _opening(spec, self.claim)
+        target = standing.target if reopen is None else reopen()
+        try:
+            lacking = self._run(target, asking, worst, reopen)
+        except Refused as refusal:
+            lacking = f"the target refuses {worst.said}: {refusal}"
+        except NotOffered as lack:
+            lacking = str(lack)
+        except OutOfTime:
+            if asking.violation is None:
+                raise
+            lacking = None
+        finally:
+            if reopen is not None:
+                target.close()
+        standing.spend(asking.answered)
+        if lacking is not None and asking.violation is None:
+            return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
+        return self._outcome(asking)
+
+    def _run(
+        self,
+        target: Target,
+        asking: NumbersBudgetAsking,
+        worst: AskedInput,
+        reopen: Callable[[], Target] | None,
+    ) -> str | None:
+        """Asks until the end; the reason where there is no budget to look at, or none to reach."""
+        if not asking.account.open(target) and reopen is None:
+            return f"{asking.account.lacking}, and [gate] names no budget_target"
+        epsilon, most = asking.privacy.epsilon, self._most
+        asking.limit = last_from_zero(lambda times: asking.cost(times) <= epsilon, most) + 1
+        if asking.limit > most:
+            return f"the claim cannot be proved exceeded by {most:,} answers"
+        for asked in (*self._others(), worst):
+            self._singly(target, asking, asked)
+        self._ask_worst(target, asking, worst)
+        self._ask_alike(target, asking, worst)
+        for _ in range(_LIVES):
+            if asking.violation is not None or reopen is None:
+                break
+            before, again = asking.answered, reopen()
+            try:
+                asking.reopened(again)
+                self._ask_worst(again, asking, worst)
+            finally:
+                again.close()
+            if asking.answered == before:
+                break
+        return None
+
+    @property
+    def _most(self) -> int:
+        return min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
+
+    def _others(self) -> list[AskedInput]:
+        """Inputs of which each release costs as much, that an account may take for cheaper ones."""
+        if self.claim.mechanism.aggregation.adjacency is not Adjacency.ADD_REMOVE:
+            return []
+        asked = [a for role in _ROLES for a in self.plan.inputs if a.role == role]
+        return [AskedInput(a.name, a.values) for a in asked]
+
+    def _singly(self, target: Target, asking: NumbersBudgetAsking, asked: AskedInput) -> None:
+        """A call for one release; more while the account stands still, which they must move."""
+        before = asking.account.now
+        for _ in range(_SINGLES):
+            if asking.until_spent(target, asked, 1, asked.answered + 1):
+                return
+            if asking.violation is not None or before is None or asking.account.now != before:
+                return
+
+    def _ask_worst(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
+        """Large calls, then small ones: a call that is refused may only have been too large."""
+        width, most = self.claim.mechanism.width, int(_SPARE * asking.limit) + 1 - worst.beside
+        size = at_once(width, max(1, asking.limit // _BATCHES))
+        if asking.until_spent(target, worst, size, most):
+            few = max(1, (asking.limit - worst.paid) // _CALLS)
+            asking.until_spent(target, worst, few, most)
+            asking.until_spent(target, worst, 1, most, AGAIN if worst.beside else LONG_AGAIN)
+
+    def _ask_alike(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
+        """Inputs whose answers cost as much, after those to the worst: all of them add up."""
+        paid = worst.answered
+        for values in inputs_alike(self.claim, worst.values, asking.pair) if paid else []:
+            asked = AskedInput(self.claim.release.input_text(values), values, beside=paid)
+            try:
+                self._ask_worst(target, asking, asked)
+            except Refused:
+                continue  # what was asked before is judged without it
+            paid = asked.paid
+
+    def _outcome(self, asking: NumbersBudgetAsking) -> Outcome:
+        if asking.violation is not None:
+            cause = asking.diagnosis
+            found = Finding(asking.violation, cause, cause=cause)
+            return Outcome(Verdict.FAIL, found, asking.answered)
+        now = asking.account.now
+        said = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
+        answers = f"{asking.answered:,} answer{'s' * (asking.answered != 1)}"
+        if not asking.answered:
+            message = (
+                f"its budget was spent before it answered anything{said}: give an instance that "
+                "has its whole budget, as budget_target in [gate]"
+            )
+            return Outcome(Verdict.INCONCLUSIVE, Finding(message))
+        if not asking.in_time:
+            message = f"{answers} took {SECONDS:g} s, and it had not stopped"
+            return Outcome(Verdict.INCONCLUSIVE, Finding(message), asking.answered)
+        message = (
+            f"it stopped after {answers}{said}; those to one input exceed the claim from "
+            f"{asking.limit:,} on"
+        )
+        warning = asking.account.still(asking.answered)
+        return Outcome(Verdict.PASS, Finding(message, warning=warning), asking.answered)
+
+
+def _opening(spec: str, claim: NumbersClaim) -> Callable[[], Target]:
+    return lambda: open_claimed(spec, claim, plainly=True)

@@ -1,0 +1,90 @@
+"""`clipping`: a record beyond all bounds moves a release by the sensitivity at most.
+
+Records within the bounds are summed as they are.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..evidence.imputed import taken_for_two_things
+from ..evidence.moved import MovedTooFar
+from ..planning.neighbours import Neighbour, groups, neighbours
+from ..planning.placed import placed, places_of
+from ..planning.skewed import skewed
+from .moving import MovingRecords
+from .seen import Seen
+
+_IMPUTED = "what a record without a number is taken for depends on other records"
+
+
+class Clipping(MovingRecords):
+    """Many kinds of records, a few releases of each: what is not clipped moves very far."""
+
+    id = "clipping"
+    most = 40
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        """See `MovingRecords.inputs`: all that are known."""
+        self._beside: dict[int, MovedTooFar] = {}
+        alone = [*neighbours(claim, seed, self.axis), *groups(claim, self.axis)]
+        return [*alone, *placed(claim, seed), *skewed(claim, seed)]
+
+    def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
+        """See `MovingRecords.places`: where records are extreme."""
+        if claim.mechanism.takes == "counts":
+            return super().places(claim, seed)
+        return places_of(claim, seed)
+
+    def passed(self, queries: int) -> str:
+        """See `MovingRecords.passed`."""
+        beyond = [found for found in self.served if found.kind != "within"]
+        moved = "a record at or beyond the bounds moves"
+        if len(beyond) > 1:
+            moved = f"records at and beyond the bounds, in {_seen(beyond)}, move"
+        within = [found for found in self.served if found.kind == "within"]
+        more = ""
+        if within:
+            more = f"; those of {_seen(within)} within the bounds are summed as they are"
+        return (
+            f"{moved} a release by no more than the claim allows, by all that {queries:,} releases "
+            f"show{self._extreme}{more}; {self.would_show}"
+        )
+
+    @property
+    def _extreme(self) -> str:
+        """Which numbers of a record were extreme, alone among zeros."""
+        if not any(found.kind == "placed" for found in self.served):
+            return ""
+        found = sorted({self.axis, *self.places(self.claim, self.seed).tolist()})
+        named = f"number {found[0]}"
+        if len(found) > 1:
+            named = f"numbers {', '.join(map(str, found[:-1]))} and {found[-1]}"
+        return f", of {named} alone and of all"
+
+    def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
+        """See `MovingRecords._moved`; and whether missing records are taken for the same."""
+        found = super()._moved(neighbour, seen)
+        if found is not None or neighbour.imputes is None:
+            return found
+        evidence = seen.wagers(self.noise, 0.0)
+        self._beside[neighbour.imputes] = evidence
+        if len(self._beside) < 2:
+            return None
+        if not taken_for_two_things(*self._beside.values()) >= self.log_threshold:
+            return None
+        told = f"{neighbour.name}: they are taken for other numbers than where these lie at another"
+        return Finding(told, _IMPUTED, cause=_IMPUTED)
+
+
+def _seen(served: list[Neighbour]) -> str:
+    """How many inputs of how many records."""
+    sizes = [found.records for found in served]
+    inputs = f"{len(served)} input{'s' * (len(served) > 1)}"
+    few, many = min(sizes), max(sizes)
+    return (
+        f"{inputs} of {few:,} records"
+        if few == many
+        else f"{inputs} of {few:,} to {many:,} records"
+    )

@@ -1,0 +1,102 @@
+"""`floating-point`: the low bits of a release do not give away what the noise should hide."""
+
+import numpy as np
+
+from .....reference.arrays import Matrix
+from ....findings.verdict import Verdict
+from ...labels.checks.base import Finding, Outcome
+from ..claim import NumbersClaim
+from ..evidence.low_bits import bit_events, grid_events
+from ..evidence.two_events import TwoEvents
+from ..planning.pairs import Pair, low_pairs, off_grid_pairs
+from .pair_check import OF_KEYS, PairCheck, PairEvidence, beyond, levels, power
+
+_CAUSE = "noise is drawn and added in floating point"
+_OFF_GRID = "noise on a grid is added to exact numbers that lie off it"
+
+
+class LowBits:
+    """Wagers on the low bits of two exact numbers, under what the claimed noise allows."""
+
+    def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
+        scale = claim.mechanism.aggregation.noise.family.scale
+        self.events = bit_events(pair.exact, scale)
+        if pair.off_grid:
+            self.events = grid_events(pair.exact, scale)
+        self.wagers = TwoEvents(len(self.events), levels(claim, pair))
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """See `PairEvidence.observe`; every number is a draw."""
+        sides = []
+        for released in (here, there):
+            numbers = released.ravel()
+            sides.append(np.stack([event.test(numbers) for event in self.events], axis=1))
+        first = np.array([event.first for event in self.events])
+        self.wagers.observe(np.where(first, *sides), np.where(first, *sides[::-1]))
+
+    @property
+    def log_e_value(self) -> float:
+        """See `PairEvidence.log_e_value`."""
+        return self.wagers.log_e_value
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `PairEvidence.share_needed`."""
+        return self.wagers.share_needed(log_threshold, pairs)
+
+
+class FloatingPoint(PairCheck):
+    """Pairs of exact numbers around which floats are spaced otherwise, or that lie on no grid."""
+
+    id = "floating-point"
+    draws = 5_000
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        if claim.mechanism.takes == "keys":
+            return OF_KEYS
+        noise = claim.mechanism.aggregation.noise
+        if noise.family.whole:
+            return f"{noise.family} is whole: its releases have no low bits"
+        if noise.grid:
+            return f"{noise} is claimed to be rounded: noise-law holds releases to that grid"
+        return None
+
+    def made(self) -> list[Pair]:
+        """See `PairCheck.made`."""
+        pairs = low_pairs(self.claim, self.plan.coordinates)
+        if self.claim.mechanism.floating_point == "exact":
+            pairs += off_grid_pairs(self.claim, self.plan.coordinates)
+        return pairs
+
+    def evidence(self, pair: Pair) -> LowBits:
+        """See `PairCheck.evidence`."""
+        return LowBits(self.claim, pair)
+
+    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.violation`: a warning where the claim has ideal arithmetic."""
+        assert isinstance(evidence, LowBits)
+        place, level = evidence.wagers.best
+        event = evidence.events[place]
+        often, rarely = evidence.wagers.rates(place)
+        inputs = pair.exact if event.first else pair.exact[::-1]
+        message = (
+            f"low bits tell {pair.exact[0]:g} from {pair.exact[1]:g}: {event.name} in "
+            f"{often:.2%} of the releases of {inputs[0]:g} and {rarely:.2%} of those of "
+            f"{inputs[1]:g}: {beyond(level, evidence.wagers.pairs)}"
+        )
+        if self.claim.mechanism.floating_point == "exact":
+            cause = _OFF_GRID if pair.off_grid else _CAUSE
+            return Outcome(Verdict.FAIL, Finding(message, cause, cause=cause), self.queries)
+        warning = f'{self.id}: {message}; floating_point = "exact" would make this a failure'
+        allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
+        return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)
+
+    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.silence`."""
+        pair, evidence = found[0]
+        assert isinstance(evidence, LowBits)
+        share = evidence.wagers.share_needed(self.log_threshold, evidence.wagers.pairs)
+        message = f"low bits do not tell {pair.name} apart, by {evidence.wagers.pairs:,} pairs: "
+        message += power(share)
+        return Outcome(Verdict.PASS, Finding(message), self.queries)

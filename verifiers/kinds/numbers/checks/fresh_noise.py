@@ -1,0 +1,208 @@
+"""`fresh-noise`: no noise is that of an earlier release, call, coordinate, or its negative."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix
+from ....evidence.mixture import log_mixture_of
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..evidence.abreast import AbreastCopies
+from ..evidence.continued import ContinuedNoise
+from ..evidence.copies import CopyEvidence, matches
+from ..evidence.late_copies import LateCopies, LearnedCopies
+from ..evidence.remembered import RememberedNoise
+from ..evidence.vectors import RepeatedReleases, Steps
+from ..opening import NumbersOpening
+from ..planning.asked import Draws, digits_of
+from ..planning.plan import NumbersPlan
+from .base import Weighed
+
+EARLIER_RUN = "the same calls of an earlier run"
+AFTER_RESTART = "the same calls before a restart"
+_ANY_CALL = "the first release of some earlier call"
+_LONG_AGO = "some earlier draw, in the first numbers of releases"
+_WHOLE, _TURNED = "some earlier release", "some earlier release, turned"
+_RUN, _NEARBY = "a run of noise before", "a run of noise in the eight releases before"
+_AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
+_AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
+_BESIDE = ("the coordinate before", "the coordinate before, with the other sign")
+_ABREAST = "a call in flight beside it"
+_WAYS = {
+    EARLIER_RUN: _AT_THE_START,
+    AFTER_RESTART: _AT_THE_START,
+    "the release before": "noise is drawn once and used for several releases",
+    "the first release of the call before": "every call begins with the same noise",
+    "the release before, with the other sign": "releases come in pairs of opposite noise",
+    "the coordinate before": "one draw serves several numbers of a release",
+    "the coordinate before, with the other sign": "numbers of a release have opposite noise",
+    _ANY_CALL: "calls take their seed from a small pool, seeds come again, or noise is cut off",
+    _LONG_AGO: "noise comes again: a table, a short period, or noise cut off at its ends",
+    _ABREAST: "calls in flight together get the same noise: workers of one seed, or of the clock's",
+    _WHOLE: _AGAIN,
+    _TURNED: "noise is used again, negated, reversed or rolled",
+    _RUN: _AGAIN,
+    _NEARBY: "noise of a release is used again, moved or negated, in one soon after",
+}
+"""What noise may be a copy of, and why."""
+
+_WANTED = 2_000
+_COMPARED = 16  # first numbers of a release that are compared with all that is remembered
+_SOON = 8  # releases
+_FEWEST_NEARBY = 4  # numbers of a release: of fewer, `independence` sees what comes so soon
+_AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would take 4 seconds
+
+
+class FreshNoise(Weighed):
+    """Wagers on copies of what came just before, at the same place in the call, or beside.
+
+    Of the first numbers also of what came long before.
+    """
+
+    id = "fresh-noise"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.ways: dict[str, CopyEvidence | LateCopies] = {
+            way: CopyEvidence() for way in _WAYS if way != _ABREAST
+        }
+        self._long_ago = self.ways[_LONG_AGO] = LateCopies()
+        self._any_call = self.ways[_ANY_CALL] = LateCopies()
+        self._abreast = AbreastCopies(self.noise)
+        if claim.gate.concurrency > 1:
+            self.ways[_ABREAST] = self._abreast
+        self._last: Matrix | None = None
+        self._first: Matrix | None = None
+        self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
+        width = min(plan.coordinates.size, _COMPARED)
+        runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
+        self._runs = {_RUN: runs[0]}
+        if width >= _FEWEST_NEARBY and runs[1].context < runs[0].context:
+            self._runs[_NEARBY] = runs[1]
+        self._learned = {way: LearnedCopies(found.honest) for way, found in self._runs.items()}
+        widest = plan.coordinates.size
+        self._whole = {
+            _WHOLE: RepeatedReleases(self.noise, widest),
+            _TURNED: RepeatedReleases(self.noise, widest, forms=True),
+            _ANY_CALL: RepeatedReleases(self.noise, widest),
+        }
+        self._whole = {way: found for way, found in self._whole.items() if found.applies}
+        self._learned |= {way: LearnedCopies() for way in self._whole}
+        self.ways |= self._learned
+        weights = np.concatenate([evidence.log_weights for evidence in self.ways.values()])
+        self._log_weights = weights - math.log(len(self.ways))
+        self._value: float | None = None  # of the evidence as it stands: each look asks thrice
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        self._value = None
+        y, x = draws.released, draws.exact
+        digits = draws.digits
+        noise = y - x
+        before = noise[:-1] if self._last is None else np.vstack([self._last, noise[:-1]])
+        own = slice(1, None) if self._last is None else slice(0, None)
+        self._compare("the release before", y[own], x[own], before, digits)
+        self._compare("the release before, with the other sign", y[own], x[own], -before, digits)
+        if y.shape[1] > 1:
+            self._compare("the coordinate before", y[:, 1:], x[:, 1:], noise[:, :-1], digits)
+            turned = "the coordinate before, with the other sign"
+            self._compare(turned, y[:, 1:], x[:, 1:], -noise[:, :-1], digits)
+        begins = np.flatnonzero(np.concatenate([_begins(b.calls) for b in draws.batches]))
+        firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
+        later = begins if self._first is not None else begins[1:]
+        self._compare(
+            "the first release of the call before", y[later], x[later], firsts[:-1], digits
+        )
+        if self._remembered.applies:
+            some = slice(_AT_A_LOOK), slice(_COMPARED)
+            repeats = self._remembered.repeats(y[some], x[some], digits)
+            self._long_ago.observe(*repeats)
+            started = begins[:_AT_A_LOOK], slice(1)
+            self._any_call.observe(*self._begun.repeats(y[started], x[started], digits))
+        self._take_abreast(draws)
+        self._remember(y, x, begins, digits)
+        self._last, self._first = noise[-1:], noise[begins[-1:]]
+        self.draws += y.size
+
+    def _take_abreast(self, draws: Draws) -> None:
+        """Compares calls that were in flight together."""
+        ends = np.cumsum([len(batch.releases) for batch in draws.batches])
+        for batch, end in zip(draws.batches, ends, strict=True):
+            if batch.abreast:
+                cuts = end - len(batch.releases) + np.cumsum(batch.calls)
+                rows = [slice(cut - size, cut) for cut, size in zip(cuts, batch.calls, strict=True)]
+                calls = [(draws.released[row].ravel(), draws.exact[row].ravel()) for row in rows]
+                self._abreast.take(calls, draws.digits)
+
+    def _remember(self, y: Matrix, x: Matrix, begins: NDArray[np.int64], digits: int) -> None:
+        """Runs of numbers, and whole releases, among those remembered."""
+        y, x = y[:_AT_A_LOOK], x[:_AT_A_LOOK]
+        for way, runs in self._runs.items():
+            runs.observe(self._learned[way], y[:, :_COMPARED], x[:, :_COMPARED], digits)
+        if self._whole:
+            begins = begins[begins < _AT_A_LOOK]
+            steps = Steps.of(self.noise, y, x, digits)
+            started = Steps.of(self.noise, y[begins], x[begins], digits)
+            for way, whole in self._whole.items():
+                whole.observe(self._learned[way], started if way == _ANY_CALL else steps)
+
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
+        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+        self._value = None
+        before, after = earlier.as_releases, now.as_releases
+        rows = min(len(before), len(after))
+        exact = np.broadcast_to(np.array(now.exact), after[:rows].shape)
+        digits = digits_of(np.concatenate([before, after]))
+        self._compare(way, after[:rows], exact, before[:rows] - exact, digits)
+
+    def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
+        if y.size:
+            found, chance = matches(self.noise, y, x, copied, digits)
+            self.ways[way].observe(found, chance)
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        if self._value is None:
+            ratios = np.concatenate([evidence.log_ratios for evidence in self.ways.values()])
+            self._value = log_mixture_of(ratios, self._log_weights)
+        return self._value
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        return max(0, _WANTED - self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`.
+
+        Calls in flight that begin alike are told as that: runs of noise that come again follow.
+        """
+        way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
+        if _ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
+            way = _ABREAST
+        found = self.ways[way]
+        message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
+        odds, cause = float(found.log_ratios.max()), _WAYS[way]
+        if all(self.ways[name].log_e_value >= self.log_threshold for name in _BESIDE):
+            cause = "numbers of a release share the size of their noise, and not the sign"
+        return Finding(message, cause, cause=cause, log_odds=odds)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        long_ago = ", nor, in its first numbers, of any draw remembered"
+        restarted = "; after a restart the noise was new"
+        return Finding(
+            f"no more of {self.draws:,} draws than the claim gives repeat the noise of the release "
+            "before, of the call before or of the number beside"
+            f"{long_ago if self._remembered.applies else ''}"
+            f"{restarted if self.ways[AFTER_RESTART].draws else ''}"
+        )
+
+
+def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which releases of a batch are the first of their call."""
+    found = np.zeros(sum(calls), dtype=bool)
+    found[np.cumsum([0, *calls[:-1]])] = True
+    return found

@@ -1,0 +1,172 @@
+"""`gradient-leakage`: how well an attacker infers an attribute from gradients under the claim."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .....attacks.gradients.canaries import checked
+from .....reference.numbers import NoisyGradient
+from ....evidence.bounded_mean import log_e_value_above
+from ....findings.verdict import Verdict
+from ....optional_packages import missing_package
+from ....targets import Refused
+from ...labels.checks.base import Finding, Outcome
+from ...labels.error_budget import log_threshold
+from ..claim import LeakageClaim, NumbersClaim
+from ..planning.plan import NumbersPlan, as_values
+from ..shares import SHARES
+from ..standing import NumbersStanding
+from ..vendor_model import ModelError, VendorModel, model_of
+
+if TYPE_CHECKING:
+    from .....attacks.gradients.data import Floats
+    from .....attacks.gradients.sensitive import Batches
+    from .....attacks.gradients.vendor_game import Played, VendorGame
+
+_TRIALS, _FEWEST = 2_000, 200  # simulated; of wide gradients, fewer
+_OF_TARGET = 100  # trials whose releases are asked of the target
+_NUMBERS = 40_000_000  # of all simulated releases, and of what the target is sent
+_CAUSE = "the claimed noise hides too little: raise it, or release fewer gradients of a batch"
+
+
+class GradientLeakage:
+    """Plays the inference game of Li et al. 2024 under the claimed law, and on the target.
+
+    What the claim gives away follows from the claim, the vendor's model and its data alone, so the
+    game is simulated; that the target does its claim is for the other checks to say. With
+    `max_advantage` the null is that this adversary, who knows the claim and has learned from half
+    of the data, gains at most that: trials are independent, drawn from the other half.
+    """
+
+    id = "gradient-leakage"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.seed, self.queries = claim, seed, 0
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        return None if claim.leakage else "the claim has no [leakage]: no model and data to attack"
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`: of the trials on the target."""
+        leakage = self.claim.leakage
+        return _OF_TARGET * leakage.releases if leakage else 0
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`: a model that fails is an error, not one of the target."""
+        assert self.claim.leakage is not None
+        try:
+            return self._played(standing, self.claim.leakage)
+        except ModelError as error:
+            return Outcome(Verdict.ERROR, Finding(str(error)), self.queries)
+        except ModuleNotFoundError as error:
+            if not (package := missing_package(error)):
+                raise
+            needed = f"this needs {package}, which is not installed: pip install {package}"
+            return Outcome(Verdict.ERROR, Finding(needed), self.queries)
+
+    def _played(self, standing: NumbersStanding, leakage: LeakageClaim) -> Outcome:
+        from .....attacks.gradients.sensitive import Batches
+
+        model = model_of(self.claim)
+        game = made_game(self.claim, leakage, model, self.seed)
+        width = self.claim.mechanism.width
+        trials = game.trials(int(np.clip(_NUMBERS // width, _FEWEST, _TRIALS)), 0)
+        simulated = game.simulated(trials)
+        room = min(standing.left // leakage.releases, _NUMBERS // (width * leakage.batch))
+        asked = game.trials(min(_OF_TARGET, room), 1) if room else None
+        released = None if asked is None else self._released(standing, model, game, asked)
+        if asked is not None and released is not None:
+            rows = np.concatenate([trials.rows, asked.rows])
+            values = np.concatenate([trials.sensitive, asked.sensitive])
+            both = game.played(Batches(rows, values), np.concatenate([simulated, released]))
+            of_target = both.part(slice(len(simulated), None))
+            return self._judged(leakage, both.part(slice(len(simulated))), of_target)
+        return self._judged(leakage, game.played(trials, simulated), None)
+
+    def _released(
+        self,
+        standing: NumbersStanding,
+        model: VendorModel,
+        game: "VendorGame",
+        asked: "Batches",
+    ) -> "Floats | None":
+        """What the target releases of these batches (t, coordinates); None where it refuses."""
+        from .....attacks.gradients.vendor_game import coordinates
+
+        table, releases = game.private.table, game.releases
+        looked_at = coordinates(self.claim.mechanism.width)
+        found = []
+        for rows in asked.rows:
+            gradients = checked(model(table.records[rows], table.labels[rows]), table.labels[rows])
+            values = as_values(self.claim, gradients)
+            standing.tell(self.id, standing.queries + releases)
+            try:
+                reply = standing.target.ask(values, releases)
+            except Refused:
+                return None
+            standing.spend(releases)
+            self.queries += releases
+            shaped = self.claim.release.shaped(reply, values, releases)
+            found.append(shaped.mean(0)[looked_at])
+        return np.nan_to_num(np.array(found, dtype=np.float32))
+
+    def _judged(
+        self, leakage: LeakageClaim, played: "Played", of_target: "Played | None"
+    ) -> Outcome:
+        limit, gained = leakage.max_advantage, played.advantage
+        text = self._text(leakage, played, of_target)
+        if not limit:
+            warning = (
+                f"the claim lets an attacker gain {gained.value:.1%} of what there is to infer of "
+                f"{leakage.named} (see gradient-leakage); max_advantage in [leakage] sets a limit"
+            )
+            return Outcome(Verdict.PASS, Finding(text, warning=warning), self.queries)
+        if gained.value <= limit:
+            within = f"{text}: within max_advantage = {limit:g}"
+            return Outcome(Verdict.PASS, Finding(within), self.queries)
+        allowed = played.base + limit * (1.0 - played.base)
+        sure = log_e_value_above(played.right.astype(float), allowed) >= self.log_threshold
+        doubt = "" if sure else ", though not surely so at this false_alarm"
+        message = f"{text}: more than max_advantage = {limit:g} allows{doubt}"
+        verdict = Verdict.FAIL if sure else Verdict.INCONCLUSIVE
+        return Outcome(verdict, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+
+    def _text(self, leakage: LeakageClaim, played: "Played", of_target: "Played | None") -> str:
+        gained, several = played.advantage, leakage.releases > 1
+        each = f"{leakage.releases} releases of a batch" if several else "one release of a batch"
+        text = (
+            f"from {each} of {leakage.batch} records, an attacker infers {leakage.named} in "
+            f"{played.right.mean():.1%} of {played.right.size:,} simulated trials, where "
+            f"{played.guessing:.1%} are right by always saying the commonest value: "
+            f"{gained.value:.1%} of what there is to gain "
+            f"({gained.low:.1%} to {gained.high:.1%} with confidence 0.95"
+        )
+        if of_target is not None:
+            text += (
+                f"; {of_target.right.mean():.1%} right in {of_target.right.size} trials on what "
+                "the target released"
+            )
+        return text + ")"
+
+
+def made_game(
+    claim: NumbersClaim, leakage: LeakageClaim, model: VendorModel, seed: int
+) -> "VendorGame":
+    """The game on the vendor's model and data, whose defence is the claim. Raises ModelError."""
+    from .....attacks.gradients.vendor_game import Table, vendor_game
+    from ..planning.claimed_release import ClaimedRelease
+
+    aggregation, people = claim.mechanism.aggregation, leakage.people
+    assert isinstance(aggregation, NoisyGradient)
+    table = Table(people.records, people.labels, people.sensitive, people.names)
+    how = {"size": leakage.batch, "releases": leakage.releases, "seed": seed}
+    try:
+        return vendor_game(model, table, ClaimedRelease(mechanism=aggregation), **how)
+    except ModelError:
+        raise
+    except ValueError as error:
+        raise ModelError(f"{leakage.model} on {leakage.data}: {error}") from None

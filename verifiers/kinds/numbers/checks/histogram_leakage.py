@@ -1,0 +1,71 @@
+"""`histogram-leakage` of numbers: what averaging the claim's releases of one input reads."""
+
+from .....attacks.averaging import error_of_average, share_within
+from ....findings.verdict import Verdict
+from ...labels.checks.base import Finding, Outcome
+from ...labels.checks.spec import NO_PRIVACY
+from ..claim import NumbersClaim
+from ..planning.plan import NumbersPlan
+from ..standing import NumbersStanding
+from .pair_check import OF_KEYS
+
+_WARNED = 0.5  # of the numbers: beyond, most are read
+_CAUSE = "releases of one input average out: lower the claim's queries, or add more noise"
+
+
+class HistogramLeakage:
+    """The error of the average over the claim's queries, from the claimed law; nothing is asked.
+
+    A number is read where the average lies nearer to it than half of what one unit moves it: then
+    it tells whether the unit is there. Of counts of records, the count itself.
+    """
+
+    id = "histogram-leakage"
+    asks = 0
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.limit = claim, claim.gate.max_recoverable
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        if claim.mechanism.takes == "keys":
+            return OF_KEYS
+        if claim.mechanism.takes == "tensors":
+            return "every release is of another batch: there is nothing to average"
+        return NO_PRIVACY if claim.privacy is None else None
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`: it asks for nothing."""
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What the claim gives away."""
+        privacy, mechanism = self.claim.privacy, self.claim.mechanism
+        assert privacy is not None
+        noise = mechanism.aggregation.noise
+        half = 0.5 * mechanism.aggregation.farthest(float("inf")).by
+        share = share_within(noise, privacy.queries, half)
+        error = error_of_average(noise, privacy.queries)
+        releases = f"the average of {privacy.queries:,} releases of one input lies"
+        if privacy.queries == 1:
+            releases = "a release lies"
+        message = (
+            f"{releases} {error:.3g} off (standard deviation), and reads {share:.1%} of the "
+            f"numbers to within {half:.3g}, half of what one {mechanism.unit} moves them"
+        )
+        if not self.limit:
+            return Outcome(Verdict.PASS, Finding(message, warning=self._warning(share)))
+        if share <= self.limit:
+            within = f": within max_recoverable = {self.limit:g}"
+            return Outcome(Verdict.PASS, Finding(message + within))
+        more = f"{message}: more than max_recoverable = {self.limit:g} allows"
+        return Outcome(Verdict.FAIL, Finding(more, _CAUSE, cause=_CAUSE))
+
+    def _warning(self, share: float) -> str | None:
+        if share <= _WARNED:
+            return None
+        return (
+            f"the claim lets an attacker who averages its releases read {share:.1%} of the numbers "
+            "(see histogram-leakage); max_recoverable in [gate] sets a limit"
+        )

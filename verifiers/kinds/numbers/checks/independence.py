@@ -1,0 +1,186 @@
+"""`independence`: coordinates, releases and calls have noise that says nothing of each other."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from .....reference.arrays import Matrix, Vector
+from ....evidence.mixture import log_mixture_of
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..evidence.copula import (
+    COMMON_WAGERS,
+    CORRELATIONS,
+    PAIR_WAGERS,
+    CopulaEvidence,
+    common_gains,
+    common_shares,
+    folded,
+    pair_gains,
+    scores,
+    summed_gains,
+)
+from ..evidence.lagged import WAYS, LaggedPairs, halves
+from ..evidence.shared_columns import SharedColumns, cells_of
+from ..planning.asked import Draws
+from ..planning.plan import NumbersPlan
+from .base import Weighed
+
+_PAIRED = 10  # coordinates of which every pair is a wager of its own
+_WANTED, _FEWEST = 2_000, 200
+_SEEN = 0.1  # a correlation that shows in as many as are wanted
+
+_COMMON, _SIZES = "a part that all numbers of a release share", "sizes that they share"
+_BESIDE, _BESIDE_SIZES = "neighbouring coordinates", "the sizes of neighbouring coordinates"
+_STRIDES = (2, 3, 5)  # between coordinates, and half of their number
+_LATEST = 8
+_ORDINALS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_BEFORE = {lag: f"a release and the {_ORDINALS[lag - 1]} before" for lag in range(1, _LATEST + 1)}
+_HALVES = "a release and the one half its call before"
+_SHARED = "numbers of a release share noise: one draw, or one key of a generator, serves several"
+_CANCELS = "noise is taken from some numbers of a release as it is given to others"
+_LATER = "the noise of a release is made of that of earlier ones"
+
+_OF_COLUMNS = 0.25
+"""Weight of the wager that two numbers of a release have equal, or opposite, noise."""
+
+
+class Independence(Weighed):
+    """Copulas of neighbours, of single pairs, and of a common part; signed, and by size alone."""
+
+    id = "independence"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self._wanted = max(_FEWEST, math.ceil(plan.share * _WANTED))
+        width = plan.coordinates.size
+        self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
+        self._pairs = list(combinations(self._places.tolist(), 2))
+        strides = {*_STRIDES, width // 2} if width > _PAIRED else set()
+        self._strides = {f"coordinates {stride} apart": stride for stride in sorted(strides)}
+        whole = [*_BEFORE.values(), _HALVES, *self._strides]
+        whole += [_BESIDE, _BESIDE_SIZES] if width > 1 else []
+        self.kinds = {name: CopulaEvidence(PAIR_WAGERS, WAYS) for name in whole}
+        self.kinds[_HALVES] = CopulaEvidence(PAIR_WAGERS)
+        if width > 1:
+            self.kinds |= {name: CopulaEvidence(COMMON_WAGERS) for name in (_COMMON, _SIZES)}
+        self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
+        self._lagged = LaggedPairs(_LATEST)
+        evidence = [*self.kinds.values()]
+        shares = [np.full(e.gains.size, 1.0 / (len(evidence) * e.gains.size)) for e in evidence]
+        if self._pairs:
+            shares.append(np.full(self.pairs.gains.size, 1.0 / self.pairs.gains.size))
+            shares = [0.5 * share for share in (np.concatenate(shares[:-1]), shares[-1])]
+        self._value: float | None = None  # of the evidence as it stands: each look asks thrice
+        self._log_shares = np.log(np.concatenate(shares))
+        wide = claim.mechanism.width
+        self._columns = [
+            SharedColumns(self.noise, wide, folded=folded) for folded in (False, True) if wide > 1
+        ]
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        self._value = None
+        u = draws.placed.uniform
+        z = scores(u)
+        for name, gains in zip(_BEFORE.values(), summed_gains(*self._lagged.of(z)), strict=True):
+            self.kinds[name].gains += gains
+        sizes = np.concatenate([batch.calls for batch in draws.batches])
+        self.kinds[_HALVES].observe(summed_gains(*halves(z, sizes)))
+        if u.shape[1] > 1:
+            self._look_beside(z, folded(u))
+        if self._columns:
+            cells = cells_of(self.noise, *draws.whole, draws.digits)
+            for columns in self._columns:
+                columns.observe(*cells)
+        self.draws += u.size
+
+    def _look_beside(self, z: Matrix, size: Matrix) -> None:
+        """Coordinates, by scores (n, k), and by those of sizes alone."""
+        for name, found in ((_BESIDE, z), (_BESIDE_SIZES, size)):
+            for way in range(WAYS):
+                self.kinds[name].observe(_beside(found, 1, way), way)
+        for name, stride in self._strides.items():
+            for way in range(WAYS):
+                self.kinds[name].observe(_beside(z, stride, way), way)
+        self.kinds[_COMMON].observe(common_gains(z))
+        self.kinds[_SIZES].observe(common_gains(size))
+        some = z[:, self._places]
+        # in one thread: those of a matrix product wait for each other longer than this takes
+        products = np.einsum("ij,ik->jk", some, some)
+        one, other = np.triu_indices(len(self._places), 1)
+        squares = np.diag(products)
+        gains = summed_gains(squares[one] + squares[other], products[one, other], len(z))
+        self.pairs.gains += gains
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`: a share on columns, half of the rest on single pairs."""
+        if self._value is None:
+            gains = [evidence.gains.ravel() for evidence in (*self.kinds.values(), self.pairs)]
+            self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
+            if self._columns:
+                columns = np.logaddexp.reduce([e.log_e_value for e in self._columns])
+                columns += math.log(_OF_COLUMNS / len(self._columns))
+                self._value = float(np.logaddexp(self._value + math.log1p(-_OF_COLUMNS), columns))
+        return self._value
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        return max(0, self._wanted * min(self.plan.coordinates.size, _PAIRED) - self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        alike = max(self._columns, key=lambda columns: columns.log_e_value, default=None)
+        others = [
+            found.gains.max() for found in (*self.kinds.values(), self.pairs) if found.gains.size
+        ]
+        if alike is not None and alike.log_e_value >= max(others):
+            return _of_two(alike)
+        handicap = {name: math.log(found.gains.size) for name, found in self.kinds.items()}
+        kind = max(self.kinds, key=lambda name: self.kinds[name].gains.max() - handicap[name])
+        found, where = self.kinds[kind], kind
+        if self._pairs and self.pairs.gains.max() > found.gains.max():
+            found = self.pairs
+            one, other = self._pairs[int(np.argmax(found.gains.max(1)))]
+            where = f"coordinates {self.plan.coordinates[one]} and {self.plan.coordinates[other]}"
+        if where in (_COMMON, _SIZES):
+            together = common_shares(self.plan.coordinates.size)[found.best] > 0
+            told = "" if together else ", with opposite signs: they cancel in their sum"
+            cause = _SHARED if together else _CANCELS
+        else:
+            told = f", a correlation of about {CORRELATIONS[found.best]:g}"
+            cause = _LATER if where in (*_BEFORE.values(), _HALVES) else _SHARED
+        odds = float(found.gains.max())
+        message = f"noise is not independent: {where}{told}"
+        return Finding(message, cause, cause=cause, log_odds=odds)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        seen = _SEEN * math.sqrt(_WANTED / self._wanted)
+        return Finding(
+            f"{self.draws:,} draws depend neither on their neighbours nor on releases before; "
+            f"a correlation of {seen:.2g} over all of them would have been seen"
+        )
+
+
+def _of_two(columns: SharedColumns) -> Finding:
+    """Of two numbers that have the same noise."""
+    (one, other), times = columns.found.most_common(1)[0]
+    message = (
+        f"noise is not independent: numbers {one} and {other} of a release share it in {times:,} "
+        f"of {columns.blocks:,} blocks of {columns.block} releases"
+    )
+    return Finding(message, _SHARED, cause=_SHARED, log_odds=float(columns.gains.max()))
+
+
+def _beside(found: Matrix, stride: int, way: int) -> Vector:
+    """Log-ratios of columns (n, k) in pairs so far apart, no column in two pairs of one way."""
+    first = np.arange(found.shape[1] - stride)
+    first = first[(first // stride) % WAYS == way]
+    if stride == 1:
+        even = 2 * first.size
+        found = found[:, way : way + even]
+        return pair_gains(found[:, ::2].ravel(), found[:, 1::2].ravel())
+    return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())

@@ -1,0 +1,116 @@
+"""`input-contract`: valid input gets as many releases as asked for, each of the right shape."""
+
+import math
+
+import numpy as np
+
+from ....targets import Refused, Target, TargetError
+from ...labels.planning.stream_planner import calls_at_once
+from ..claim import NumbersClaim
+from ..opening import NumbersOpening
+from ..planning.asked import Asked, Batch, asked_for
+from ..planning.plan import NO_RECORDS, NumbersPlan
+
+_FIRST = (2, 1)
+_RELEASES, _NUMBERS = 10, 64
+"""That the first calls release at least: of few, whole numbers are often alike by chance."""
+
+_GROWTH = 10
+"""A first call asks for a tenth of the releases before it: each is looked at by itself."""
+
+
+class InputContract:
+    """Asks the typical input, then every other one once, before any evidence is gathered.
+
+    served: the inputs that are answered; refusals: what is said of the others; seen: what was
+    released, which is evidence like all that comes later.
+    """
+
+    id = "input-contract"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
+        self.claim, self.plan = claim, plan
+        self.queries = 0
+        self.served: list[Asked] = []
+        self.seen: list[Batch] = []
+        self.refusals: list[str] = []
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of the calls for the typical input, which another run's may be compared with."""
+        wanted = max(_RELEASES, math.ceil(_NUMBERS / self.claim.mechanism.width))
+        found = [*_FIRST]
+        while (before := sum(found)) < wanted:
+            size = max(1, before // _GROWTH)
+            found.append(min(size, wanted - before, self.plan.largest_call))
+        return found
+
+    @property
+    def opening(self) -> NumbersOpening | None:
+        """What these calls released; None before all have been answered."""
+        return None if len(self._in_turn) < len(self.sizes) else self._opening
+
+    @property
+    def abreast(self) -> tuple[int, ...]:
+        """Sizes of the calls that come before, all in flight at once, where several may be."""
+        calls = calls_at_once(self.claim.gate.concurrency)
+        size = math.ceil(_NUMBERS / self.claim.mechanism.width)
+        return (min(size, self.plan.largest_call),) * calls
+
+    @property
+    def opens_with(self) -> int:
+        """Releases of the typical input, in all these calls."""
+        return sum(self.sizes) + sum(self.abreast)
+
+    @property
+    def _in_turn(self) -> list[Batch]:
+        """What was released to single calls."""
+        return [batch for batch in self.seen if not batch.abreast]
+
+    @property
+    def _opening(self) -> NumbersOpening:
+        first = self._in_turn[: len(self.sizes)]
+        releases = np.concatenate([batch.releases for batch in first])
+        return NumbersOpening.of(first[0].asked.exact, releases)
+
+    def run(self, target: Target) -> None:
+        """Raises TargetError that names the call for the first reply that breaks the rules."""
+        typical, *others = self.plan.inputs
+        self.open(target)
+        self.served.append(typical)
+        for asked in others:
+            try:
+                self._ask(target, asked, 1)
+            except Refused as refusal:
+                self.refusals.append(f"the input {asked.role} is refused: {refusal}")
+            except TargetError as failure:
+                if asked.role != NO_RECORDS:
+                    raise
+                self.refusals.append(f"the input {asked.role} is not answered: {failure}")
+                if target.no_restart is None:  # its process may have ended there
+                    target.restart()
+            else:
+                self.served.append(asked)
+
+    def open(self, target: Target) -> NumbersOpening:
+        """Makes the calls for the typical input. Raises as `run` does."""
+        if self.abreast:  # of workers that have answered unequally often, nothing comes together
+            self._ask_typical(target, *self.abreast)
+        for size in self.sizes:
+            self._ask_typical(target, size)
+        return self._opening
+
+    def _ask_typical(self, target: Target, *sizes: int) -> None:
+        """Raises TargetError where it is refused."""
+        typical = self.plan.inputs[0]
+        try:
+            self._ask(target, typical, *sizes)
+        except Refused as refusal:
+            call = self.claim.release.text(typical.values, sizes[0])
+            raise TargetError(
+                f"{call} was refused, although the claim covers it: {refusal}"
+            ) from None
+
+    def _ask(self, target: Target, asked: Asked, *sizes: int) -> None:
+        self.queries += sum(sizes)
+        self.seen.append(asked_for(target, self.claim.release, asked, sizes))

@@ -1,0 +1,149 @@
+"""`shift-invariance` and `permutation-equivariance`: the noise has one law, whatever the input.
+
+Both compare the noise of two inputs with each other, not with the claim, so that a wrong scale that
+is wrong alike everywhere is no matter of theirs.
+"""
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....evidence.power import pairs_to_see
+from ....evidence.same_law import SameLawEvidence
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..planning.asked import Draws
+from ..planning.plan import NumbersPlan
+from .base import Weighed
+
+_CELLS = 16  # of equal probability under the claim; under another law, cells all the same
+_MOST = 32  # coordinates that are looked at
+_WANTED, _FEWEST = 2_000, 200  # pairs of the first comparison that a pass needs
+_EFFECTS = np.round(np.arange(0.02, 1.0, 0.01), 2)
+
+
+class _Comparison:
+    """Noise of the same coordinates under two inputs, in pairs, in the order they came.
+
+    reversed_: whether the second input has the coordinates in the opposite order.
+    """
+
+    def __init__(self, one: str, other: str, part: slice, reversed_: bool) -> None:
+        self.one, self.other, self.part, self.reversed = one, other, part, reversed_
+        self.evidence = SameLawEvidence(_CELLS)
+        self._waiting: dict[str, NDArray[np.int64]] = {}
+
+    def add(self, role: str, cells: NDArray[np.int64]) -> None:
+        """Cells (n, k) of the noise of one of both inputs, which wait for those of the other."""
+        if self.reversed and role == self.other:
+            cells = cells[:, ::-1]
+        new = cells[:, self.part]
+        self._waiting[role] = np.vstack([self._waiting.get(role, new[:0]), new])
+        first, second = self._waiting.get(self.one), self._waiting.get(self.other)
+        if first is None or second is None:
+            return
+        pairs = min(len(first), len(second))
+        self.evidence.observe(first[:pairs].ravel(), second[:pairs].ravel())
+        self._waiting = {self.one: first[pairs:], self.other: second[pairs:]}
+
+
+class _OneLaw(Weighed):
+    """What both checks share. Subclasses say which inputs they compare, and the words for it."""
+
+    cause: str
+    told: str
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        width = plan.coordinates.size
+        # both ends alike, so that the reverse of the places are places again
+        half = np.unique(np.linspace(0, (width - 1) // 2, min((width + 1) // 2, _MOST // 2)))
+        low = half.astype(int)
+        self._places = np.unique(np.concatenate([low, width - 1 - low]))
+        self.comparisons = self.compared(claim, self._places.size)
+
+    def answered(self, roles: Collection[str]) -> None:
+        """See `NumberCheck.answered`: a pass needs both inputs of the first comparison."""
+        first = self.comparisons[0]
+        refused = [role for role in (first.one, first.other) if role not in roles]
+        self.lacks = f"the target refuses the input {refused[0]}" if refused else None
+
+    def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
+        """The pairs of inputs, the first of which a pass needs."""
+        raise NotImplementedError
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        uniform = draws.placed.uniform[:, self._places]
+        cells = np.clip((uniform * _CELLS).astype(np.int64), 0, _CELLS - 1)
+        for role in draws.roles:
+            for comparison in self.comparisons:
+                if role in (comparison.one, comparison.other):
+                    comparison.add(role, cells[draws.of_role(role)])
+        self.draws += uniform.size
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`: the mean over comparisons."""
+        logs = [comparison.evidence.log_e_value for comparison in self.comparisons]
+        return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`: of draws, of which so many inputs take an even part."""
+        wanted = max(_FEWEST, math.ceil(self.plan.share * _WANTED))
+        lacking = wanted - self.comparisons[0].evidence.pairs
+        return 0 if self.lacks else max(0, lacking) * len(self.plan.inputs)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        worst = max(self.comparisons, key=lambda found: found.evidence.log_e_value)
+        message = (
+            f"{self.told}: of the inputs {worst.one} and {worst.other}, "
+            f"{worst.evidence.pairs:,} pairs of draws have two laws"
+        )
+        return Finding(message, self.cause, cause=self.cause)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        pairs = self.comparisons[0].evidence.pairs
+        nats = self.log_threshold + math.log(len(self.comparisons))
+        even = np.full(_CELLS, -math.log(_CELLS))
+        seen = [e for e in _EFFECTS if pairs_to_see(even, float(e), nats) <= pairs]
+        least = f"{seen[0]:g}" if seen else "1"
+        return Finding(
+            f"{pairs:,} pairs of draws of two inputs have one law; laws {least} apart in total "
+            f"variation over {_CELLS} cells would have been seen with probability 0.99"
+        )
+
+
+class ShiftInvariance(_OneLaw):
+    """Larger values have the noise of smaller ones: counts moved up, more records."""
+
+    id = "shift-invariance"
+    told = "the noise depends on how large the values are"
+    cause = "noise is made for the size of the input: its total, its largest value, its records"
+
+    def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
+        """See `_OneLaw.compared`."""
+        pairs = [("typical", "many"), ("one record", "at the bounds")]
+        if claim.mechanism.takes == "counts":
+            pairs = [("typical", "moved by 17"), ("empty", "one large count")]
+        return [_Comparison(one, other, slice(None), False) for one, other in pairs]
+
+
+class PermutationEquivariance(_OneLaw):
+    """Counts in the opposite order have the noise of their new places; records' order is none's."""
+
+    id = "permutation-equivariance"
+    told = "the noise depends on the order"
+    cause = "some cells, or the first records, are treated otherwise than the rest"
+
+    def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
+        """See `_OneLaw.compared`: halves apart, since all cells together only change places."""
+        if claim.mechanism.takes != "counts":
+            return [_Comparison("typical", "in another order", slice(None), False)]
+        half = places // 2
+        first, last = slice(0, half), slice(places - half, None)
+        return [_Comparison("typical", "reversed", part, True) for part in (first, last)]

@@ -1,0 +1,60 @@
+"""`joint`: no release, and no number of each, comes without noise oftener than the claim gives."""
+
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
+from ..planning.asked import Draws
+from ..planning.plan import NumbersPlan
+from .base import Weighed
+
+_WANTED = 2_000
+_OF_RELEASES = "some releases have no noise in any of their numbers"
+
+
+class Joint(Weighed):
+    """What no single draw shows where noise is discrete, as 0 is then common in each number."""
+
+    id = "joint"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.evidence = BareEvidence(self.noise, claim.mechanism.width)
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`: all numbers of a release, however many there are."""
+        self.evidence.observe(*draws.whole, draws.digits)
+        self.draws += draws.whole[0].size
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        return self.evidence.log_e_value
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`."""
+        return max(0, _WANTED - self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        whole, (place, odds) = self.evidence.releases, self.evidence.barest
+        if whole.log_e_value >= self.evidence.of_numbers:
+            message = f"{whole.matches:,} of {whole.draws:,} releases came wholly without noise"
+            odds = float(whole.log_ratios.max())
+            return Finding(message, _OF_RELEASES, cause=_OF_RELEASES, log_odds=odds)
+        hits = self.evidence.hits[place]
+        message = f"number {place} of a release is exact in {hits:,} of {whole.draws:,} releases"
+        cause = f"number {place} of a release has no noise, always or now and then"
+        return Finding(message, cause, cause=cause, log_odds=odds)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        releases = self.evidence.releases.draws
+        chance = log_chance_of_bare(self.noise, self.plan.inputs[0].exact)
+        seen = rarest_seen(chance, releases, self.log_threshold)
+        told = "however often they come, bare releases would not have been seen"
+        if seen is not None:
+            told = f"one bare release in {1 / seen:,.0f} would have been seen"
+        return Finding(
+            f"of {releases:,} releases none came without noise, nor one of their numbers, oftener "
+            f"than the claim gives; {told}"
+        )

@@ -1,0 +1,136 @@
+"""`location`: releases are centred where the exact aggregate is."""
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..evidence.bins import Placed, bins_of, log_tables
+from ..planning.asked import Draws
+from ..planning.other_sums import likeliest
+from ..planning.plan import NumbersPlan
+from .base import Weighed
+
+_OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
+"""In scales of the noise."""
+
+_FEW = 200  # draws
+_LEAST = -700.0  # nats that a draw costs an offset at most
+
+
+class Location(Weighed):
+    """Likelihoods of offsets from the exact value, over all draws and for each input."""
+
+    id = "location"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        step = self.noise.grid or float(self.noise.family.whole)
+        offsets = _OFFSETS * self.noise.family.scale
+        if step:  # what is whole moves by whole steps, by one at least where noise is tiny
+            offsets = np.unique([-1.0, 1.0, *np.round(offsets / step)]) * step
+        self.offsets = offsets
+        self._none = int(np.flatnonzero(offsets == 0.0)[0])
+        self._roles = [asked.role for asked in plan.inputs]
+        self.all = np.zeros(offsets.size)
+        self.inputs = {role: np.zeros(offsets.size) for role in self._roles}
+        self.highest = np.full(offsets.size, -np.inf)
+        self._off: dict[str, tuple[int, Vector]] = {}
+
+    @cached_property
+    def _table(self) -> Matrix:
+        """Log-probabilities (o, bins) of every offset; whoever plans alone does without."""
+        moved = [(self.noise.family, float(offset)) for offset in self.offsets]
+        return np.maximum(log_tables(bins_of(self.noise), moved), _LEAST)
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        self._add_means(draws)
+        for role in draws.roles:
+            found = self._log_likelihoods(draws.placed, draws.of_role(role))
+            self.all += found
+            self.inputs[role] += found
+        mixture = np.logaddexp.reduce(self.all) - math.log(self.all.size)
+        self.highest = np.maximum(self.highest, mixture - self.all)
+        self.draws += draws.released.size
+
+    def _add_means(self, draws: Draws) -> None:
+        """Adds up how far releases lie off, of which another sum may be told."""
+        for batch in draws.batches:
+            places, role = self.plan.coordinates, batch.asked.role
+            before, off = self._off.get(role, (0, np.zeros(places.size)))
+            both = before + len(batch.releases)
+            more = (batch.releases[:, places] - batch.asked.exact[places]).sum(0)
+            self._off[role] = both, (before * off + more) / both
+
+    def _log_likelihoods(self, placed: Placed, releases: NDArray[np.bool_]) -> Vector:
+        """Of all offsets (o,), from the draws of these releases (n,)."""
+        chosen = np.broadcast_to(releases[:, None], placed.y.shape)
+        y, x, half = placed.of_left(chosen)
+        if y.size <= _FEW:  # at once for all offsets, which takes a tenth of the time
+            laws = self.noise.log_mass(y, x, half, moved=self.offsets[:, None])
+            found = np.maximum(laws, _LEAST).sum(1)
+        else:
+            each = (self.noise.log_mass(y, x, half, moved=some) for some in self.offsets)
+            found = np.array([np.maximum(law, _LEAST).sum() for law in each])
+        if self._table.size:
+            found += self._table @ placed.counted(chosen)
+        return np.asarray(found)
+
+    def _gain(self, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+        return float(np.logaddexp.reduce(logs) - math.log(logs.size) - logs[self._none])
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`: half of the wager is on single inputs."""
+        share = math.log(2.0 * len(self.inputs))
+        parts = [self._gain(self.all) - math.log(2.0)]
+        parts += [self._gain(logs) - share for logs in self.inputs.values()]
+        return float(np.logaddexp.reduce(parts))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Offsets that all draws together do not refute, widened to the next refuted one."""
+        open_ = np.flatnonzero(self.highest < self.log_threshold)
+        if not open_.size:
+            return math.nan, math.nan
+        low, high = int(open_[0]) - 1, int(open_[-1]) + 1
+        return (
+            float(self.offsets[low]) if low >= 0 else -math.inf,
+            float(self.offsets[high]) if high < self.offsets.size else math.inf,
+        )
+
+    @property
+    def near(self) -> float:
+        """The offset that a pass excludes: a tenth of the scale, or a step of what is whole."""
+        return max(0.1 * self.noise.family.scale, float(np.diff(self.offsets).min()))
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`: until an offset of a tenth of the scale is excluded."""
+        (low, high), near = self.interval, self.near
+        return 0 if math.isnan(low) or (low >= -1.01 * near and high <= 1.01 * near) else 2_000
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        logs = {"": self.all, **{f" for the input {r}": v for r, v in self.inputs.items()}}
+        where = max(logs, key=lambda name: self._gain(logs[name]))
+        best = float(self.offsets[int(np.argmax(logs[where]))])
+        way = "above" if best > 0 else "below"
+        cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
+        odds = float(logs[where].max() - logs[where][self._none])
+        other = likeliest(self.claim, self.plan, self._off)
+        if other is not None and other[1] > odds:
+            return Finding(cause, other[0], cause=other[0], log_odds=other[1])
+        return Finding(cause, cause, cause=cause, log_odds=odds)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        low, high = self.interval
+        return Finding(
+            f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
+            "all draws"
+        )

@@ -1,0 +1,282 @@
+"""What the checks of single records share: an altered record, and how far it moves a release."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import sensitivity
+from .....reference.numbers.noise import ulp
+from ....findings.verdict import Verdict
+from ....targets import Refused, TargetError
+from ...labels.checks.base import Finding, Outcome
+from ...labels.error_budget import log_threshold
+from ..claim import NumbersClaim
+from ..evidence.moved import seen_move
+from ..evidence.moved_along import MovedAlong
+from ..mechanism import RECORDS
+from ..planning.asked import digits_of
+from ..planning.neighbours import Neighbour, simple_neighbours
+from ..planning.other_sums import moved_as
+from ..planning.plan import NumbersPlan, at_once
+from ..shares import SHARES, SIMPLEST_SHARE
+from ..standing import NumbersStanding
+from .refused import said_of
+from .seen import Asked, Seen
+
+_CAUSE = "records are not clipped as claimed before they are summed"
+_CHANGED = "records within the bounds are left out, changed, or summed with a loss"
+
+_FEWEST = 40  # releases of an input, which show moves by some scales of the noise
+_OTHERS = 100  # coordinates that are looked at beside those of an altered record, of many
+_NUMBERS = 1 << 27  # that travel for an input: as JSON, ten minutes of a million a release
+_OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
+
+
+class MovingRecords:
+    """Asks inputs with one altered record each, so many releases of each; served: the answered.
+
+    Every input has wagers of its own, on each coordinate that is looked at and, where a norm is
+    bounded, on all of them along the record. A record that no bound is for may be refused.
+    """
+
+    id: str
+    most: int
+    """Releases of each input, where a run is not planned for few queries."""
+    pools = False
+    """Whether records that pull along the same numbers, whatever their signs, tell together too."""
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan, self.seed = claim, plan, seed
+        self.noise = claim.mechanism.aggregation.noise
+        self.asked = self.inputs(claim, seed)
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+        self.log_threshold += math.log((2 + self.pools) * max(len(self.asked), 1))
+        self._pooled: dict[bytes, MovedAlong] = {}
+        self.coordinates = np.union1d(plan.coordinates, self.places(claim, seed))
+        self.served = list[Neighbour]()
+        self.lost = 0.0
+        """How far floats may have carried a sum, which no release tells from a move."""
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        """The altered inputs."""
+        raise NotImplementedError
+
+    def passed(self, queries: int) -> str:
+        """What to say where nothing has moved too far."""
+        raise NotImplementedError
+
+    def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
+        """Numbers of a release that are looked at whatever the plan says."""
+        return np.empty(0, dtype=np.int64)
+
+    def releases_of(self, neighbour: Neighbour | None = None) -> int:
+        """How many are asked for; of an input that wants no number of its own where None."""
+        wanted = self.most if neighbour is None else neighbour.releases or self.most
+        fit = min(wanted, _NUMBERS // self.claim.mechanism.width)
+        return max(_FEWEST, math.ceil(self.plan.share * fit))
+
+    @property
+    def would_show(self) -> str:
+        """What a pass says that it would have seen."""
+        releases, coordinates = self.releases_of(), self.coordinates.size
+        seen = seen_move(self.noise, releases, coordinates, self.log_threshold) + self.lost
+        if math.isinf(seen):
+            return f"so few would not have shown a move of ten scales of the noise{self.narrow}"
+        return f"a move {seen:.3g} longer would have been seen with probability 0.99{self.narrow}"
+
+    @property
+    def narrow(self) -> str:
+        """What a pass says where a norm is bounded, and only single numbers were looked at."""
+        mechanism = self.claim.mechanism
+        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
+        if not bounded or mechanism.width == 1 or self._sums:
+            return ""
+        return "; single numbers were looked at, not the norm over all"
+
+    @property
+    def axis(self) -> int:
+        """Of the number that is altered where one is: one of those that are looked at."""
+        return int(self.plan.coordinates[0])
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        return sum(self.releases_of(neighbour) for neighbour in self.asked)
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`."""
+        queries, refused = 0, list[tuple[str, str]]()
+        for neighbour in self.asked:
+            releases = self.releases_of(neighbour)
+            if standing.left < releases:
+                standing.use_up()
+                return None
+            try:
+                released = self._released(standing, neighbour, releases)
+            except Refused as refusal:
+                refused.append((neighbour.name, str(refusal)))
+                continue
+            except TargetError as failure:
+                if not neighbour.typed:
+                    raise
+                refused.append((neighbour.name, str(failure)))
+                if standing.target.no_restart is None:  # its process may have ended there
+                    standing.target.restart()
+                continue
+            queries += releases
+            self.served.append(neighbour)
+            found = self._judged(neighbour, released)
+            if found is not None:
+                norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
+                if norm is not None:
+                    found = replace(found, diagnosis=norm, cause=norm)
+                beyond = neighbour.kind != "within"
+                told = self._with_simplest(standing, found) if beyond else found
+                return Outcome(Verdict.FAIL, told, queries)
+        warning = said_of(refused)
+        if not queries:
+            nothing = Finding("every input with an altered record is refused", warning=warning)
+            return Outcome(Verdict.NOT_APPLICABLE, nothing, 0)
+        message = self.passed(queries)
+        return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
+
+    def _with_simplest(self, standing: NumbersStanding, found: Finding) -> Finding:
+        """The violation, and the simplest record that shows it on fresh releases, if one does."""
+        tried = list(simple_neighbours(self.claim)) if standing.explains else []
+        # a quarter of the share for each of the two checks, two wagers on each record
+        share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
+        self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)
+        for neighbour in tried:
+            if standing.left < _FEWEST:
+                break
+            try:
+                simple = self._judged(neighbour, self._released(standing, neighbour, _FEWEST))
+            except Refused:
+                continue
+            if simple is not None:
+                return replace(found, message=f"{found.message}; simplest: {simple.message}")
+        return found
+
+    def _released(self, standing: NumbersStanding, neighbour: Neighbour, left: int) -> Asked:
+        most = at_once(self.claim.mechanism.width, left)
+        found, along = [], []
+        while left:
+            size = min(left, most)
+            reply = standing.target.ask(neighbour.values, size)
+            standing.spend(size)
+            shaped = self.claim.release.shaped(reply, neighbour.values, size)
+            found.append(shaped[:, self.coordinates])
+            if self._sums and neighbour.direction is not None:
+                unit = neighbour.direction
+                with np.errstate(invalid="ignore", over="ignore"):
+                    along.append(np.stack([shaped @ unit, np.abs(shaped) @ np.abs(unit)], 1))
+            left -= size
+        return Asked(np.concatenate(found), np.concatenate(along) if along else None)
+
+    def _judged(self, neighbour: Neighbour, asked: Asked) -> Finding | None:
+        """The violation, if it is one."""
+        released = asked.numbers
+        finite = np.isfinite(released)
+        if not finite.all():
+            return Finding(
+                f"{neighbour.name}: the release is {released[~finite][0]}, which no noise hides",
+                _CAUSE,
+                cause=_CAUSE,
+            )
+        chosen = self._chosen(neighbour)
+        released, exact = released[:, chosen], neighbour.exact[self.coordinates[chosen]]
+        digits = digits_of(released)
+        # whatever is added to it, up to its bound
+        lost = self._lost(neighbour, np.abs(exact) + neighbour.allowed, digits)
+        half = self.noise.half_width(released, digits)
+        seen = Seen(self.coordinates[chosen], released, exact, lost, half)
+        found = self._moved(neighbour, seen)
+        if found is None and asked.along is not None and neighbour.direction is not None:
+            found = self._moved_along(neighbour, neighbour.direction, asked.along, digits)
+        return found
+
+    def _chosen(self, neighbour: Neighbour) -> NDArray[np.bool_]:
+        """Which of the coordinates tell of an input: where few are altered, some others beside."""
+        chosen = np.ones(self.coordinates.size, dtype=bool)
+        if neighbour.altered is not None and chosen.size > _OTHERS:
+            chosen[:] = np.isin(self.coordinates, neighbour.altered)
+            chosen[:: math.ceil(chosen.size / _OTHERS)] = True
+        return chosen
+
+    def _allowed_along(self, neighbour: Neighbour, direction: Vector) -> float:
+        """How far the exact value may move along a direction of length 1 (Hoelder's inequality)."""
+        mechanism = self.claim.mechanism
+        if mechanism.clip_norm1 is not None:
+            most = sensitivity(mechanism.aggregation, 1)
+            return neighbour.units * most * float(np.abs(direction).max())
+        return neighbour.units * sensitivity(mechanism.aggregation, 2)
+
+    def _moved_along(
+        self, neighbour: Neighbour, direction: Vector, along: Matrix, digits: int
+    ) -> Finding | None:
+        """The violation of releases (n, 2), by the projection of all their numbers."""
+        if not np.isfinite(along).all():
+            return None
+        allowed = self._allowed_along(neighbour, direction)
+        lost = self._lost(neighbour, np.abs(neighbour.exact) + neighbour.allowed, digits)
+        # of a sum of products the floats lose little more than of its numbers
+        apart = 2.0 ** (1 - digits) + direction.size * 2.0**-52
+        carried = lost @ np.abs(direction) + apart * along[:, 1]
+        moved = along[:, 0] - neighbour.exact @ direction
+        wagers = [MovedAlong(self.noise, direction)]
+        if self.pools:
+            alike = np.abs(direction).tobytes()
+            wagers.append(self._pooled.setdefault(alike, MovedAlong(self.noise, direction)))
+        for evidence in wagers:
+            evidence.observe(moved, allowed + carried)
+        if not max(evidence.log_e_value for evidence in wagers) >= self.log_threshold:
+            return None
+        return Finding(
+            f"{neighbour.name} moves the release along itself by about {np.median(moved):.3g}, "
+            f"and the claim allows {allowed:.4g}",
+            _CAUSE,
+            cause=_CAUSE,
+        )
+
+    def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
+        """How far floats may carry sums (k,) no larger than these: an ulp for each record.
+
+        That is half an ulp for the record itself and half for adding it; some more for clipping and
+        dividing. Whole numbers are added without loss as long as floats tell them apart.
+        """
+        records = neighbour.records if self.claim.mechanism.takes != "counts" else 1
+        single = neighbour.typed or records > RECORDS  # so many may be summed in single precision
+        apart = ulp(largest, 24 if single else digits)
+        if self.claim.mechanism.of_whole_numbers:
+            apart = np.where(apart <= 1.0, 0.0, apart)
+        return np.asarray((records + _OTHER_STEPS) * apart)
+
+    @property
+    def _sums(self) -> bool:
+        """Whether all numbers of a release are summed along the record: a norm bounds them."""
+        mechanism = self.claim.mechanism
+        bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
+        return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
+
+    def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
+        """What to say where a coordinate of the releases has moved too far."""
+        if neighbour.kind == "moved":
+            self.lost = max(self.lost, float(seen.lost.max(initial=0.0)))
+        evidence = seen.wagers(self.noise, neighbour.allowed)
+        if not evidence.log_e_value >= self.log_threshold:  # what is no number shows nothing
+            return None
+        place, sign = evidence.worst
+        moved = sign * float(np.median(seen.released[:, place] - seen.exact[place]))
+        where, cause = f"coordinate {seen.coordinates[place]}", _CAUSE
+        told = f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
+        if neighbour.kind == "placed":
+            told = (
+                f": {where} lies about {moved:.3g} off the middle of what they may be taken for, "
+                f"and the claim allows {neighbour.allowed:.4g}"
+            )
+        elif neighbour.kind == "within":
+            told, cause = f": {where} lies about {sign * moved:.3g} off their exact sum", _CHANGED
+        return Finding(f"{neighbour.name}{told}", cause, cause=cause)

@@ -1,0 +1,156 @@
+"""`noise-scale`: an interval of the noise's scale that holds at every number of draws."""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import NumberNoise
+from .....reference.numbers.families import Additive
+from ....evidence.scale import ScaleEvidence, scale_factors
+from ...labels.checks.base import Finding
+from ..claim import NumbersClaim
+from ..evidence.bins import Placed, bins_of, log_tables
+from ..planning.asked import Draws
+from ..planning.plan import NumbersPlan
+from .base import Weighed
+
+_AT_ONCE, _FEW = 1 << 13, 200  # draws
+_ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
+_KNOWN = {"half": 0.5, "twice": 2.0}
+_SHARE = 0.1  # of the draws wait to be looked at together: few at a time take as long as many
+
+
+class AllScales(Additive):
+    """Continuous noise at many factors (f,) of its scale: laws (f, n) of n numbers.
+
+    At f times the scale a draw has the law that one f times smaller has at the scale itself.
+    """
+
+    family = "all scales"
+
+    def __init__(self, of: Additive, factors: Vector) -> None:
+        super().__init__(of.scale)
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "factors", factors[:, None])
+
+    of: Additive
+    factors: Vector
+
+    def log_mass(self, center: Vector, half: Vector | float) -> Vector:
+        """See `Additive.log_mass`."""
+        return self.of.log_mass(center / self.factors, half / self.factors)
+
+    def log_cdf(self, value: Vector) -> Vector:
+        """See `Additive.log_cdf`."""
+        return self.of.log_cdf(value / self.factors)
+
+    def log_survival(self, value: Vector) -> Vector:
+        """See `Additive.log_survival`."""
+        return self.of.log_survival(value / self.factors)
+
+
+class NoiseScale(Weighed):
+    """Likelihoods of all scales of the claimed family; the claimed one is the null."""
+
+    id = "noise-scale"
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        super().__init__(claim, plan)
+        self.evidence = ScaleEvidence(scale_factors(claim.gate.tolerance))
+        self._laws = [self.noise.times(float(factor)) for factor in self.evidence.factors]
+        self._at_once: NumberNoise | None = None
+        if not self.noise.family.whole:
+            every = AllScales(self.noise.family, self.evidence.factors)
+            self._at_once = replace(self.noise, family=every)
+        self._waiting: list[Placed] = []
+
+    @cached_property
+    def _table(self) -> Matrix:
+        """Log-probabilities (f, bins) of every scale; whoever plans alone does without."""
+        return log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
+
+    def observe(self, draws: Draws) -> None:
+        """See `NumberCheck.observe`."""
+        self._waiting.append(draws.placed)
+        new = sum(waiting.y.size for waiting in self._waiting)
+        if new < _SHARE * self.draws:
+            return
+        if self._table.size:
+            self.evidence.add(self._table @ sum(placed.counted() for placed in self._waiting))
+        parts = [placed.of_left() for placed in self._waiting]
+        y, x, half = (np.concatenate(column) for column in zip(*parts, strict=True))
+        self._waiting = []
+        for start in range(0, y.size, _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            found = self._log_likelihoods(y[part], x[part], half[part])
+            if np.isfinite(found).any():  # what no scale allows is for the law's own check
+                self.evidence.add(found)
+        self.draws += new
+
+    def _log_likelihoods(self, y: Vector, x: Vector, half: Vector) -> Vector:
+        """Of all scales (f,), for released (n,), exact (n,) and half-widths (n,).
+
+        Few draws are looked at for all scales at once, which takes a tenth of the time.
+        """
+        if self._at_once is not None and y.size <= _FEW:
+            return np.asarray(self._at_once.log_mass(y, x, half).sum(-1))
+        return np.array([law.log_mass(y, x, half).sum() for law in self._laws])
+
+    @property
+    def _claimed(self) -> float:
+        """The log-likelihood of the claimed scale."""
+        return float(self.evidence.log_likelihoods[np.abs(self.evidence.factors - 1.0).argmin()])
+
+    @property
+    def log_e_value(self) -> float:
+        """See `NumberCheck.log_e_value`."""
+        return self.evidence.log_e_value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Scales that are not refuted, as the claim has them; None where none is left."""
+        found = self.evidence.interval(self.log_threshold)
+        if found is None:
+            return None
+        scale = self.noise.family.scale
+        return found[0] * scale, found[1] * scale
+
+    def shortfall(self) -> int:
+        """See `NumberCheck.shortfall`: until scales beyond the tolerance are refuted."""
+        found, tolerance = self.evidence.interval(self.log_threshold), self.claim.gate.tolerance
+        if found is None or (found[0] >= 1.0 - tolerance and found[1] <= 1.0 + tolerance):
+            return 0
+        return max(1_000, self.draws)
+
+    def violation(self) -> Finding:
+        """See `NumberCheck.violation`."""
+        scale, found = self.noise.family.scale, self.interval
+        best = self.evidence.best
+        odds = float(self.evidence.log_likelihoods.max() - self._claimed)
+        if found is None:
+            return Finding(f"no scale of {self.noise.family.family} noise explains the releases")
+        most = self.claim.mechanism.contributions
+        known = next((word for word, factor in _KNOWN.items() if self._is_likely(factor)), None)
+        cause = f"noise of {known or f'{best:.3g} times'} the claimed scale"
+        if most > 1 and self._is_likely(1.0 / most):
+            cause = f"noise of 1/{most} of the claimed scale: max_contributions = {most} is missing"
+        return Finding(
+            f"the scale lies from {found[0]:.4g} to {found[1]:.4g}, and {scale:g} is claimed",
+            cause,
+            cause=cause,
+            log_odds=odds,
+        )
+
+    def _is_likely(self, factor: float) -> bool:
+        """Whether a known factor of the scale explains the draws as well as any."""
+        logs = self.evidence.log_likelihoods
+        place = int(np.abs(np.log(self.evidence.factors / factor)).argmin())
+        return bool(logs[place] >= logs.max() - _ALIKE)
+
+    def silence(self) -> Finding:
+        """See `NumberCheck.silence`."""
+        found = self.interval
+        ends = "nowhere" if found is None else f"from {found[0]:.4g} to {found[1]:.4g}"
+        return Finding(f"the scale lies {ends}; {self.noise.family.scale:g} is claimed")

@@ -1,0 +1,195 @@
+"""What the checks of pairs share: releases of two neighbours, side by side, until they tell."""
+
+import math
+from typing import Any, Protocol
+
+from .....reference.arrays import Matrix
+from .....reference.numbers.families import DiscreteLaplace, Laplace
+from .....reference.numbers.moves import move_epsilon
+from ....findings.verdict import Verdict
+from ....targets import Refused
+from ...labels.checks.base import Finding, Outcome
+from ...labels.error_budget import log_threshold
+from ..claim import NumbersClaim
+from ..evidence.two_events import SEEN, Level
+from ..planning.asked import finite
+from ..planning.pairs import Pair
+from ..planning.plan import NumbersPlan
+from ..shares import SHARES
+from ..standing import NumbersStanding
+
+_FEWEST = 200  # draws of each input
+_FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
+"""Releases of each input in the first call, later ones as a share of all before, and at most."""
+_MOST_NUMBERS = 20_000_000  # of all releases of an input together
+_AT_ONCE = 2_000_000  # numbers in a call
+_DELTAS = (1e-5, 1e-3, 0.02)
+"""At which Gaussian noise has its epsilon: for rare events a small one, for others a large one."""
+
+OF_KEYS = "the claim releases keys, no numbers"
+
+
+class PairEvidence(Protocol):
+    """Evidence from releases of two inputs, taken in pairs."""
+
+    @property
+    def log_e_value(self) -> float:
+        """Natural log; expectation at most 1 under its null."""
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """Adds as many releases (n, d) of the one input as of the other."""
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """How often one input must have an event that the other lacks, to show within `pairs`.
+
+        Above 1 none shows, whatever the deployment does: its null allows too much.
+        """
+
+
+class PairCheck:
+    """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
+
+    A pair that the target refuses, or whose null allows too much for anything to show, is left out;
+    without any the check does not apply. Every pair has its own evidence, and an equal part of the
+    check's share of `false_alarm`.
+    """
+
+    id: str
+    draws: int
+    """Of each input that a pass has looked at."""
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim, self.plan, self.seed = claim, plan, seed
+        self.noise = claim.mechanism.added
+        self.pairs = self.made()
+        self.wanted = max(min(_FEWEST, self.draws), math.ceil(plan.share * self.draws))
+        self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
+        self.log_threshold += math.log(max(len(self.pairs), 1))
+
+    def made(self) -> list[Pair]:
+        """The pairs that are asked."""
+        raise NotImplementedError
+
+    def evidence(self, pair: Pair) -> PairEvidence:
+        """What gathers the evidence of a pair."""
+        raise NotImplementedError
+
+    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """What a pair that is told apart comes to."""
+        raise NotImplementedError
+
+    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """What it comes to where no pair has been told apart."""
+        raise NotImplementedError
+
+    @property
+    def asks(self) -> int:
+        """See `AskingCheck.asks`."""
+        return sum(2 * self.releases(pair) for pair in self.pairs if self._tells(pair))
+
+    def _tells(self, pair: Pair) -> bool:
+        """Whether anything would show in so many releases of a pair."""
+        return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`."""
+        self.queries = 0
+        found, left_out = [], []
+        for pair in self.pairs:
+            evidence = self.evidence(pair)
+            if not self._tells(pair):
+                few = f" in {self.releases(pair):,} releases" if self.plan.share < 1.0 else ""
+                told = f"the claim allows {pair.name} so much that nothing would show{few}"
+                left_out.append(told)
+                continue
+            try:
+                whole = self._gather(standing, pair, evidence)
+            except Refused as refusal:
+                left_out.append(f"the target refuses {pair.name}: {refusal}")
+                continue
+            if evidence.log_e_value >= self.log_threshold:
+                return self.violation(pair, evidence)
+            if not whole:
+                standing.use_up()
+                return None
+            found.append((pair, evidence))
+        if not found:
+            return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(left_out)), self.queries)
+        return self.silence(found)
+
+    def releases(self, pair: Pair) -> int:
+        """Releases of each input of a pair: enough draws, as far as memory and time go."""
+        return self.most(math.ceil(self.wanted / pair.coordinates.size))
+
+    def pairs_of(self, pair: Pair) -> int:
+        """Pairs of draws that these make."""
+        return self.releases(pair) * pair.coordinates.size
+
+    def most(self, wanted: int) -> int:
+        """So many releases, or as many as memory and time allow."""
+        return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
+
+    def _gather(self, standing: NumbersStanding, pair: Pair, evidence: PairEvidence) -> bool:
+        """Whether the budget has held all that the pair needs, or has it told apart."""
+        wanted = left = self.releases(pair)
+        largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
+        while left:
+            size = min(max(_FIRST, int(_SHARE * (wanted - left))), left, largest)
+            if standing.left < 2 * size:
+                return False
+            here = self._released(standing, pair.here, size)
+            there = self._released(standing, pair.there, size)
+            evidence.observe(here[:, pair.coordinates], there[:, pair.coordinates])
+            if evidence.log_e_value >= self.log_threshold:
+                return True
+            left -= size
+        return True
+
+    def _released(self, standing: NumbersStanding, values: Any, size: int) -> Matrix:
+        reply = standing.target.ask(values, size)
+        standing.spend(size)
+        self.queries += size
+        standing.tell(self.id, standing.queries)
+        return finite(self.claim.release, reply, values, size)
+
+
+def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
+    """What the claimed noise gives a number that moves as the pair's does.
+
+    Raises ValueError for whole noise on a number that moves by a fraction.
+    """
+    family = claim.mechanism.aggregation.noise.family
+    deltas = (0.0,) if isinstance(family, Laplace | DiscreteLaplace) else _DELTAS
+    move = round(pair.move) if family.whole and _is_whole(pair) else pair.move
+    return tuple(Level(move_epsilon(family, move, delta), delta) for delta in deltas)
+
+
+def beyond(level: Level, pairs: int) -> str:
+    """Why an event is too frequent: by the claimed noise, whatever the claim's `[privacy]` says."""
+    return (
+        f"the claimed noise gives a number that moves as theirs does {level}, which does not allow "
+        f"that ({pairs:,} pairs)"
+    )
+
+
+def _is_whole(pair: Pair) -> bool:
+    return float(pair.exact[1] - pair.exact[0]).is_integer()
+
+
+def fractions(claim: NumbersClaim) -> str | None:
+    """Why whole noise hides nothing here: it is added to numbers that need not be whole."""
+    family = claim.mechanism.aggregation.noise.family
+    if not family.whole or claim.mechanism.of_whole_numbers:
+        return None
+    return (
+        f"{family} is added to sums of any numbers: it hides whole ones alone, of records between "
+        "whole lower and upper"
+    )
+
+
+def power(share: float) -> str:
+    """What would have shown, by how often one input must have an event that the other lacks."""
+    return (
+        f"an event of one alone would have been seen with probability {SEEN:g} from {share:.1%} of "
+        "its releases on"
+    )

@@ -1,0 +1,100 @@
+"""`privacy-claim`: the claimed epsilon, delta and queries against what the claimed noise costs."""
+
+from .....reference.accounting.composition import Bracket
+from .....reference.numbers.costs import epsilon_bracket
+from .....reference.numbers.families import DiscreteGaussian, Gaussian
+from ....findings.verdict import Verdict
+from ...labels.checks.base import Finding, Outcome
+from ...labels.checks.spec import NO_PRIVACY
+from ..claim import NumbersClaim
+from ..planning.certified_pair import certified_pair
+from ..planning.plan import NumbersPlan
+from ..standing import NumbersStanding
+from .pair_check import OF_KEYS, fractions
+
+MOST = 1_000
+"""Numbers of a bracket at most, all releases together, unless the noise is Gaussian.
+
+Fewer releases than claimed bound these from below.
+"""
+
+CAUSE = "the accountant charges too little, or the claim allows too many queries"
+
+
+class PrivacyClaim:
+    """The exact cost of the farthest neighbours, bracketed; nothing is asked.
+
+    Refuted only by a lower bound on epsilon in ball arithmetic, of releases as they are rounded and
+    clamped. One that is not refuted may cost more against other neighbours. The bracket, of noise
+    that is neither, is in floating point.
+    """
+
+    id = "privacy-claim"
+
+    asks = 0
+
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
+        self.claim = claim
+
+    @staticmethod
+    def lacks(claim: NumbersClaim) -> str | None:
+        """See `lacking`."""
+        if claim.mechanism.takes == "keys":
+            return OF_KEYS
+        if claim.privacy is None:
+            return NO_PRIVACY
+        moving = _moving(claim)
+        if moving > MOST:
+            return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
+        return fractions(claim)
+
+    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+        """See `AskingCheck.conclude`: it asks for nothing."""
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What the claim comes to."""
+        privacy = self.claim.privacy
+        assert privacy is not None
+        counted, bracket = self._bracket()
+        certain = certified_pair(self.claim).epsilon_lower(counted, privacy.delta)
+        digits = digits_apart(certain, privacy.epsilon)
+        low, high = f"{bracket.low:.{digits}g}", f"{bracket.high:.{digits}g}"
+        cost = low if low == high else f"between {low} and {high}"
+        what = f"epsilon {privacy.epsilon:.{digits}g} at delta {privacy.delta:g} over "
+        what += f"{privacy.queries:,} " + ("release" if privacy.queries == 1 else "releases")
+        of = "they cost" if counted == privacy.queries > 1 else f"{counted:,} of them cost"
+        of = "it costs" if privacy.queries == 1 else of
+        if certain > privacy.epsilon:
+            message = (
+                f"{what} is claimed, and {of} at least {certain:.{digits}g} (certified in "
+                f"ball arithmetic; {cost} in floating point)"
+            )
+            return Outcome(Verdict.FAIL, Finding(message, CAUSE, cause=CAUSE))
+        return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
+
+    def _bracket(self) -> tuple[int, Bracket]:
+        """Of how many releases, and what they cost at the claimed delta."""
+        privacy, aggregation = self.claim.privacy, self.claim.mechanism.aggregation
+        assert privacy is not None
+        counted = min(privacy.queries, MOST // _moving(self.claim))
+        if certified_pair(self.claim).is_plain and isinstance(aggregation.noise.family, Gaussian):
+            counted = privacy.queries
+        return counted, epsilon_bracket(aggregation, privacy.delta, counted)
+
+
+def digits_apart(certain: float, claimed: float) -> int:
+    """Digits that show that what is certain is more than claimed, where it is; six at least."""
+    if certain <= claimed:
+        return 6
+    several = range(6, 17)
+    return next((d for d in several if f"{certain:.{d}g}" != f"{claimed:.{d}g}"), 17)
+
+
+def _moving(claim: NumbersClaim) -> int:
+    """Numbers that move apart between the farthest neighbours, each with noise of its own."""
+    aggregation = claim.mechanism.aggregation
+    family = aggregation.noise.family
+    if isinstance(family, Gaussian):
+        return 1
+    return aggregation.farthest(2 if isinstance(family, DiscreteGaussian) else 1).times

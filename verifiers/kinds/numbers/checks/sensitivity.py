@@ -1,0 +1,39 @@
+"""`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
+
+from .....reference.accounting.adjacency import Adjacency
+from ..claim import NumbersClaim
+from ..planning.neighbours import PULLING, Neighbour, neighbours
+from .moving import MovingRecords
+
+_RELEASES = 2_000  # of each neighbour
+
+
+class Sensitivity(MovingRecords):
+    """The records that pull hardest along an axis and a diagonal, many releases of each."""
+
+    id = "sensitivity"
+    most = _RELEASES
+    pools = True
+
+    def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
+        """See `MovingRecords.inputs`."""
+        found = list(neighbours(claim, seed, self.axis))
+        if claim.mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
+            return [n for n in found if n.name.endswith(PULLING)]
+        lower, upper = claim.mechanism.lower or 0.0, claim.mechanism.upper or 0.0
+        missing = ("a NaN",) if lower > 0 or upper < 0 else ()  # is taken for 0, as a rule
+        return [n for n in found if n.name.endswith((*PULLING, *missing))]
+
+    def passed(self, queries: int) -> str:
+        """See `MovingRecords.passed`."""
+        which = "the farthest neighbours"
+        if self.claim.mechanism.takes != "counts":
+            both = " and in all in turn" if self.claim.mechanism.width > 1 else ""
+            which = (
+                f"records of 1,000 and -1,000 in number {self.axis}{both}, among "
+                f"{self.served[0].records:,},"
+            )
+        return (
+            f"{which} move no number further than the claim allows, by {queries:,} releases; "
+            f"{self.would_show}"
+        )

@@ -1,0 +1,49 @@
+"""What is verified where no target is given: a correct noisy histogram of bundled data."""
+
+import tomllib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference.numbers import Releases, sample
+from ...targets import InProcessTarget
+from .claim import NumbersClaim, parse_numbers_claim
+
+REFERENCE = "dpassay's own reference"
+"""What reports call the target where none is given."""
+
+DEMO = "noisy-histogram"
+"""The name of the embedded example."""
+
+_CLAIM = """
+[mechanism]
+name = "noisy-histogram"
+noise = "discrete-laplace:1"
+adjacency = "add-remove"
+cells = 10
+
+[privacy]
+epsilon = 1.0
+delta = 1e-9
+queries = 1
+"""
+
+
+def embedded_numbers_claim() -> NumbersClaim:
+    """How often each digit occurs in a data set, under epsilon 1 for one record more or less."""
+    return parse_numbers_claim(tomllib.loads(_CLAIM))
+
+
+def reference_target(claim: NumbersClaim) -> InProcessTarget:
+    """The reference implementation of the claimed mechanism, with secure noise."""
+    mechanism = claim.mechanism
+
+    def aggregate(values: NDArray[np.generic], size: int) -> Releases:
+        return sample(mechanism.aggregation, values, size)
+
+    def release(counts: NDArray[np.generic], size: int) -> list[list[dict[str, int]]]:
+        found = mechanism.keys.sample(counts, size)
+        return [[{"key": int(key)} for key in keys] for keys in found]
+
+    made = release if mechanism.takes == "keys" else aggregate
+    return InProcessTarget(made, again=lambda: made, release=claim.release)

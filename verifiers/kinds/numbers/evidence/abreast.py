@@ -1,0 +1,53 @@
+"""Wagers that calls in flight together begin with the same noise, as workers of one seed do.
+
+Each call is compared with those asked before it in the same round, and with the first round of all:
+a life that begins with an earlier one's noise shows there. Its copy is of one of so many, any of
+which is as likely, and a match is priced by the claim: the whole beginning has to agree.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .....reference.arrays import Vector
+from .....reference.numbers import NumberNoise
+from .copies import CopyEvidence, matches
+
+NUMBERS = 64
+"""Numbers of a call that are compared, the first ones."""
+
+
+class AbreastCopies(CopyEvidence):
+    """A mixture over shares of calls that begin as another one did."""
+
+    def __init__(self, noise: NumberNoise) -> None:
+        super().__init__()
+        self._noise, self._first = noise, list[Vector]()
+
+    def take(self, calls: Sequence[tuple[Vector, Vector]], digits: int) -> None:
+        """Adds a round: each call's released (m,) and exact numbers (m,), in the order asked."""
+        before = list(self._first)
+        for released, exact in calls:
+            y, x = released[:NUMBERS], exact[:NUMBERS]
+            if before:
+                self._compare(y, x, before, digits)
+            before.append(y - x)
+        self._first = self._first or before
+
+    def _compare(self, y: Vector, x: Vector, before: Sequence[Vector], digits: int) -> None:
+        size = min(y.size, *(copy.size for copy in before))
+        copied = np.stack([copy[:size] for copy in before])
+        shape = copied.shape
+        found, chances = matches(
+            self._noise,
+            np.broadcast_to(y[:size], shape),
+            np.broadcast_to(x[:size], shape),
+            copied,
+            digits,
+        )
+        prices = np.zeros(found.size)
+        prices[found] = chances
+        whole = np.all(found.reshape(shape), axis=1)
+        gains = np.logaddexp.reduce(-prices.reshape(shape)[whole].sum(1)) - np.log(len(before))
+        some = np.array([bool(whole.any())])
+        self.observe(some, np.atleast_1d(-gains)[some])

@@ -1,0 +1,302 @@
+"""Draws of noise in bins, so that millions of them are judged by what was counted.
+
+Where the law of a release less its exact value is the same for every exact value, a fault tells as
+much by a fine bin as by the number itself. A bin has the probability that the claim gives it, so
+that ratios of bins have expectation 1 as ratios of densities have. Clamped releases, and those that
+a float holds too coarsely, are in no bin and are left to the laws.
+"""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import NumberNoise
+from .....reference.numbers.families import Additive
+
+NONE = -1
+"""In place of a bin: a draw that is left to the laws."""
+
+INNER = 1024
+"""Cells of equal probability that a continuous law is cut into; the outermost two are cut anew."""
+
+_FINE = 2.0**-16
+"""Half-widths in scales up to which a release can be spread evenly over what it stands for.
+
+The law's density changes by less than that over such a width.
+"""
+
+_NEAR = 2.0**-20
+"""Steps off one at which an exact value lies on it: noise of 10^7 draws does not tell."""
+
+_FIRST, _LAST = 10, 400  # tails of 2^-10, 2^-11, ..., 2^-400
+_REACH, _MOST_STEPS = 1e-12, 8192
+_AROUND = 16.0  # standard deviations that a release may lie off the exact value
+
+_FARTHEST = 2.0**20
+"""Scales off the exact value beyond which no claim's noise comes, and squares may overflow."""
+
+
+class Bins(Hashable, Protocol):
+    """Disjoint sets of values of the noise, all of them together."""
+
+    @property
+    def log_claimed(self) -> Vector:
+        """Log-probabilities (bins,) under the claim."""
+
+    def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
+        """Log-probabilities (bins,) of noise of this family plus `offset`."""
+
+
+@dataclass(frozen=True)
+class TailBins:
+    """Of continuous noise: cells of probability 1/1024, and tails that halve.
+
+    Cells come first, in order; then the lower tails from the widest on, then the upper ones.
+    """
+
+    family: Additive
+
+    @cached_property
+    def log_claimed(self) -> Vector:
+        """See `Bins.log_claimed`."""
+        inner = np.full(INNER - 2, -math.log(INNER))
+        levels = np.arange(_FIRST, _LAST + 1)
+        tails = -math.log(2.0) * np.minimum(levels + 1.0, _LAST)
+        return np.concatenate([inner, tails, tails])
+
+    def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
+        """See `Bins.log_masses`."""
+        edges, far = self._edges
+        inner = _between(family, edges - offset)
+        lower_tails = _between(family, -far - offset, falling=True)
+        upper_tails = _between(family, far - offset)
+        lowest = family.log_cdf(np.array([-far[-1] - offset]))
+        highest = family.log_survival(np.array([far[-1] - offset]))
+        return np.concatenate([inner, lower_tails, lowest, upper_tails, highest])
+
+    @cached_property
+    def _edges(self) -> tuple[Vector, Vector]:
+        """Edges of the cells, which rise, and of the upper tails, from the widest on."""
+        # above an edge, down to the middle
+        shares: Vector = np.arange(1.0, INNER // 2 + 1) / INNER
+        upper = self.family.exceeded(np.asarray(np.log(shares), dtype=np.float64))
+        levels: Vector = np.arange(_FIRST, _LAST + 1.0)
+        far = self.family.exceeded(-math.log(2.0) * levels)
+        return np.concatenate([-upper, upper[-2::-1]]), far
+
+    def place(self, noise: Vector) -> tuple[NDArray[np.int64], Vector]:
+        """Bins (n,) of noise (n,), and its probability transforms (n,)."""
+        tail = np.exp(self.family.log_survival(np.abs(noise)))
+        below = noise < 0
+        uniform = np.where(below, tail, 1.0 - tail)
+        cell = np.minimum((tail * INNER).astype(np.int64), INNER // 2 - 1)
+        bins = np.where(below, cell - 1, INNER - 2 - cell)
+        far = cell == 0
+        _, exponent = np.frexp(np.maximum(tail[far], 2.0**-1000))
+        # a tail from 2^-(level + 1) up to 2^-level
+        level = np.clip(-exponent.astype(np.int64), _FIRST, _LAST)
+        bins[far] = INNER - 2 + level - _FIRST + np.where(below[far], 0, _LAST - _FIRST + 1)
+        return bins, uniform
+
+
+@dataclass(frozen=True)
+class StepBins:
+    """Of noise on whole steps: each step within reach, and two ends.
+
+    The lower end comes first, then the steps in order, then the upper end.
+    """
+
+    family: Additive
+    step: float
+    reach: int
+
+    @cached_property
+    def log_claimed(self) -> Vector:
+        """See `Bins.log_claimed`."""
+        return self.log_masses(self.family)
+
+    def log_masses(self, family: Additive, offset: float = 0.0) -> Vector:
+        """See `Bins.log_masses`; an offset of whole noise is of whole steps."""
+        steps: Vector = np.arange(-self.reach, self.reach + 1.0) * self.step - offset
+        half = 0.5 * self.step
+        inner = family.log_mass(steps, np.full(steps.size, half))
+        # whole noise has no mass between its steps, so that either side of one is alike
+        low = family.log_cdf(steps[:1] - half)
+        high = family.log_survival(steps[-1:] + half)
+        return np.concatenate([low, inner, high])
+
+    @cached_property
+    def _below(self) -> Vector:
+        """Probabilities (bins,) of lower bins."""
+        shares = np.exp(self.log_claimed)
+        return np.asarray(np.minimum(np.concatenate([[0.0], np.cumsum(shares)[:-1]]), 1.0))
+
+    def place(self, steps: Vector, uniform: Vector) -> tuple[NDArray[np.int64], Vector]:
+        """Bins (n,) of noise of so many steps (n,), and transforms (n,), spread by `uniform`."""
+        beyond = float(self.reach + 1)
+        bins = np.clip(steps, -beyond, beyond).astype(np.int64) + self.reach + 1
+        share = np.exp(self.log_claimed)[bins]
+        return bins, self._below[bins] + uniform * share
+
+
+def bins_of(noise: NumberNoise) -> TailBins | StepBins | None:
+    """The bins of a claim; None where its law is another for every exact value, or too wide."""
+    if math.isfinite(noise.low) or math.isfinite(noise.high):
+        return None
+    family, step = noise.family, noise.grid or float(noise.family.whole)
+    if not family.whole and noise.grid <= 2.0 * _FINE * family.scale:
+        return TailBins(family)
+    reach = 1
+    while family.log_survival(np.array((reach + 0.5) * step)) > math.log(_REACH):
+        reach *= 2
+        if 2 * reach > _MOST_STEPS:
+            return None
+    return StepBins(family, step, reach)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Draws, all arrays of one shape (...), in the order they came.
+
+    y: released; x: exact; half: half the width of what is rounded to each release; uniform: the
+    probability transforms; bins: of each draw, `NONE` for one that is left to the laws.
+    """
+
+    y: NDArray[np.float64]
+    x: NDArray[np.float64]
+    half: NDArray[np.float64]
+    uniform: NDArray[np.float64]
+    bins: NDArray[np.int64]
+    size: int
+    """How many bins there are."""
+
+    @property
+    def flat(self) -> "Placed":
+        """The same draws in one row."""
+        y, x, half, uniform = (
+            values.ravel() for values in (self.y, self.x, self.half, self.uniform)
+        )
+        return Placed(y, x, half, uniform, self.bins.ravel(), self.size)
+
+    @cached_property
+    def left(self) -> NDArray[np.bool_]:
+        """Which draws (...) are left to the laws."""
+        return np.asarray(self.bins == NONE)
+
+    def counted(self, chosen: NDArray[np.bool_] | None = None) -> Vector:
+        """How many draws (bins,) lie in each bin, of those chosen (...)."""
+        bins = self.bins if chosen is None else self.bins[chosen]
+        return np.bincount(bins.ravel() + 1, minlength=self.size + 1)[1:].astype(np.float64)
+
+    def of_left(self, chosen: NDArray[np.bool_] | None = None) -> tuple[Vector, Vector, Vector]:
+        """Released, exact and half-widths (n,) of the draws left to the laws, of those chosen."""
+        if not self._any_left:
+            return np.empty(0), np.empty(0), np.empty(0)
+        some = self.left if chosen is None else self.left & chosen
+        return self.y[some], self.x[some], self.half[some]
+
+    @cached_property
+    def _any_left(self) -> bool:
+        return bool(self.left.any())
+
+
+class Placing:
+    """Puts draws of a claim into bins; rng: the verifier's own, which spreads what is rounded."""
+
+    def __init__(self, noise: NumberNoise, rng: np.random.Generator) -> None:
+        self.noise, self._rng = noise, rng
+        self.bins = bins_of(noise)
+
+    def placed(self, y: NDArray[np.float64], x: NDArray[np.float64], digits: int = 53) -> Placed:
+        """Of released (...) and exact (...) numbers; digits: of the significand, 53 or 24."""
+        half = self.noise.half_width(y, digits)
+        spread = self._rng.random(y.shape)
+        if self.bins is None:
+            bins = np.full(y.shape, NONE, dtype=np.int64)
+            return Placed(y, x, half, self._transform(y, x, spread, half), bins, 0)
+        told = self._told(y, x, half, digits)
+        off = np.where(told, y - x, 0.0)
+        if isinstance(self.bins, TailBins):
+            bins, uniform = self.bins.place(off + half * (2.0 * spread - 1.0))
+        else:
+            bins, uniform = self.bins.place(np.rint(off / self.bins.step), spread)
+        if not told.all():
+            left = ~told
+            bins[left] = NONE
+            uniform[left] = self._transform(y[left], x[left], spread[left], half[left])
+        return Placed(y, x, half, uniform, bins, self.bins.log_claimed.size)
+
+    def _told(
+        self,
+        y: NDArray[np.float64],
+        x: NDArray[np.float64],
+        half: NDArray[np.float64],
+        digits: int,
+    ) -> NDArray[np.bool_]:
+        """Which draws a bin tells: those that floats hold finely, and that the claim may give."""
+        if isinstance(self.bins, TailBins):
+            told = np.abs(x) < self._largest(digits, 2.0 * _FINE * self.noise.family.scale)
+        else:
+            step = self.bins.step if self.bins is not None else 1.0
+            told = np.abs(x) < self._largest(digits, 0.25 * step)  # every step has its own floats
+            if self.noise.family.whole:  # as floats hold whole sums as long as they lie 1 apart
+                told |= (np.abs(x) < self._largest(digits, 1.0)) & (x == np.rint(x))
+            if self.noise.grid:  # steps are those of the release: the exact value has to lie on one
+                nearest = np.rint(x / step) * step
+                lost = np.minimum(4.0 * np.spacing(np.abs(x)), _NEAR * step)
+                told &= np.abs(x - nearest) <= lost
+        told &= np.abs(y - x) < _FARTHEST * self.noise.family.scale
+        if self.noise.family.whole:
+            off = np.where(told, y - x, 0.0)
+            nearest = np.rint(off)
+            told &= (off - half < nearest) & (nearest <= off + half)  # half open, as in the law
+        elif self.noise.grid:
+            told[told] = ~self.noise.forbids(y[told], half[told])
+        return told
+
+    def _largest(self, digits: int, width: float) -> float:
+        """Exact values below which floats of so many digits lie less than `width` apart.
+
+        It is a bound on exact values alone, so that whether a draw is in a bin does not depend on
+        what was drawn.
+        """
+        around = _AROUND * self.noise.family.standard_deviation
+        return float(math.ldexp(1.0, math.floor(math.log2(width)) + digits) - around)
+
+    def _transform(
+        self,
+        y: NDArray[np.float64],
+        x: NDArray[np.float64],
+        spread: NDArray[np.float64],
+        half: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        uniform = self.noise.transform(y, x, spread, half)
+        return np.where(np.isfinite(uniform), uniform, 0.5)
+
+
+def log_tables(bins: Bins | None, laws: list[tuple[Additive, float]]) -> Matrix:
+    """Log-probabilities (laws, bins) of noise of each family and offset; none without bins.
+
+    The last few tables are kept, and must not be changed: runs of one claim share them.
+    """
+    return np.zeros((len(laws), 0)) if bins is None else _kept_tables(bins, tuple(laws))
+
+
+@lru_cache(maxsize=6)
+def _kept_tables(bins: Bins, laws: tuple[tuple[Additive, float], ...]) -> Matrix:
+    found = np.array([bins.log_masses(family, offset) for family, offset in laws])
+    found.flags.writeable = False
+    return found
+
+
+def _between(family: Additive, edges: Vector, falling: bool = False) -> Vector:
+    """Log-probabilities (k - 1,) between neighbouring edges (k,), which rise, or fall."""
+    one, other = edges[:-1], edges[1:]
+    width = one - other if falling else other - one
+    return np.asarray(family.log_mass(0.5 * (one + other), 0.5 * width))

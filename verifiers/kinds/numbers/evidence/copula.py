@@ -1,0 +1,91 @@
+"""Wagers that draws depend on each other: ratios of Gaussian copulas to the independent one.
+
+Under the claim, transforms are independent and uniform, and their normal scores are independent and
+normal; each ratio then has expectation exactly 1, whatever the correlation that is wagered on.
+"""
+
+import numpy as np
+from scipy.special import ndtri
+
+from .....reference.arrays import Matrix, Vector
+
+CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.98])
+"""Of two draws; the same number of wagers on each kind of pair."""
+
+_COMMON = np.array([0.02, 0.1, 0.3, 0.7, 0.97])
+_OPPOSED = np.array([-0.5, -0.9, -0.999])  # of the least share that k scores can have
+_EDGE = 1e-12
+
+
+def scores(uniform: Matrix) -> Matrix:
+    """Normal scores of transforms (...)."""
+    return np.asarray(ndtri(np.clip(uniform, _EDGE, 1.0 - _EDGE)))
+
+
+def folded(uniform: Matrix) -> Matrix:
+    """Normal scores of how far transforms (...) lie from the middle: the size without the sign."""
+    return scores(np.abs(2.0 * uniform - 1.0))
+
+
+def pair_gains(one: Vector, other: Vector) -> Vector:
+    """Summed log-ratios (correlations,) of pairs of scores, each pair apart from the others."""
+    # in one thread: those of a matrix product wait for each other longer than this takes
+    squares = float(np.einsum("i,i", one, one) + np.einsum("i,i", other, other))
+    return summed_gains(squares, float(np.einsum("i,i", one, other)), one.size)
+
+
+def summed_gains(squares: Vector | float, product: Vector | float, pairs: Vector | int) -> Vector:
+    """The same (..., correlations) of sums (...) over pairs: of both squares, and of products."""
+    rho = CORRELATIONS
+    rest = 1.0 - rho * rho
+    products, both = np.asarray(product)[..., None], np.asarray(squares)[..., None]
+    gains = (2.0 * rho * products - rho * rho * both) / (2.0 * rest)
+    return np.asarray(gains - 0.5 * np.asarray(pairs)[..., None] * np.log(rest))
+
+
+def common_shares(k: int) -> Vector:
+    """Correlations (shares,) of every two of k scores, two or more, that are wagered on.
+
+    A share above 0 is that of a part that all have in common. Below 0, scores cancel in their sum:
+    it is constant at -1 / (k - 1), and there is no law beyond.
+    """
+    return np.concatenate([_COMMON, _OPPOSED / (k - 1)])
+
+
+def common_gains(rows: Matrix) -> Vector:
+    """Summed log-ratios (shares,) of rows (n, k) of scores, every two of which correlate alike.
+
+    A row has covariance (1 - r) I + r 11^T; see `common_shares`.
+    """
+    n, k = rows.shape
+    total, squares = rows.sum(1), np.square(rows).sum(1)
+    r = common_shares(k)
+    rest = 1.0 - r
+    inverse = r / (rest * (rest + k * r))
+    quadratic = squares.sum() * (1.0 / rest - 1.0) - np.square(total).sum() * inverse
+    determinant = (k - 1) * np.log(rest) + np.log(rest + k * r)
+    return np.asarray(-0.5 * quadratic - 0.5 * n * determinant)
+
+
+class CopulaEvidence:
+    """Mixture over correlations of one kind of pair, or over common parts.
+
+    ways: of pairing the same draws, such as (0, 1), (2, 3), ... and (1, 2), (3, 4), ... Pairs of
+    different ways have draws in common: each way is a wager of its own. The mean over all has
+    expectation 1 under the claim.
+    """
+
+    def __init__(self, wagers: int, ways: int = 1) -> None:
+        self.gains = np.zeros((ways, wagers))
+
+    def observe(self, gains: Vector, way: int = 0) -> None:
+        """Adds summed log-ratios (wagers,)."""
+        self.gains[way] += gains
+
+    @property
+    def best(self) -> int:
+        """The wager that has gained the most, in whichever way."""
+        return int(np.argmax(self.gains.max(0)))
+
+
+PAIR_WAGERS, COMMON_WAGERS = CORRELATIONS.size, _COMMON.size + _OPPOSED.size

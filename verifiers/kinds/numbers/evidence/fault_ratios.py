@@ -1,0 +1,112 @@
+"""Log-ratios of known faults to the claim, summed over groups of draws.
+
+A fault that moves or stretches the noise is told by the bins of the draws. What shows in low bits
+or at certain exact values is told by the few draws that it hits, until so much is lost on it that
+it could hardly come back: a wager may end at any time, and keeps what it has.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import NumberNoise
+from .bins import Bins, Placed, log_tables
+from .faults import Fault, known_faults, log_ratios, with_leak
+
+LOST = -1000.0
+"""Nats at which a wager that bins do not tell ends."""
+
+_AT_ONCE = 1 << 14  # draws whose ratios are in memory
+
+Chosen = NDArray[np.bool_] | None
+"""Which draws (n,) of some belong to a group; None for all."""
+
+
+class FaultRatios:
+    """The faults of a claim; sums of groups are (faults,) and change in place."""
+
+    def __init__(self, noise: NumberNoise, bins: Bins | None, divisor: float | None = None) -> None:
+        self.noise, self.faults = noise, known_faults(noise, divisor)
+        told = np.array([fault.in_bins is not None for fault in self.faults])
+        self._told, self._untold = np.flatnonzero(told), np.flatnonzero(~told)
+        self._bins = bins
+        self.forbidden: tuple[float, float] | None = None
+        """The first release that the claim forbids, and the exact value behind it."""
+
+    @cached_property
+    def _table(self) -> Matrix | None:
+        """Log-ratios (faults told by bins, bins); None without bins."""
+        if self._bins is None:
+            return None
+        laws = [fault.in_bins for fault in self.faults if fault.in_bins is not None]
+        return with_leak(log_tables(self._bins, laws) - self._bins.log_claimed)
+
+    def add(self, placed: Placed, groups: Mapping[str, Chosen], sums: Mapping[str, Vector]) -> None:
+        """Adds draws, as flat arrays, to the sums of the groups that have some of them."""
+        # a wager ends by what was seen before, never by what it is about to lose
+        ended = {name: self._untold[sums[name][self._untold] <= LOST] for name in groups}
+        if self._table is not None:
+            for name, chosen in groups.items():
+                sums[name][self._told] += self._table @ placed.counted(chosen)
+            self._add_untold(placed, groups, sums, ended)
+        left = np.flatnonzero(placed.left)
+        for start in range(0, left.size, _AT_ONCE):
+            self._add_left(placed, left[start : start + _AT_ONCE], groups, sums, ended)
+
+    def _add_left(
+        self,
+        placed: Placed,
+        draws: NDArray[np.int64],
+        groups: Mapping[str, Chosen],
+        sums: Mapping[str, Vector],
+        ended: Mapping[str, NDArray[np.int64]],
+    ) -> None:
+        """All faults, by draws that lie in no bin."""
+        y, x = placed.y[draws], placed.x[draws]
+        ratios, allowed = log_ratios(self.faults, self.noise, y, x, placed.half[draws])
+        if self.forbidden is None and not allowed.all():
+            place = int(np.argmin(allowed))
+            self.forbidden = float(y[place]), float(x[place])
+        for name, chosen in groups.items():
+            gains = ratios.sum(0) if chosen is None else ratios[chosen[draws]].sum(0)
+            gains[ended[name]] = 0.0
+            sums[name][:] += gains
+
+    def _add_untold(
+        self,
+        placed: Placed,
+        groups: Mapping[str, Chosen],
+        sums: Mapping[str, Vector],
+        ended: Mapping[str, NDArray[np.int64]],
+    ) -> None:
+        """Faults that bins do not tell, by draws that lie in some."""
+        here = np.flatnonzero(~placed.left)
+        seen = {
+            name: here.size if chosen is None else int(chosen[here].sum())
+            for name, chosen in groups.items()
+        }
+        for number in self._untold:
+            playing = [name for name in groups if number not in ended[name] and seen[name]]
+            if not playing:
+                continue
+            fault = self.faults[number]
+            hit, more = self._hits(fault, placed, here)
+            miss = float(with_leak(np.array(fault.elsewhere)))
+            for name in playing:
+                chosen = groups[name]
+                gains = more.sum() if chosen is None else more[chosen[hit]].sum()
+                sums[name][number] += gains + seen[name] * miss
+
+    def _hits(
+        self, fault: Fault, placed: Placed, here: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Vector]:
+        """Draws (h,) that a fault hits, and how much more each gains than a draw elsewhere."""
+        draws = here
+        if fault.hits is not None:
+            draws = here[fault.hits(placed.y[here], placed.x[here], placed.half[here])]
+        y, x, half = placed.y[draws], placed.x[draws], placed.half[draws]
+        gains = with_leak(fault.law(y, x, half) - self.noise.log_mass(y, x, half))
+        return draws, gains - with_leak(np.array(fault.elsewhere))

@@ -1,0 +1,261 @@
+"""Known faults of noise that is added to numbers, as laws whose ratio to the claim is exact."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import NumberNoise
+from .....reference.numbers.families import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+)
+from .....reference.numbers.noise import SCALES, is_power_of_two
+from .cut import CutNoise
+from .one_sided import Folded, Held
+
+LEAK = 1e-3
+"""Share of the claimed law in every alternative, so that no single release rules one out."""
+
+_SMALLER = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
+_COMMON_FACTORS, _COMMON_OFFSET = (0.5, 0.9, 2.0), 0.1
+_FACTORS = (*_SMALLER, 1.03, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
+_OFFSETS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in scales, to either side
+_ALIKE = "of equal variance"
+_MISSING = (1.0, 0.2, 0.05, 0.01)
+_GRIDS = (1.0, 0.5, 0.1, 0.01, 2.0**-10, 2.0**-20)
+_LEAST_FACTOR = 2.0**-20  # of another divisor: narrower noise is within a float's own width
+_STEPS = 2.0**52  # from 0: beyond, a float does not tell the multiples of 0.1 apart
+
+Law = Callable[[Vector, Vector, Vector], Vector]
+"""Released (n,), exact (n,) and half the width of what each stands for in; log-masses (n,) out."""
+
+Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
+"""The same in; which draws (n,) out."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
+
+    kind: `scale`, `offset`, `family`, `missing`, `rounding`, `cut`, `range` or `divisor`; common:
+    whether it is one of those that are met most, which share half of a wager on all; in_bins: the
+    family and offset of its noise, where bins of the noise tell it; hits: where low bits or the
+    exact value decide, which draws they are; elsewhere: the log-ratio to the claimed law of others.
+    """
+
+    name: str
+    kind: str
+    law: Law
+    common: bool = False
+    in_bins: tuple[Additive, float] | None = None
+    hits: Hits | None = None
+    elsewhere: float = 0.0
+
+
+def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Fault, ...]:
+    """The faults that a claim of this noise is tested against, all at once.
+
+    divisor: the public number by which a release is divided, None where it is not.
+    """
+    faults = [_scaled(noise, factor) for factor in _FACTORS]
+    faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
+    faults += [_family(noise, other, why) for other, why in other_families(noise.family)]
+    faults += [_missing(noise, share) for share in _MISSING]
+    faults += _rounded(noise)
+    faults += _cut(noise)
+    if math.isinf(noise.low) and math.isinf(noise.high):
+        faults += _one_sided(noise)
+    if math.isinf(noise.low):
+        held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
+        faults.append(Fault(told, "range", held.log_mass, hits=lambda y, _x, _half: y <= 0.0))
+    else:
+        free = replace(noise, low=-math.inf, high=math.inf)
+        faults.append(Fault("not clamped as claimed", "range", free.log_mass))
+    if divisor is not None and not noise.grid and not noise.family.whole:
+        faults += _divided(noise, divisor)
+    return tuple(faults)
+
+
+def log_ratios(
+    faults: tuple[Fault, ...], noise: NumberNoise, y: Vector, x: Vector, half: Vector
+) -> tuple[Matrix, NDArray[np.bool_]]:
+    """Log-ratios (n, faults) of the faults' laws to the claimed one, and whether it allows y (n,).
+
+    Each fault has `LEAK` of the claimed law in it. A release that the claim forbids counts for
+    nothing here: it is a proof by itself.
+    """
+    claimed = noise.log_mass(y, x, half)
+    allowed = claimed > -np.inf
+    base = np.where(allowed, claimed, 0.0)
+    ratios = np.empty((y.size, len(faults)))
+    for place, fault in enumerate(faults):
+        found = fault.law(y, x, half) - base
+        ratios[:, place] = np.where(allowed, with_leak(found), 0.0)
+    return ratios, allowed
+
+
+def with_leak(log_ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-ratios (...) of a law to the claimed one, once the claimed law has `LEAK` of it."""
+    return np.asarray(np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + log_ratios))
+
+
+def log_weights(faults: tuple[Fault, ...]) -> Vector:
+    """Logs of the faults' shares of a wager: half is spread over all, half over common ones."""
+    common = np.array([fault.common for fault in faults], dtype=np.float64)
+    return np.asarray(np.log(0.5 / len(faults) + 0.5 * common / common.sum()))
+
+
+def _of_family(noise: NumberNoise, family: Additive, name: str, kind: str, common: bool) -> Fault:
+    return Fault(name, kind, replace(noise, family=family).log_mass, common, (family, 0.0))
+
+
+def _scaled(noise: NumberNoise, factor: float) -> Fault:
+    told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
+    words = told.get(factor, f"{factor:g} times the claimed scale")
+    common = factor in _COMMON_FACTORS
+    return _of_family(noise, noise.family.times(factor), f"noise of {words}", "scale", common)
+
+
+def _moved(noise: NumberNoise, offset: float) -> Fault:
+    by = offset * noise.family.scale
+    if noise.grid or noise.family.whole:
+        step = noise.grid or 1.0
+        by = math.copysign(max(step, round(abs(by) / step) * step), by)
+    way = "above" if by > 0 else "below"
+    name = f"releases lie {abs(by):g} {way} the exact value"
+    common = abs(offset) == _COMMON_OFFSET
+    return Fault(
+        name,
+        "offset",
+        lambda y, x, half: noise.log_mass(y, x, half, moved=by),
+        common,
+        (noise.family, by),
+    )
+
+
+def other_families(family: Additive) -> list[tuple[Additive, str]]:
+    """The other families, at equal variance and at equal scale."""
+    found: list[tuple[Additive, str]] = []
+    swapped: dict[type[Additive], type[Additive]] = {
+        Laplace: Gaussian,
+        Gaussian: Laplace,
+        DiscreteLaplace: DiscreteGaussian,
+        DiscreteGaussian: DiscreteLaplace,
+    }
+    other = swapped[type(family)]
+    alike = _scale_for(other, family.standard_deviation)
+    if alike >= SCALES[0]:  # where nearly all discrete noise is 0, there is no other like it
+        found.append((other(alike), _ALIKE))
+    found.append((other(family.scale), "of equal scale"))
+    return found
+
+
+def _scale_for(family: type[Additive], deviation: float) -> float:
+    """The scale at which a family has this standard deviation, nearly so for discrete ones."""
+    return deviation / math.sqrt(2.0) if family in (Laplace, DiscreteLaplace) else deviation
+
+
+def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
+    name = f"{other.family}:{other.scale:.6g} noise, {why}"
+    return _of_family(noise, other, name, "family", why == _ALIKE)
+
+
+def _missing(noise: NumberNoise, share: float) -> Fault:
+    """The exact value released, always or now and then."""
+    how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the numbers"
+
+    def law(y: Vector, x: Vector, half: Vector) -> Vector:
+        hit = np.where(noise.is_bare(y, x, half), math.log(share), -np.inf)
+        if share == 1.0:
+            return hit
+        return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
+
+    rest = -math.inf if share == 1.0 else math.log1p(-share)
+    return Fault(how, "missing", law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
+
+
+def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
+    """Sum and noise divided by another number: both are too large, or too small, alike."""
+    told = {
+        2.0: "all is twice as large as claimed, divided by half the number",
+        0.5: "all is half as large as claimed, divided by twice the number",
+        divisor: f"sum and noise are not divided by {divisor:g}",
+        1.0 / divisor: f"sum and noise are divided by {divisor:g} twice",
+    }
+    return [
+        _times(noise, factor, name)
+        for factor, name in told.items()
+        if factor != 1.0 and _LEAST_FACTOR <= factor <= 1.0 / _LEAST_FACTOR
+    ]
+
+
+def _times(noise: NumberNoise, factor: float, name: str) -> Fault:
+    other = replace(noise, family=noise.family.times(factor))
+    return Fault(name, "divisor", lambda y, x, half: other.log_mass(y, factor * x, half))
+
+
+def _rounded(noise: NumberNoise) -> list[Fault]:
+    """Rounding that the claim does not name."""
+    if noise.grid or noise.family.whole:
+        return []
+    return [
+        _on_a_grid(replace(noise, grid=grid)) for grid in _GRIDS if grid <= 4.0 * noise.family.scale
+    ]
+
+
+def _one_sided(noise: NumberNoise) -> list[Fault]:
+    """Noise of one sign alone, or none on one side of the exact value."""
+    laws: dict[str, Additive] = {
+        "noise is only ever added": Folded(noise.family, up=True),
+        "noise is only ever taken away": Folded(noise.family, up=False),
+        "releases are never below the exact value, but at it": Held(noise.family, up=True),
+        "releases are never above the exact value, but at it": Held(noise.family, up=False),
+    }
+    return [_of_family(noise, law, name, "range", False) for name, law in laws.items()]
+
+
+def _cut(noise: NumberNoise) -> list[Fault]:
+    """Noise, or a positive sum, that is cut to the steps to which the claim rounds it."""
+    step = noise.grid or float(noise.family.whole)
+    if not step:
+        return []
+    to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
+    told = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
+    made = [
+        _of_family(noise, CutNoise(noise.family, step, down=down), name, "cut", False)
+        for down, name in told.items()
+    ]
+    if noise.family.whole:
+        rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
+        name = "continuous noise, rounded to whole numbers, in place of discrete noise"
+        made.append(_of_family(noise, rounded, name, "family", False))
+    return made
+
+
+def _on_a_grid(noise: NumberNoise) -> Fault:
+    """Its releases stand for all that is rounded to them, so that it has a width of its own.
+
+    Each multiple has the one float that stands for it: with the next ones, which a claim of the
+    grid forgives, its mass would be paid several times.
+    """
+
+    def hits(y: Vector, _x: Vector, half: Vector) -> NDArray[np.bool_]:
+        # of the floats around a multiple, the one that carries it: two would have its mass twice
+        hit = np.abs(y - np.rint(y / noise.grid) * noise.grid) < half
+        if not is_power_of_two(noise.grid):
+            hit &= np.abs(y) < _STEPS * noise.grid
+        return np.asarray(hit)
+
+    def law(y: Vector, x: Vector, half: Vector) -> Vector:
+        mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
+        return np.where(hits(y, x, half), mass, -np.inf)
+
+    told = f"rounded to multiples of {noise.grid:g}"
+    return Fault(told, "rounding", law, hits=hits, elsewhere=-math.inf)

@@ -1,0 +1,117 @@
+"""Wagers that two laws differ more than epsilon and delta allow, by events learned on the way.
+
+Nothing is known of the laws: cells are cut on the first releases, and before every further batch
+those cells are put together in which the past favours one input most. An event depends on earlier
+releases alone, so that each factor of `two_events` keeps its expectation, given the past.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from ....evidence.mixture import log_mixture_of
+from .two_events import STAKES, Hits, Level
+
+_CELLS = 16
+_ATOMS, _OFTEN = 8, 3  # values that are cells of their own, from so many repeats in the pilot
+_WAYS = 4  # any cells, or a tail of them, for either input
+
+
+class LearnedEvents:
+    """Capital of wagers whose event is chosen anew for each batch, from the batches before.
+
+    level: epsilon and delta of the null; direction (d,): along which releases are compared. The
+    first batch is a pilot, on which nothing is bet.
+    """
+
+    def __init__(self, level: Level, direction: Vector) -> None:
+        self.level, self.direction = level, direction
+        self.pairs = 0
+        self.pilot: int | None = None
+        """Pairs of the first batch, until which nothing is bet."""
+        self._edges = np.empty(0)
+        self._counts = np.zeros((2, 1))
+        self._logs = np.zeros((_WAYS, STAKES.size))
+        self._hits = np.zeros((2, _WAYS))
+        self._factors = level.log_factors()
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """Adds as many releases (n, d) of the one input as of the other."""
+        sides = [np.asarray(side @ self.direction) for side in (here, there)]
+        if self.pilot is None:
+            self.pilot = len(here)
+            self._edges = _edges(np.concatenate(sides))
+            self._counts = np.zeros((2, self._edges.size + 1))
+        cells = [np.searchsorted(self._edges, side, side="right") for side in sides]
+        if self.pairs:
+            self._bet(cells)
+        for side, found in enumerate(cells):
+            self._counts[side] += np.bincount(found, minlength=self._counts.shape[1])
+        self.pairs += len(here)
+
+    def _bet(self, cells: list[NDArray[np.int64]]) -> None:
+        events = self._events()
+        hits = [np.stack([event[found] for event in events], axis=1) for found in cells]
+        likely = (True, True, False, False)  # at the first input
+        ahead: Hits = np.where(likely, hits[0], hits[1])
+        behind: Hits = np.where(likely, hits[1], hits[0])
+        self._hits += np.stack([ahead.sum(0), behind.sum(0)])
+        for a in (0, 1):
+            for b in (0, 1):
+                seen = ((ahead == a) & (behind == b)).sum(0)
+                self._logs += seen[:, None] * self._factors[None, :, a, b]
+
+    def _events(self) -> list[NDArray[np.bool_]]:
+        """Sets of cells, as masks: likelier here, a tail of it; likelier there, a tail of it."""
+        grown = math.exp(min(self.level.epsilon, 700.0))
+        found = []
+        for one, other in (self._counts, self._counts[::-1]):
+            excess = one - grown * other
+            found += [excess > 0.0, _tail(excess)]
+        return found
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 where the level holds, at every number of pairs."""
+        logs = self._logs.ravel()
+        return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+
+    def told(self) -> tuple[bool, float, float]:
+        """Whether the first input has the telling event, and how often it and the other had it.
+
+        Of the releases that were bet on.
+        """
+        way = int(np.argmax(self._logs.max(1)))
+        often, rarely = self._hits[:, way] / max(self._bets, 1)
+        return way < _WAYS // 2, float(often), float(rarely)
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `Level.share_needed`; on the pairs of the pilot nothing is bet."""
+        evidence = log_threshold + math.log(self._logs.size)
+        return self.level.share_needed(evidence, pairs - (self.pilot or 0))
+
+    @property
+    def _bets(self) -> int:
+        return self.pairs - (self.pilot or 0)
+
+
+def _edges(pooled: Vector) -> Vector:
+    """Cuts between cells that the pilot has in equal measure; a value often repeated is a cell."""
+    cuts = np.quantile(pooled, np.arange(1, _CELLS) / _CELLS)
+    values, repeats = np.unique(pooled, return_counts=True)
+    often = np.argsort(-repeats, kind="stable")[:_ATOMS]
+    atoms = values[often[repeats[often] >= _OFTEN]]
+    return np.unique(np.concatenate([cuts, atoms, np.nextafter(atoms, np.inf)]))
+
+
+def _tail(excess: Vector) -> NDArray[np.bool_]:
+    """The cells from one end on whose excess together is the largest."""
+    up, down = np.cumsum(excess), np.cumsum(excess[::-1])
+    chosen = np.zeros(excess.size, dtype=bool)
+    if up.max() >= down.max():
+        chosen[: int(np.argmax(up)) + 1] = True
+    else:
+        chosen[excess.size - int(np.argmax(down)) - 1 :] = True
+    return chosen

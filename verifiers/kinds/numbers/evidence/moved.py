@@ -1,0 +1,143 @@
+"""Evidence that one record moves a release further than the claim allows."""
+
+import math
+
+import numpy as np
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import NumberNoise
+from .....reference.numbers.families import Whole
+from ....evidence.mixture import log_mixture_of
+
+_FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyond what is allowed
+_LEAST, _TRIED = 0.01, 150  # scales, and moves tried for what a pass would have seen
+_FINE, _BODY, _VALUES = 200, 25.0, 6_000  # of a law: steps in a scale, scales, and values in all
+_QUANTILE = 2.33
+_STRIDE = 12  # of moves tried, before those between
+_LEAST_TOLD = -1e6  # nats that a release takes at most
+_CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
+
+
+class MovedTooFar:
+    """Wagers for each coordinate and direction that the centre lies beyond what is allowed.
+
+    The noise is log-concave, so that the ratio of its densities at two centres grows with the
+    release: it is valid for every centre up to the allowed one. far: where the move may be of any
+    size, a wager on the release's tail probability under the farthest centre allowed.
+    """
+
+    def __init__(self, noise: NumberNoise, dimensions: int) -> None:
+        self.noise, self.draws = noise, 0
+        self.gains = np.zeros((2, dimensions, _FURTHER.size + 1))
+
+    def observe(
+        self, released: Matrix, exact: Vector, allowed: float | Matrix, half: Matrix
+    ) -> None:
+        """Adds releases (n, d) of a neighbour of the input whose exact value is `exact` (d,).
+
+        allowed: how far its own exact value may lie from that, of each number, with what floats
+        may add to it. It is never added to a far centre, whose float would lose it.
+        """
+        law = self._whole if self.noise.family.whole else self._ratios
+        for side, sign in enumerate((1.0, -1.0)):
+            ratios, tail = law(released, exact, np.asarray(allowed), half, sign)
+            self.gains[side, :, :-1] += ratios
+            far = math.log(_CALIBRATION) + (_CALIBRATION - 1.0) * np.maximum(tail, _LEAST_TOLD)
+            self.gains[side, :, -1] += far.sum(0)
+        self.draws += released.size
+
+    def _ratios(
+        self, released: Matrix, exact: Vector, allowed: Vector, half: Matrix, sign: float
+    ) -> tuple[Matrix, Matrix]:
+        """Sums (d, moves) of log-ratios of moves beyond, and log-probabilities (n, d) of tails."""
+        moved = sign * allowed
+        null = self.noise.log_mass(released, exact, half, moved)
+        found = np.zeros((exact.size, _FURTHER.size))
+        for place, by in enumerate(_FURTHER * self.noise.family.scale):
+            other = self.noise.log_mass(released, exact, half, moved + sign * by)
+            with np.errstate(invalid="ignore"):
+                # of the ratio, not of one law: far below what is allowed both are tiny
+                ratio = np.where(np.isfinite(null), np.maximum(other - null, _LEAST_TOLD), 0.0)
+            found[:, place] = ratio.sum(0)
+        return found, self.noise.log_tail(released, exact, half, moved, upper=sign > 0)
+
+    def _whole(
+        self, released: Matrix, exact: Vector, allowed: Vector, half: Matrix, sign: float
+    ) -> tuple[Matrix, Matrix]:
+        """The same of whole noise, on sums that need not be whole.
+
+        Noise is no less than the least whole number that explains a release, from the farthest
+        centre allowed; the ratio at that number is no larger than at the noise itself. Where a
+        range ends, all numbers beyond are one: a release there is taken for the end that says less.
+        """
+        family, low, high = self.noise.family, self.noise.low, self.noise.high
+        assert isinstance(family, Whole), "noise that moves by whole steps"
+        if sign < 0:  # the law is symmetric
+            low, high = -high, -low
+        above = sign * (released - exact) - allowed
+        least = np.ceil(above - half)
+        lowest = np.floor((low - sign * exact) - allowed + np.zeros_like(least))
+        highest = np.ceil((high - sign * exact) - allowed - half)
+        least = np.where(sign * released - half <= low, lowest, least)
+        least = np.where(sign * released >= high, highest, least)
+        least = np.clip(least, lowest, highest)
+        at_low, at_high = least <= lowest, least >= highest
+
+        def law(by: float) -> Matrix:
+            found = family.log_pmf(least - by)
+            if at_low.any():
+                found = np.where(at_low, family.log_cdf(lowest - by), found)
+            if at_high.any():
+                found = np.where(at_high, family.log_survival(highest - 1.0 - by), found)
+            return found
+
+        found, null = np.zeros((exact.size, _FURTHER.size)), law(0.0)
+        # whole numbers move by whole steps
+        for place, by in enumerate(np.ceil(_FURTHER * family.scale)):
+            with np.errstate(invalid="ignore"):
+                ratio = np.maximum(law(by) - null, _LEAST_TOLD)
+            told = np.isfinite(null) & (lowest < highest)
+            found[:, place] = np.where(told, ratio, 0.0).sum(0)
+        tail = np.where(at_low | (lowest >= highest), 0.0, family.log_survival(least - 1.0))
+        return found, tail
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 while every coordinate stays within what is allowed."""
+        logs = self.gains.ravel()
+        return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+
+    @property
+    def worst(self) -> tuple[int, float]:
+        """The coordinate with the most evidence, and its sign."""
+        side, place, _ = np.unravel_index(int(np.argmax(self.gains)), self.gains.shape)
+        return int(place), 1.0 if side == 0 else -1.0
+
+
+def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold: float) -> float:
+    """How far beyond what is allowed a coordinate must lie to show with probability 0.99.
+
+    By the mean and variance of what each wager gains, of noise that is not clamped, where what is
+    allowed lies on the grid; infinite where no move of ten scales would.
+    """
+    family, scale = noise.family, noise.family.scale
+    step = noise.grid or float(family.whole) or scale / _FINE
+    wagered, moves = _FURTHER * scale, np.geomspace(_LEAST, _FURTHER[-1], _TRIED) * scale
+    if family.whole:
+        wagered, moves = np.unique(np.ceil(wagered)), np.unique(np.ceil(moves))
+    reach = math.ceil((_FURTHER[-1] + _BODY) * scale / step)
+    values = step * np.arange(-reach, reach + 1, max(1, reach // _VALUES))
+    null = family.log_mass(values, 0.5 * step)
+    gains = np.stack([family.log_mass(values - by, 0.5 * step) - null for by in wagered])
+    nats = log_threshold + math.log(2 * coordinates * (_FURTHER.size + 1))
+
+    def shows(move: float) -> bool:
+        law = family.log_mass(values - move, 0.5 * step)
+        law = np.exp(law - np.logaddexp.reduce(law))
+        mean = gains @ law
+        deviation = np.sqrt(np.maximum(gains**2 @ law - mean**2, 0.0))
+        return bool((releases * mean - _QUANTILE * math.sqrt(releases) * deviation >= nats).any())
+
+    coarse = next((k for k in range(0, moves.size, _STRIDE) if shows(float(moves[k]))), moves.size)
+    near = moves[max(coarse - _STRIDE, 0) : coarse + 1]
+    return next((float(move) for move in near if shows(float(move))), math.inf)

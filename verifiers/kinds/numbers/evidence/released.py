@@ -1,0 +1,195 @@
+"""Wagers on how often keys are released: exact ratios of Bernoulli laws.
+
+Under the claim each key of each release is there with a probability that its count alone decides.
+An alternative names another probability for every key beforehand, so that its ratio has expectation
+exactly 1 for every input, whichever inputs are chosen for whatever came before.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import ThresholdedHistogram
+from ....evidence.mixture import log_mixture_of
+from ...keys.key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
+
+LEAK = 1e-3
+"""Share of the claimed law in every alternative, so that no single release rules one out."""
+
+_KEPT = 64  # inputs whose tables are kept
+
+
+class KeyEvidence:
+    """Average over groups of draws of wagers on known faults; half of it is on all draws.
+
+    groups: how many groups there may be at most beside all draws, which share half of the wager.
+    """
+
+    def __init__(self, claimed: ThresholdedHistogram, groups: int) -> None:
+        self._law, self.faults, self._most = claimed_law(claimed), key_faults(claimed), groups
+        self._kept: dict[bytes, tuple[Matrix, Matrix]] = {}
+        self.all = np.zeros(len(self.faults))
+        self.groups: dict[str, Vector] = {}
+        self._tallies: dict[tuple[str | None, float], Vector] = {}
+        self.forbidden: str | None = None
+        """What the claim forbids and was seen, in words."""
+
+    def observe(
+        self,
+        counts: Vector,
+        seen: Sequence[Vector],
+        names: Sequence[str] = (),
+        places: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Adds releases of one input.
+
+        counts: exact (k,); seen: how often each key was released (k,), and how often not; names:
+        of the groups to which all these draws belong; places: groups of one key each. Raises
+        ValueError for more groups than were announced.
+        """
+        if self.forbidden is None:
+            self.forbidden = _forbidden(counts, seen, *self._law(counts))
+        different, where = np.unique(counts, return_inverse=True)  # the count alone decides
+        tables, total = self._tables(different), np.zeros(len(self.faults))
+        tallies = [np.bincount(where.ravel(), times, different.size) for times in seen]
+        for table, tally in zip(tables, tallies, strict=True):
+            total += table @ tally
+        self._tally(names, different, np.stack(tallies, axis=1))
+        self.all += total
+        for name in names:
+            self._add(name, total)
+        for name, key in places.items():
+            one, other = (table[:, where.ravel()[key]] for table in tables)
+            self._add(name, one * seen[0][key] + other * seen[1][key])
+            self._tally([name], counts[key : key + 1], np.array([[seen[0][key], seen[1][key]]]))
+
+    def _tally(self, groups: Sequence[str], counts: Vector, seen: Matrix) -> None:
+        """Adds how often keys of these counts (k,) were released, and not (k, 2)."""
+        for count, times in zip(counts.tolist(), seen, strict=True):
+            for group in (None, *groups):
+                self._tallies[group, count] = self._tallies.get((group, count), 0.0) + times
+
+    def oddest(self, group: str | None) -> tuple[float, int, int, float]:
+        """Of a group (None: all draws), the count whose keys' rate tells most against the claim.
+
+        The count, how many of its keys were released, of how many, and how many the claim expects.
+        """
+        told = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
+        counts, seen = np.array([c for c, _ in told]), np.array([s for _, s in told])
+        total = seen.sum(1)
+        claimed = np.stack(self._law(counts), axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gains = np.where(seen > 0, seen * (np.log(seen / total[:, None]) - claimed), 0.0)
+        worst = int(np.argmax(gains.sum(1)))
+        came, expected = seen[worst, 0], total[worst] * math.exp(claimed[worst, 0])
+        return float(counts[worst]), int(came), int(total[worst]), float(expected)
+
+    def _add(self, group: str, gains: Vector) -> None:
+        if group not in self.groups and len(self.groups) == self._most:
+            raise ValueError(f"group {group!r}: more than {self._most} groups")
+        self.groups[group] = self.groups.get(group, np.zeros(len(self.faults))) + gains
+
+    def _tables(self, counts: Vector) -> tuple[Matrix, Matrix]:
+        """What each fault gains (faults, k) by a key of this count that is released, or is not.
+
+        Nothing by what the claim rules out, which is a proof by itself. Kept: inputs come again in
+        every call.
+        """
+        asked = counts.tobytes()
+        if asked not in self._kept:
+            if len(self._kept) == _KEPT:
+                self._kept.clear()
+            self._kept[asked] = self._gains(counts)
+        return self._kept[asked]
+
+    def _gains(self, counts: Vector) -> tuple[Matrix, Matrix]:
+        null = self._law(counts)
+        tables = np.zeros((2, len(self.faults), counts.size))
+        for place, fault in enumerate(self.faults):
+            for table, claimed, other in zip(tables, null, fault.law(counts), strict=True):
+                some = claimed > -np.inf
+                more = other[some] - claimed[some]
+                table[place, some] = np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + more)
+        return tables[0], tables[1]
+
+    @property
+    def log_e_value(self) -> float:
+        """Infinite once something came that the claim forbids."""
+        if self.forbidden is not None:
+            return math.inf
+        logs = [_mixture(self.all) - math.log(2.0)]
+        share = math.log(2.0 * self._most)
+        logs += [_mixture(gains) - share for gains in self.groups.values()]
+        waiting = 0.5 * (1.0 - len(self.groups) / self._most)
+        if waiting > 0:
+            logs.append(math.log(waiting))
+        return float(np.logaddexp.reduce(logs))
+
+    @property
+    def handicap(self) -> float:
+        """Nats that a single fault pays for being one of many, looked for in a single group."""
+        return math.log(2.0 * self._most * len(self.faults))
+
+    def worst(self) -> tuple[str | None, KeyFault, float]:
+        """Where it shows most (None for all draws), the likeliest fault, and its log-ratio."""
+        name, gains = None, self.all
+        for group, found in self.groups.items():
+            if found.max() - math.log(self._most) > gains.max():
+                name, gains = group, found
+        best = int(np.argmax(gains))
+        return name, self.faults[best], float(gains[best])
+
+
+def _mixture(gains: Vector) -> float:
+    return log_mixture_of(gains, np.full(gains.size, -math.log(gains.size)))
+
+
+def _forbidden(
+    counts: Vector, seen: Sequence[Vector], released: Vector, withheld: Vector
+) -> str | None:
+    """A key that is there or not although the claim rules it out."""
+    came = (seen[0] > 0) & (released == -np.inf)
+    missed = (seen[1] > 0) & (withheld == -np.inf)
+    if came.any():
+        key = int(np.argmax(came))
+        empty = "which is empty" if counts[key] == 0 else f"of count {counts[key]:g}"
+        return f"key {key}, {empty}, was released: the claim never gives it"
+    if missed.any():
+        key = int(np.argmax(missed))
+        return f"key {key}, of count {counts[key]:g}, was not released: the claim always gives it"
+    return None
+
+
+def draws_to_see(rate: float, other: float, nats: float, *, alone: bool = False) -> float:
+    """Draws after which a key released at rate `other` shows with probability 0.99.
+
+    alone: whether it is one of a single record. That is, one of the wagers that are made on such
+    keys has reached `nats`, by the mean and variance of what it gains; infinite where none grows.
+    """
+    wagered = np.array([rate * odds / (rate * odds + 1.0 - rate) for odds in BOTH_ODDS])
+    if alone:
+        wagered = np.append(wagered, np.minimum(rate * np.array(BOTH_RATES), 1.0 - 1e-6))
+    gain = np.log(LEAK + (1.0 - LEAK) * wagered / rate)
+    loss = np.log(LEAK + (1.0 - LEAK) * (1.0 - wagered) / (1.0 - rate))
+    mean = other * gain + (1.0 - other) * loss
+    deviation = np.abs(gain - loss) * math.sqrt(other * (1.0 - other))
+    grows = mean > 0.0
+    if not grows.any():
+        return math.inf
+    mean, deviation = mean[grows], 2.33 * deviation[grows]
+    roots = (deviation + np.sqrt(np.square(deviation) + 4.0 * mean * nats)) / (2.0 * mean)
+    return float(np.square(roots).min())
+
+
+def seen_rate(rate: float, draws: float, nats: float) -> float | None:
+    """The smallest rate above `rate` of keys of one record that so many draws show.
+
+    None where not even 1/2 does.
+    """
+    for factor in np.geomspace(1.01, 0.5 / rate, 2_000) if rate < 0.49 else ():
+        if draws_to_see(rate, float(factor * rate), nats, alone=True) <= draws:
+            return float(factor * rate)
+    return None

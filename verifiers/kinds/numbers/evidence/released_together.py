@@ -1,0 +1,91 @@
+"""Wagers that whether one key is released tells of another, whatever the rates of release.
+
+Some pairs of draws, A beside B, are a table of two by two: how often each was released, and how
+often both. Where all draws of A have one law and all of B another, and all are independent, the
+number of both given how often each was released is hypergeometric, whatever the rates (Fisher's
+exact test). With odds ratio theta it is Fisher's noncentral law: the ratio of the two has
+expectation 1. So a wrong rate of release is never taken for noise that is used twice.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import comb, logsumexp
+
+from .....reference.arrays import Vector
+from ....evidence.mixture import log_mixture_of
+
+CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
+"""Of two keys that are each released half of the time."""
+
+_LOG_ODDS = 2.0 * np.log((1.0 + CORRELATIONS) / (1.0 - CORRELATIONS))
+_PAIRS = 16  # of a table
+
+
+def tells(rate: Vector) -> NDArray[np.bool_]:
+    """Whether rates (k,) are such that pairs show a correlation: what is rare does not."""
+    return np.asarray((rate > 0.02) & (rate < 0.98))
+
+
+class TogetherEvidence:
+    """Average over correlations, of tables that have no draw in common.
+
+    telling: what the tables can tell, in pairs of pairs of which one alone has each key released.
+    """
+
+    def __init__(self) -> None:
+        self.gains = np.zeros(CORRELATIONS.size)
+        self._variance = 0.0
+
+    def observe(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> None:
+        """Adds pairs (n, k): whether each key was released.
+
+        Either all draws are fresh, or those of `one` are older: then too those of `other` can be
+        exchanged with each other, given all that was seen before.
+        """
+        for start in range(0, len(one), _PAIRS):
+            here, there = one[start : start + _PAIRS], other[start : start + _PAIRS]
+            pairs, both = len(here), (here & there).sum(0)
+            first, second = here.sum(0), there.sum(0)
+            if pairs < 2:
+                continue
+            scale = _log_means(pairs)[:, first, second]
+            self.gains += (_LOG_ODDS[:, None] * both - scale).sum(1)
+            spread = first * (pairs - first) * second * (pairs - second)
+            self._variance += float(spread.sum()) / (pairs * pairs * (pairs - 1.0))
+
+    @property
+    def telling(self) -> int:
+        """In fours: two pairs whose both draws differ have a variance of a quarter."""
+        return int(4.0 * self._variance)
+
+    @property
+    def log_e_value(self) -> float:
+        """Expectation at most 1 where all draws are independent."""
+        return log_mixture_of(self.gains, np.full(self.gains.size, -math.log(self.gains.size)))
+
+    @property
+    def best(self) -> float:
+        """The correlation that explains the pairs best."""
+        return float(CORRELATIONS[int(np.argmax(self.gains))])
+
+
+def foreseen(one: Vector, other: Vector, pairs: int) -> float:
+    """What so many pairs add to `TogetherEvidence.telling`, in expectation; rates (k,) of keys."""
+    whole, rest = divmod(pairs, _PAIRS)
+    freedom = whole * (_PAIRS - 1) + max(0, rest - 1)
+    return float(4.0 * freedom * (one * (1.0 - one) * other * (1.0 - other)).sum())
+
+
+@cache
+def _log_means(pairs: int) -> NDArray[np.float64]:
+    """Log-means (8, pairs + 1, pairs + 1) of theta^both, by how often each was released."""
+    found = np.empty((_LOG_ODDS.size, pairs + 1, pairs + 1))
+    for first in range(pairs + 1):
+        for second in range(pairs + 1):
+            both = np.arange(max(0, first + second - pairs), min(first, second) + 1)
+            ways = comb(first, both) * comb(pairs - first, second - both) / comb(pairs, second)
+            found[:, first, second] = logsumexp(_LOG_ODDS[:, None] * both, axis=1, b=ways[None, :])
+    return found

@@ -1,0 +1,262 @@
+"""`[mechanism]` of a claim of numbers: what is computed, with which noise, for which neighbours."""
+
+import math
+from functools import cached_property
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+
+from ....reference.accounting.adjacency import Adjacency
+from ....reference.numbers import (
+    Aggregation,
+    Clipping,
+    NoisyGradient,
+    NoisyHistogram,
+    NoisySum,
+    NumberNoise,
+    ThresholdedHistogram,
+    parse_number_noise,
+)
+from ....reference.numbers.noise import is_power_of_two
+from ...claims.mistakes import are_missing
+from ...targets.numbers import Values
+from ..labels.claim import OF_NUMBERS, Table
+
+Name = Literal[
+    "noisy-histogram",
+    "noisy-count",
+    "noisy-sum",
+    "noisy-mean",
+    "noisy-gradient",
+    "thresholded-histogram",
+]
+assert get_args(Name) == OF_NUMBERS
+
+_MOST = 1_000_000
+"""No release has more numbers."""
+
+RECORDS = 192
+"""In the largest input that a run asks."""
+
+_STEPS = 2.0**43
+"""Steps of a grid from 0 at most, or parts of the noise: beyond, too few floats lie in one.
+
+A deployment that adds in floats and then rounds gives some steps more of them than others, one that
+rounds a true sum does not. Of a thousand floats, or within `_PART` of the scale, nobody can tell.
+"""
+
+_PART, _FINE = 2.0**-8, 2.0**-18
+"""In scales of the noise; a grid this fine, of a power of two, floats either hold or round to."""
+
+_WHOLE = 1_000_000
+"""Scale of whole noise at most: its sums take a gigabyte there."""
+
+
+def _noise(value: object) -> NumberNoise:
+    if isinstance(value, NumberNoise):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a text such as 'laplace:2'")
+    noise = parse_number_noise(value)
+    if noise.family.whole and noise.family.scale > _WHOLE:
+        raise ValueError(
+            f"noise {value[:60]!r}: expected a scale of at most {_WHOLE:,} of whole noise, whose "
+            "law is summed; give numbers in larger units"
+        )
+    return noise
+
+
+def _shapes(value: object) -> object:
+    if isinstance(value, list) and all(
+        isinstance(shape, list) and all(type(size) is int for size in shape) for shape in value
+    ):
+        return value
+    given = f"{value!r:.60}: " if isinstance(value, str) else ""
+    raise ValueError(
+        f"{given}expected a list of lists of whole numbers, one for each tensor, as [[4, 3], [3]]"
+    )
+
+
+NoiseText = Annotated[NumberNoise, BeforeValidator(_noise), PlainSerializer(str)]
+
+_SHAPE = {
+    "noisy-histogram": ("cells",),
+    "noisy-count": (),
+    "noisy-sum": ("dimensions",),
+    "noisy-mean": ("dimensions", "divide_by"),
+    "noisy-gradient": ("shapes", "clip_norm", "divide_by"),
+    "thresholded-histogram": ("cells", "threshold"),
+}
+"""Keys that a mechanism needs beside noise and adjacency."""
+
+_BOUNDS = ("lower", "upper", "clip_norm", "clip_norm1")
+
+
+class NumberMechanism(Table):
+    """`[mechanism]`: what is computed, which noise is added, and between whom it hides."""
+
+    name: Name
+    noise: NoiseText
+    adjacency: Literal["add-remove", "replace-one"]
+    unit: Literal["record", "user"] = "record"
+    max_contributions: int | None = Field(default=None, ge=1, le=10**6)
+    cells: int | None = Field(default=None, ge=1, le=_MOST)
+    dimensions: int | None = Field(default=None, ge=1, le=_MOST)
+    shapes: Annotated[list[list[int]] | None, BeforeValidator(_shapes)] = None
+    lower: float | None = None
+    upper: float | None = None
+    clip_norm: float | None = Field(default=None, gt=0)
+    clip_norm1: float | None = Field(default=None, gt=0)
+    divide_by: float | None = Field(default=None, gt=0)
+    threshold: float | None = Field(default=None, ge=-1e12, le=1e12)
+    floating_point: Literal["ideal", "exact"] = "ideal"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        needed = _SHAPE[self.name]
+        lacking = [key for key in needed if getattr(self, key) is None]
+        if self.name in ("noisy-sum", "noisy-mean"):
+            lacking += self._lacking_bounds()
+        told = [f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}"] if lacking else []
+        if self.unit == "user" and self.max_contributions is None:
+            told.append('max_contributions is missing: unit = "user" needs it')
+        if told:
+            raise ValueError("; ".join(told))
+        allowed = {*needed, *(_BOUNDS if "dimensions" in needed else ())}
+        for key in ("cells", "dimensions", "shapes", "divide_by", "threshold", *_BOUNDS):
+            if key not in allowed and getattr(self, key) is not None:
+                raise ValueError(f"{key} = {getattr(self, key)}: {self.name} does not take it")
+        if self.unit == "record" and self.max_contributions not in (None, 1):
+            raise ValueError(
+                f'max_contributions = {self.max_contributions}: only unit = "user" takes it'
+            )
+        if self.shapes is not None and not self._sizes_fit():
+            raise ValueError(
+                f"shapes: expected lists of positive whole numbers, in all {_MOST:,} at most"
+            )
+        self._clipping()
+        self._steps_in_floats()
+        return self
+
+    def _steps_in_floats(self) -> None:
+        """Raises ValueError where sums are so large that floats decide which step is nearest."""
+        step = self.noise.grid
+        if self.takes not in ("records", "tensors") or not step:
+            return
+        scale, farthest = self.aggregation.noise.family.scale, self._farthest
+        most = _STEPS * max(step, _PART * scale) / RECORDS
+        fine = is_power_of_two(step) and step <= _FINE * scale
+        if farthest > most and not fine:
+            raise ValueError(
+                f"noise = {str(self.noise)!r}: on records as large as {farthest:g}, floats decide "
+                f"to which multiple of {step:g} a sum is rounded, expected them below {most:.2g} "
+                "or larger steps"
+            )
+
+    @property
+    def _farthest(self) -> float:
+        """The largest number of a clipped record, divided as the sum is."""
+        clipping = self._clipping() or Clipping(norm_bound=self.clip_norm)
+        return clipping.largest(self.width, math.inf).by / (self.divide_by or 1.0)
+
+    def _lacking_bounds(self) -> list[str]:
+        box = [key for key in ("lower", "upper") if getattr(self, key) is None]
+        if self.clip_norm is not None or self.clip_norm1 is not None:
+            return []
+        return box if len(box) == 1 else [] if not box else ["lower and upper, or clip_norm"]
+
+    def _sizes_fit(self) -> bool:
+        shapes = self.shapes or []
+        positive = all(size >= 1 for shape in shapes for size in shape)
+        return bool(shapes) and positive and sum(math.prod(s) for s in shapes) <= _MOST
+
+    def _clipping(self) -> Clipping | None:
+        """Raises ValueError for bounds that contradict each other."""
+        if self.name not in ("noisy-sum", "noisy-mean"):
+            return None
+        if self.clip_norm is not None and self.clip_norm1 is not None:
+            raise ValueError(f"clip_norm1 = {self.clip_norm1}: expected it or clip_norm, not both")
+        given = [key for key in _BOUNDS if getattr(self, key) is not None]
+        if {*given} & {"lower", "upper"} and {*given} & {"clip_norm", "clip_norm1"}:
+            told = ", ".join(f"{key} = {getattr(self, key):g}" for key in given)
+            raise ValueError(f"{told}: expected lower and upper, or a norm, not both")
+        norm = 1 if self.clip_norm1 is not None else 2
+        bound = self.clip_norm1 if norm == 1 else self.clip_norm
+        return Clipping(self.lower, self.upper, bound, norm)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a release."""
+        if self.shapes is not None:
+            return sum(math.prod(shape) for shape in self.shapes)
+        return self.cells or self.dimensions or 1
+
+    @property
+    def takes(self) -> Values:
+        """What the deployment is given."""
+        if self.name == "thresholded-histogram":
+            return "keys"
+        if self.name in ("noisy-histogram", "noisy-count"):
+            return "counts"
+        return "tensors" if self.name == "noisy-gradient" else "records"
+
+    @property
+    def of_whole_numbers(self) -> bool:
+        """Whether all that is summed is whole: counts, and records where noise and bounds are."""
+        if self.takes in ("counts", "keys"):
+            return True
+        ends = [end for end in (self.lower, self.upper) if end is not None]
+        bounded = len(ends) == 2 and all(end.is_integer() for end in ends)
+        return self.noise.family.whole and self.name == "noisy-sum" and bounded
+
+    @property
+    def contributions(self) -> int:
+        """Records of the unit at most."""
+        return self.max_contributions or 1
+
+    @property
+    def _adjacency(self) -> Adjacency:
+        return Adjacency(self.adjacency)
+
+    @cached_property
+    def aggregation(self) -> Aggregation:
+        """The claimed mechanism. Raises ValueError for one that releases keys."""
+        how = (self._adjacency, self.contributions)
+        if self.name in ("noisy-histogram", "noisy-count"):
+            return NoisyHistogram(self.noise, self.width, *how)
+        divide_by = 1.0 if self.divide_by is None else self.divide_by
+        if self.name == "noisy-gradient":
+            shapes = tuple(tuple(shape) for shape in self.shapes or ())
+            clip = self.clip_norm or 1.0
+            scaled = self.noise.times(clip / divide_by)  # the claim has the noise multiplier
+            return NoisyGradient(scaled, shapes, clip, *how, divide_by)
+        clipping = self._clipping()
+        if clipping is None:
+            raise ValueError(f"{self.name} releases keys, no numbers")
+        return NoisySum(self.noise, self.width, clipping, *how, divide_by)
+
+    @cached_property
+    def keys(self) -> ThresholdedHistogram:
+        """The claimed mechanism, of one that releases keys."""
+        return ThresholdedHistogram(
+            self.noise, self.width, self.threshold or 0.0, self._adjacency, self.contributions
+        )
+
+    @property
+    def added(self) -> NumberNoise:
+        """The noise as it is added to each number, or to the count of each key."""
+        return self.noise if self.takes == "keys" else self.aggregation.noise
+
+    @property
+    def said(self) -> str:
+        """The claim in a few words, as reports head themselves."""
+        what = "key" if self.takes == "keys" else "number"
+        of = f"{self.width:,} {what}{'s' * (self.width > 1)}"
+        if self.threshold is not None:
+            of += f" from a noisy count of {self.threshold:g}"
+        unit = self.unit if self.unit == "record" else f"user of {self.contributions} records"
+        return f"{self.name} with {self.noise}, {of}, {self.adjacency} of a {unit}"
+
+
+def _them(keys: list[str]) -> str:
+    return "it" if len(keys) == 1 and " and " not in keys[0] else "them"

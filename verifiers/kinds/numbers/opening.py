@@ -1,0 +1,70 @@
+"""What an earlier run of numbers opened with: releases to compare with those of another life."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....reference.arrays import Matrix, Vector
+from ...findings.opening import EarlierReportError, opening_of
+from ...targets.replies import shown
+from .claim import NumbersClaim
+
+KEPT = 64
+"""Numbers of a release that are compared, the first ones: more would prove no more."""
+
+
+@dataclass(frozen=True)
+class NumbersOpening:
+    """The first calls of a run, all of one input: its exact numbers (k,), and releases (n, k)."""
+
+    exact: tuple[float, ...]
+    releases: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def of(cls, exact: Vector, releases: Matrix) -> "NumbersOpening":
+        """The first numbers of exact ones (d,) and releases (n, d)."""
+        return cls(tuple(exact[:KEPT].tolist()), tuple(map(tuple, releases[:, :KEPT].tolist())))
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        return {"exact": list(self.exact), "releases": [list(row) for row in self.releases]}
+
+    @property
+    def as_releases(self) -> Matrix:
+        """The releases as an array (n, k)."""
+        return np.array(self.releases, dtype=np.float64)
+
+
+def read_numbers_opening(path: str | Path, claim: NumbersClaim, exact: Vector) -> NumbersOpening:
+    """The opening of an earlier report under the same mechanism.
+
+    path: of a report.json, or of the folder that holds it; exact (d,): behind this run's first
+    calls. Raises EarlierReportError of one line.
+    """
+    opening = opening_of(path, claim.model_dump(mode="json", exclude_none=True))
+    ours = exact[:KEPT].tolist()
+    found = opening.get("exact") if isinstance(opening, dict) else opening
+    if found != ours:
+        raise EarlierReportError(
+            f"--compare {path}: the report opens with {shown(found)}, and this run with "
+            f"{shown(ours)}: only releases of one input can be compared"
+        )
+    releases = opening.get("releases")
+    if not isinstance(releases, list) or not releases or not _numbers(releases, len(ours)):
+        raise EarlierReportError(
+            f"--compare {path}: opening.releases = {shown(releases)}: expected lists of "
+            f"{len(ours)} finite numbers"
+        )
+    return NumbersOpening(tuple(ours), tuple(tuple(float(y) for y in row) for row in releases))
+
+
+def _numbers(rows: Sequence[Any], width: int) -> bool:
+    return all(
+        isinstance(row, list)
+        and len(row) == width
+        and all(type(y) in (int, float) and abs(y) < 1e308 for y in row)
+        for row in rows
+    )

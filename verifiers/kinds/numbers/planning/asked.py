@@ -1,0 +1,144 @@
+"""What a run asks of a deployment that releases numbers, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from ....targets import Target, ask_each
+from ....targets.numbers import NumberRelease
+from ....targets.replies import CallError
+from ..evidence.bins import Placed, Placing
+
+MOST_COORDINATES = 1_000
+"""Coordinates of a release that are looked at; of more, so many that the seed chooses."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An input: values as the deployment takes them, and the exact numbers (d,) behind a release.
+
+    role: why it is asked, in a word; name: as messages call it.
+    """
+
+    values: Any = field(repr=False)
+    exact: Vector = field(repr=False)
+    role: str
+    name: str
+
+    @property
+    def records(self) -> int:
+        """How many there are, in an input of records or tensors."""
+        return len(self.values[0] if isinstance(self.values, list) else self.values)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Releases (n, d) of one input, in the order asked; calls: the sizes of the calls in it.
+
+    abreast: whether these calls were in flight together.
+    """
+
+    asked: Asked
+    releases: Matrix
+    calls: tuple[int, ...]
+    abreast: bool = False
+
+
+def finite(release: NumberRelease, reply: Any, values: Any, size: int) -> Matrix:
+    """The releases (size, d) in a reply. Raises TargetError for one that is no finite number."""
+    found = release.shaped(reply, values, size)
+    told = np.isfinite(found)
+    if not told.all():
+        row, column = np.argwhere(~told)[0]
+        raise CallError(
+            release.text(values, size),
+            f"released {found[row, column]} at place {row}, coordinate {column}: expected finite "
+            "numbers",
+        )
+    return found
+
+
+def asked_for(target: Target, release: NumberRelease, asked: Asked, sizes: Sequence[int]) -> Batch:
+    """The releases of calls of these sizes, in flight together where the target takes them so.
+
+    Raises as `Target.ask`, and TargetError for a reply of wrong shape or type.
+    """
+    replies, _ = ask_each(target, asked.values, sizes)
+    found = [
+        finite(release, reply, asked.values, size)
+        for reply, size in zip(replies, sizes, strict=True)
+    ]
+    releases = found[0] if len(found) == 1 else np.concatenate(found)
+    return Batch(asked, releases, tuple(sizes), abreast=len(found) > 1)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The numbers of some batches one by one, release after release: each is a draw of the noise.
+
+    placing: puts them into bins; coordinates: which (k,) of the releases' numbers are looked at.
+    Releases are stacked, n in all.
+    """
+
+    batches: tuple[Batch, ...]
+    placing: Placing
+    coordinates: NDArray[np.int64]
+
+    @cached_property
+    def released(self) -> Matrix:
+        """What was released (n, k)."""
+        return np.concatenate([batch.releases[:, self.coordinates] for batch in self.batches])
+
+    @cached_property
+    def exact(self) -> Matrix:
+        """The exact numbers (n, k) behind it."""
+        rows = [batch.asked.exact[self.coordinates] for batch in self.batches]
+        return np.repeat(np.array(rows), self._sizes, axis=0)
+
+    @cached_property
+    def whole(self) -> tuple[Matrix, Matrix]:
+        """What was released (n, d), and the exact numbers behind it: all, not those looked at."""
+        if self.coordinates.size == self.batches[0].asked.exact.size:
+            return self.released, self.exact
+        exact = np.array([batch.asked.exact for batch in self.batches])
+        released = np.concatenate([batch.releases for batch in self.batches])
+        return released, np.repeat(exact, self._sizes, axis=0)
+
+    @cached_property
+    def digits(self) -> int:
+        """Of the significands of the floats that carry these releases."""
+        return digits_of(self.released)
+
+    @cached_property
+    def placed(self) -> Placed:
+        """All of it (n, k) in bins."""
+        return self.placing.placed(self.released, self.exact, self.digits)
+
+    @cached_property
+    def roles(self) -> tuple[str, ...]:
+        """Why the inputs were asked, each once."""
+        return tuple(dict.fromkeys(batch.asked.role for batch in self.batches))
+
+    def of_role(self, role: str) -> NDArray[np.bool_]:
+        """Which releases (n,) are of inputs asked for this reason."""
+        return np.repeat([batch.asked.role == role for batch in self.batches], self._sizes)
+
+    @cached_property
+    def calls(self) -> NDArray[np.int64]:
+        """How many releases each release's (n,) call asked for."""
+        return np.concatenate([np.repeat(batch.calls, batch.calls) for batch in self.batches])
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [len(batch.releases) for batch in self.batches]
+
+
+def digits_of(released: Matrix) -> int:
+    """Of the significands of the floats that carry these releases: 24 where all are single."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return 24 if (released == released.astype(np.float32)).all() else 53

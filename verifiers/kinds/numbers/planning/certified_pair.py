@@ -1,0 +1,121 @@
+"""The farthest neighbours that a claim of numbers has, as proofs of their cost take them."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.numbers import Move, NumberNoise
+from .....reference.numbers.certified import CertifiedPair
+from .....reference.numbers.families import DiscreteGaussian, Gaussian
+from ..claim import NumbersClaim
+from .plan import as_values
+
+_MORE = (1, 2)
+"""Records, or counts, that inputs have more than the one that is asked most."""
+
+_FAR = 60.0  # scales of the noise, beyond which a clamp changes nothing
+
+
+def farthest_move(claim: NumbersClaim) -> Move:
+    """How far apart neighbours may lie, in the norm that the noise is made for."""
+    aggregation = claim.mechanism.aggregation
+    euclidean = isinstance(aggregation.noise.family, Gaussian | DiscreteGaussian)
+    return aggregation.farthest(2 if euclidean else 1)
+
+
+def certified_pair(claim: NumbersClaim) -> CertifiedPair:
+    """The costliest neighbours of any input, with exact values as far from clamps as can be.
+
+    Of a replaced record one count moves up and another down, which tells as much where the law of
+    the noise is symmetric about either exact value; else one of the two is left out. Raises
+    ValueError as `CertifiedPair` does.
+    """
+    noise, move = claim.mechanism.aggregation.noise, farthest_move(claim)
+    start = _start(claim, move)
+    counts = claim.mechanism.takes == "counts"
+    if counts and move.times == 2 and not _is_symmetric(noise, start, move.by):
+        move = Move(move.by)
+    return CertifiedPair(noise, move, start)
+
+
+def charged_pair(claim: NumbersClaim) -> tuple[Any, CertifiedPair] | None:
+    """An input of which a neighbour lies as far away as any does, and their cost.
+
+    None where noise is clamped and the neighbour lies below: proofs have it above. Raises
+    ValueError as `CertifiedPair` does.
+    """
+    mechanism, found = claim.mechanism, certified_pair(claim)
+    replaces = mechanism.aggregation.adjacency is Adjacency.REPLACE_ONE
+    moved = mechanism.contributions
+    if mechanism.takes == "counts":
+        counts = np.full(mechanism.width, int(found.start), dtype=np.int64)
+        if replaces and mechanism.width > 1:
+            counts[1] += moved
+        return counts, found
+    move = farthest_move(claim)
+    up = mechanism.upper is None or mechanism.lower is None or -mechanism.lower <= mechanism.upper
+    if not up and not found.is_plain and not replaces:
+        return None
+    record = np.zeros(mechanism.width)
+    if mechanism.lower is not None and mechanism.upper is not None:
+        record += mechanism.lower if replaces else min(max(0.0, mechanism.lower), mechanism.upper)
+    elif replaces:
+        record[: move.times] = -0.5 * move.by * (mechanism.divide_by or 1.0) / moved
+    values = as_values(claim, np.repeat(record[None], moved + 1, axis=0))
+    start = float(mechanism.aggregation.exact(values)[0])
+    return values, CertifiedPair(found.noise, found.move, start)
+
+
+def inputs_alike(claim: NumbersClaim, values: Any, pair: CertifiedPair) -> list[Any]:
+    """Other inputs of which a neighbour is as far, and costs the same: none where a clamp decides.
+
+    values, pair: of `charged_pair`. Counts are moved alike, or only one that no neighbour moves;
+    records get some of zeros beside, or where zeros are not allowed some like the first.
+    """
+    mechanism, noise = claim.mechanism, pair.noise
+    clamped = math.isfinite(noise.low) or math.isfinite(noise.high)
+    if mechanism.takes == "counts":
+        step = int(noise.grid) if noise.grid > 1 else 1
+        fits = not noise.grid or (step / noise.grid).is_integer()
+        if not clamped and fits:
+            return [values + step * more for more in _MORE]
+        last = np.arange(values.size) == values.size - 1
+        return [values + more * last for more in _MORE] if values.size > 2 else []
+    tensors = values if isinstance(values, list) else [values]
+    zeros = (mechanism.lower or 0.0) <= 0.0 <= (mechanism.upper or 0.0)
+    if not zeros and not pair.is_plain:
+        return []
+    others = [np.zeros_like(t[:1]) if zeros else t[:1] for t in tensors]
+    both = list(zip(tensors, others, strict=True))
+    made = [[np.concatenate([t, *[other] * more]) for t, other in both] for more in _MORE]
+    return made if isinstance(values, list) else [tensors[0] for tensors in made]
+
+
+def _is_symmetric(noise: NumberNoise, start: float, by: float) -> bool:
+    """Whether a count that moves down has the law of one that moves up, turned over."""
+    on_grid = not noise.grid or all((v / noise.grid).is_integer() for v in (start, by))
+    reach = 0.5 * _FAR * noise.family.scale
+    return on_grid and noise.low <= start - reach and start + by + reach <= noise.high
+
+
+def _start(claim: NumbersClaim, move: Move) -> float:
+    """An exact value that some input has, in the middle of the range of releases or far inside."""
+    noise, mechanism = claim.mechanism.aggregation.noise, claim.mechanism
+    reach = _FAR * noise.family.scale
+    start = 0.0
+    if math.isfinite(noise.low) and math.isfinite(noise.high):
+        start = 0.5 * (noise.low + noise.high - move.by)
+    elif math.isfinite(noise.low):
+        start = noise.low + reach
+    elif math.isfinite(noise.high):
+        start = noise.high - reach - move.by
+    if mechanism.takes == "counts":
+        step = max(noise.grid, 1.0)
+        return max(0.0, float(math.ceil(start / step) * step))
+    if mechanism.lower is not None and mechanism.lower >= 0:
+        start = max(start, 0.0)
+    if mechanism.upper is not None and mechanism.upper <= 0:
+        start = min(start, 0.0)
+    return start

@@ -1,0 +1,192 @@
+"""Pairs of neighbours whose releases are compared with each other, number by number.
+
+In each some coordinates have one exact value here and another there; the rest of a release is not
+looked at. Neighbours differ in one record, added or replaced as the claim's adjacency says, or,
+the farthest ones, in all records of one unit.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.accounting.adjacency import Adjacency
+from .....reference.arrays import Vector
+from ....text import counted
+from ..claim import NumbersClaim
+from .plan import as_values
+
+Coordinates = NDArray[np.int64]
+
+_RECORDS = 8  # in each input of an edge pair
+_GRANULE = 2.0**-20
+"""Of a move: correct noise on a grid of its own rounds the exact number to it."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two inputs, and the exact number that the looked-at coordinates have for either.
+
+    said: the inputs as messages call them; coordinates (k,): of a release, looked at;
+    direction (k,): in which they move; off_grid: whether the exact numbers lie on no grid.
+    """
+
+    said: tuple[str, str]
+    here: Any
+    there: Any
+    exact: tuple[float, float]
+    coordinates: Coordinates
+    direction: Vector
+    off_grid: bool = False
+
+    @property
+    def name(self) -> str:
+        """Both inputs in words."""
+        return f"{self.said[0]} and {self.said[1]}"
+
+    @property
+    def move(self) -> float:
+        """How far one coordinate moves, what correct arithmetic may add to it included."""
+        return abs(self.exact[1] - self.exact[0]) * (1.0 + _GRANULE)
+
+
+def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+    """Exact numbers 0 and v, then v and 2 v: floats are spaced otherwise around each.
+
+    v is a power of two, 1 of counts. Where the bounds forbid 0, an empty input has it, or the
+    first pair is left out.
+    """
+    if claim.mechanism.takes == "counts":
+        return [_of_counts(claim, least) for least in (0, 1)]
+    v, (low, high) = _step(claim), _bounds(claim)
+    if _adjacency(claim) is Adjacency.ADD_REMOVE:
+        empty = [0.0] if low <= 0.0 <= high else []
+        sums = [(empty, [*empty, v]), ([v], [v, v])]
+    elif low <= 0.0 <= high:
+        sums = [([0.0, 0.0], [0.0, v]), ([0.0, v], [v, v])]
+    else:
+        sums = [([v], [2.0 * v])] if low <= 2.0 * v <= high else [([low], [high])]
+    return [_of_records(claim, here, there, coordinates) for here, there in sums]
+
+
+def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+    """A pair of exact numbers that lie on no grid of a power of two, nor as far apart as one.
+
+    None of whole numbers.
+    """
+    if claim.mechanism.takes == "counts" or claim.mechanism.of_whole_numbers:
+        return []
+    v, (low, high) = _step(claim), _bounds(claim)
+    some, more = v / 3.0, 6.0 * v / 7.0
+    if not low <= 0.0 <= high:
+        some, more = low + (high - low) / 3.0, low + 6.0 * (high - low) / 7.0
+    added = _adjacency(claim) is Adjacency.ADD_REMOVE
+    there = [some, more] if added else [more]
+    return [replace(_of_records(claim, [some], there, coordinates), off_grid=True)]
+
+
+def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
+    """Pairs at the ends of what an input of so many records can have, and counts far from 0."""
+    if claim.mechanism.takes == "counts":
+        return [_of_counts(claim, least) for least in (0, 20)]
+    low, high = _bounds(claim)
+    nearest = min(max(0.0, low), high)
+    pairs = []
+    for edge in (high, low):
+        full = [edge] * (_RECORDS - 1)
+        if _adjacency(claim) is Adjacency.ADD_REMOVE:
+            here, there = [*full, edge], [*full, edge, nearest]
+        else:
+            reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
+            if claim.mechanism.of_whole_numbers:
+                reach = float(math.ceil(reach))
+            inner = max(low, edge - reach) if edge == high else min(high, edge + reach)
+            here, there = [*full, edge], [*full, inner]
+        pairs.append(_of_records(claim, here, there, coordinates))
+    return pairs
+
+
+def farthest_pair(claim: NumbersClaim, coordinates: Coordinates) -> Pair:
+    """Neighbours as far apart as a unit's records can make them; all coordinates are looked at."""
+    times = claim.mechanism.contributions
+    if claim.mechanism.takes == "counts":
+        found = _of_counts(claim, 20, times)
+        moved = np.asarray(found.there - found.here, dtype=np.float64)[coordinates]
+        return replace(found, coordinates=coordinates, direction=moved / times)
+    low, high = _bounds(claim)
+    one, other = (high, low) if high >= -low else (low, high)
+    if _adjacency(claim) is Adjacency.ADD_REMOVE:
+        other = min(max(0.0, low), high)
+        return _of_records(claim, [other], [other] + [one] * times, coordinates)
+    here, there = [other] + [other] * times, [other] + [one] * times
+    return _of_records(claim, here, there, coordinates)
+
+
+def _adjacency(claim: NumbersClaim) -> Adjacency:
+    return claim.mechanism.aggregation.adjacency
+
+
+def _divided(claim: NumbersClaim) -> float:
+    return claim.mechanism.divide_by or 1.0
+
+
+def _bounds(claim: NumbersClaim) -> tuple[float, float]:
+    """Of each number of a record that has the same one in every coordinate."""
+    mechanism = claim.mechanism
+    if mechanism.lower is not None and mechanism.upper is not None:
+        return mechanism.lower, mechanism.upper
+    if mechanism.clip_norm1 is not None:
+        bound = mechanism.clip_norm1 / mechanism.width
+    else:
+        bound = (mechanism.clip_norm or 1.0) / math.sqrt(mechanism.width)
+    bound *= 1.0 - 1e-9  # where the rounding of a norm decides nothing
+    return -bound, bound
+
+
+def _step(claim: NumbersClaim) -> float:
+    """A power of two within the bounds, no farther from 0 than the noise reaches if possible."""
+    low, high = _bounds(claim)
+    sign = 1.0 if high > 0 else -1.0
+    least, most = (max(low, 0.0), high) if high > 0 else (max(-high, 0.0), -low)
+    reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)
+    if claim.mechanism.of_whole_numbers:
+        reach = max(1.0, reach)
+    for wanted in (min(most, reach), most):
+        found = 2.0 ** math.floor(math.log2(wanted))
+        if found >= least:
+            return sign * found
+    return sign * most
+
+
+def _of_counts(claim: NumbersClaim, least: int, moved: int = 1) -> Pair:
+    """Counts of `least` and `moved` more in the first cell."""
+    cells = claim.mechanism.width
+    here = np.full(cells, least, dtype=np.int64)
+    there = here.copy()
+    there[0] += moved
+    if _adjacency(claim) is Adjacency.REPLACE_ONE and cells > 1:
+        here[1], there[1] = least + moved, least
+    said = (f"a count of {least}", f"a count of {least + moved}")
+    exact = (float(least), float(least + moved))
+    return Pair(said, here, there, exact, np.zeros(1, dtype=np.int64), np.ones(1))
+
+
+def _of_records(
+    claim: NumbersClaim, here: list[float], there: list[float], coordinates: Coordinates
+) -> Pair:
+    """Records that have the same number in every coordinate."""
+    width, aggregation = claim.mechanism.width, claim.mechanism.aggregation
+    made = []
+    for numbers in (here, there):
+        records = np.repeat(np.array(numbers, dtype=np.float64)[:, None], width, axis=1)
+        made.append(as_values(claim, records))
+    exact = tuple(float(aggregation.exact(values)[0]) for values in made)
+    one, other = (
+        f"{counted(len(numbers), 'record that gives', 'records that give')} {number:.6g}"
+        for numbers, number in zip((here, there), exact, strict=True)
+    )
+    return Pair(
+        (one, other), made[0], made[1], (exact[0], exact[1]), coordinates, np.ones(coordinates.size)
+    )

@@ -1,0 +1,169 @@
+"""Extreme records at random places among few and many, extreme in numbers here and there.
+
+A deployment may look at the first records, at the first tensor or at the first column alone.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .....reference.arrays import Matrix, Vector
+from .....reference.numbers import NoisyHistogram
+from ..claim import NumbersClaim
+from .neighbours import Neighbour, contributed
+from .plan import as_values, at_once
+
+AMONG = (40, 250, 3_000)
+"""Records of these inputs, fewer where each has many numbers."""
+
+_NUMBERS = 100_000  # of an input: as JSON half a megabyte
+_TENSORS = 8  # of which one number is extreme
+_SIZES = (1e3, 1e12, 1e308)
+_SINGLE = (1e3, 1e12, 1e30)  # which floats of single precision hold, too
+_BEYOND = 0.25  # of the width of the bounds, or of the norm
+_MISSING, _MANY = 20, 200
+"""Records without numbers, and releases that show what they were taken for."""
+
+
+def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
+    """Numbers (k,) of a record that are extreme in turn: one of each of some tensors, and the last.
+
+    Each once, the last at the end.
+    """
+    rng, width = np.random.default_rng([seed, 7]), claim.mechanism.width
+    sizes = [math.prod(shape) for shape in claim.mechanism.shapes or [[width]]]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    chosen = np.sort(rng.permutation(len(sizes))[:_TENSORS])
+    found = [int(rng.integers(starts[k], starts[k + 1])) for k in chosen]
+    return np.array([*sorted({*found} - {width - 1}), width - 1], dtype=np.int64)
+
+
+def among(claim: NumbersClaim, most: int) -> int:
+    """So many records, or as few as an input may hold; two at least."""
+    width = claim.mechanism.width
+    return at_once(width, min(most, max(2, _NUMBERS // width)))
+
+
+def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
+    """Inputs with extremes, NaN and infinities at random places; none of counts."""
+    if isinstance(claim.mechanism.aggregation, NoisyHistogram):
+        return
+    rng = np.random.default_rng([seed, 8])
+    make = _Making(claim, places_of(claim, seed), rng)
+    few, some, many = (among(claim, most) for most in AMONG)
+    yield make.extreme(few, 1, _SIZES)
+    for records in sorted({few, some, many}):
+        yield make.extreme(records, 0, _SIZES)
+    yield make.extreme(some, some - 1, _SIZES)
+    yield make.just_beyond(few)
+    for records, altered in sorted({(few, 1), (some, 0), (many, 2)}):
+        yield make.not_finite(records, altered, "NaN", (math.nan,))
+    for records in sorted({few, some}):
+        yield make.not_finite(records, 0, "an infinity", (math.inf, -math.inf))
+    if make.inside.is_integer():
+        yield make.typed(few, np.int64, "whole numbers")
+    yield make.typed(few, np.float32, "numbers in single precision")
+    yield from make.imputed(among(claim, 2 * _MISSING))
+
+
+@dataclass(frozen=True)
+class _Making:
+    """Makes inputs of a claim; places: as `places_of` gives them."""
+
+    claim: NumbersClaim
+    places: NDArray[np.int64]
+    rng: np.random.Generator
+
+    @property
+    def inside(self) -> float:
+        """What all other numbers are: 0, or the bound next to it."""
+        mechanism = self.claim.mechanism
+        if mechanism.lower is None or mechanism.upper is None:
+            return 0.0
+        return min(max(0.0, mechanism.lower), mechanism.upper)
+
+    def extreme(self, records: int, altered: int, sizes: tuple[float, ...]) -> Neighbour:
+        """Numbers far beyond the bounds, of both signs; altered: records, 0 for one per place."""
+        rows, chosen = self._altered(records, altered, sizes, signed=True)
+        return self._neighbour(f"{self._said(chosen)} extreme, among {records:,}", rows, chosen)
+
+    def just_beyond(self, records: int) -> Neighbour:
+        """All but one a little beyond the bound, in one number: each moves a sum by little."""
+        mechanism = self.claim.mechanism
+        bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+        value = (1.0 + _BEYOND) * bound
+        if mechanism.lower is not None and mechanism.upper is not None:
+            value = mechanism.upper + _BEYOND * (mechanism.upper - mechanism.lower)
+        rows = np.full((records, mechanism.width), self.inside)
+        chosen = np.arange(1, records)
+        rows[chosen, self.places[-1]] = value
+        name = f"{chosen.size} records with one number at {value:g}, a little beyond its bound"
+        return self._neighbour(name, rows, chosen)
+
+    def not_finite(
+        self, records: int, altered: int, what: str, values: tuple[float, ...]
+    ) -> Neighbour:
+        """One NaN or infinity in each of some records."""
+        rows, chosen = self._altered(records, altered, values)
+        name = f"{self._said(chosen)} {what}, among {records:,}"
+        return self._neighbour(name, rows, chosen)
+
+    def typed(self, records: int, kind: type[np.generic], said: str) -> Neighbour:
+        """Extremes in arrays of another type, of which a target in Python is given these."""
+        rows, chosen = self._altered(records, 0, _SINGLE, signed=True)
+        if np.issubdtype(kind, np.integer):
+            rows = np.clip(rows, -(2.0**53), 2.0**53)
+        name = f"{self._said(chosen)} extreme, among {records:,} of {said}"
+        return self._neighbour(name, rows.astype(kind), chosen, typed=True)
+
+    def imputed(self, records: int) -> Iterator[Neighbour]:
+        """Records without any number, beside others that lie at one bound, and at the other."""
+        mechanism = self.claim.mechanism
+        missing = min(_MISSING, records // 2)
+        chosen = np.sort(self.rng.choice(records, missing, replace=False))
+        ends = [mechanism.lower, mechanism.upper]
+        for side, end in enumerate(ends):
+            rows = np.zeros((records, mechanism.width))
+            if end is None:
+                bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+                rows[:, self.places[-1]] = (-1.0, 1.0)[side] * bound * (1.0 - 1e-9)
+            else:
+                rows[:] = end
+            rows[chosen] = math.nan
+            name = f"{missing} records of NaN among {records}, the others at one bound"
+            yield self._neighbour(name, rows, chosen, releases=_MANY, imputes=side)
+
+    def _altered(
+        self, records: int, altered: int, sizes: tuple[float, ...], *, signed: bool = False
+    ) -> tuple[Matrix, NDArray[np.int64]]:
+        """Records (n, width), and which of them are altered; from the last place on, in turn."""
+        count = min(altered or max(self.places.size, 2), records)
+        chosen = np.sort(self.rng.choice(records, count, replace=False))
+        rows = np.full((records, self.claim.mechanism.width), self.inside)
+        sign = float(self.rng.choice([-1.0, 1.0])) if signed else 1.0
+        for turn, row in enumerate(self.rng.permutation(chosen)):
+            place = self.places[-1 - turn % self.places.size]
+            rows[row, place] = sign * sizes[turn % len(sizes)]
+            sign = -sign if signed else sign
+        return rows, chosen
+
+    def _said(self, chosen: NDArray[np.int64]) -> str:
+        count = chosen.size
+        return "a record with one number" if count == 1 else f"{count} records with one number"
+
+    def _neighbour(
+        self, name: str, rows: NDArray[Any], chosen: NDArray[np.int64], **more: Any
+    ) -> Neighbour:
+        """With what these records may be taken for: anything that a bounded record may be."""
+        claim, aggregation = self.claim, self.claim.mechanism.aggregation
+        low, high = contributed(claim)
+        others = np.delete(rows, chosen, axis=0).astype(np.float64)
+        exact: Vector = aggregation.exact(as_values(claim, others))
+        exact = exact + 0.5 * chosen.size * (low + high)
+        allowed = 0.5 * chosen.size * (high - low)
+        values, altered = as_values(claim, rows), self.places
+        return Neighbour(name, values, exact, allowed, kind="placed", altered=altered, **more)

@@ -1,0 +1,196 @@
+"""Which inputs a run asks of a deployment that releases numbers, and in calls of which sizes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .....reference.arrays import Matrix
+from .....reference.numbers import NoisyGradient
+from ..claim import NumbersClaim
+from ..mechanism import RECORDS
+from .asked import MOST_COORDINATES, Asked
+
+_RECORDS = 24  # in a typical input of records
+_PRINTED, _PRINTED_COUNTS = 1_000, 60
+"""Numbers that numpy prints, and counts that pandas does: of more, those in the middle are dots."""
+_NUMBERS = 1 << 21
+"""Numbers in a call's reply at most, and in a typical input: as JSON, 54 MB."""
+
+CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
+"""Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
+
+_TOTAL = 10**7
+"""Of counts in the millions, at least; each is below 2^24, so that single floats hold it."""
+
+NO_RECORDS = "no records"
+"""The input that a deployment may fail at: much code for records takes the first one."""
+
+_MIDDLE = "typical but for one in the middle"
+
+_LONG_CALL, _WIDEST_OF_LONG = 1_100, 20
+"""Releases of one call of a run: services may answer more than 1,000 in another way.
+
+Of wider releases a pass takes fewer, so that these would be an eighth more of all.
+"""
+
+_LONGER, _NUMBERS_OF_LONGER = 100, 100_000
+"""The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
+
+
+@dataclass(frozen=True)
+class NumbersPlan:
+    """Inputs, asked over and over; coordinates (k,) of a release that are looked at.
+
+    largest_call: releases that a call asks for at first, fewer where a release has many numbers;
+    share: of what the checks ask for themselves, less than 1 where a run was planned for few
+    queries; long_call: releases of the one call that is longer than all others, 0 for none.
+    """
+
+    inputs: tuple[Asked, ...]
+    coordinates: np.ndarray[Any, np.dtype[np.int64]]
+    largest_call: int = CALLS[-1]
+    share: float = 1.0
+    long_call: int = 0
+
+    def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
+        """Inputs and sizes of calls without end, each size with each input."""
+        order, before = np.random.default_rng([seed, 1]), 0
+        width = max(1, self.coordinates.size)
+        while True:
+            pairs = [(asked, size) for asked in self.inputs for size in CALLS]
+            for place in order.permutation(len(pairs)):
+                asked, size = pairs[place]
+                size = min(size, self.largest_call)
+                if size == CALLS[-1]:
+                    size = max(size, min(before // _LONGER, _NUMBERS_OF_LONGER // width))
+                before += size
+                yield asked, size
+
+
+def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
+    """The inputs of a run: every kind that a fault has been known to single out."""
+    rng = np.random.default_rng([seed, 0])
+    mechanism = claim.mechanism
+    made = _of_counts(mechanism.width, rng)
+    if mechanism.takes in ("records", "tensors"):
+        made = _of_records(claim, rng)
+    aggregation = mechanism.aggregation
+    inputs = tuple(
+        Asked(values, aggregation.exact(values), role, _named(claim, values, role))
+        for role, values in made
+    )
+    width = mechanism.width
+    coordinates = np.arange(width)
+    if width > MOST_COORDINATES:
+        coordinates = np.sort(rng.choice(width, MOST_COORDINATES, replace=False))
+    long_call = _LONG_CALL if width <= _WIDEST_OF_LONG else 0
+    if (claim.gate.largest_call or long_call) < long_call:
+        long_call = 0
+    return NumbersPlan(inputs, coordinates, at_once(width, CALLS[-1]), long_call=long_call)
+
+
+def _of_the_opening() -> np.random.Generator:
+    """For the typical input, the same in every run: what two runs begin with can be compared."""
+    return np.random.default_rng(0)
+
+
+def at_once(width: int, most: int) -> int:
+    """Rows of so many numbers that travel or are held together: `most`, or as few as fit."""
+    return min(most, max(2, _NUMBERS // width))
+
+
+def _named(claim: NumbersClaim, values: Any, role: str) -> str:
+    return f"{claim.release.input_text(values)} ({role})"
+
+
+def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
+    """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size.
+
+    More inputs would cost every one of them its draws: sizes share an input where cells allow it.
+    """
+    opening = _of_the_opening()
+    typical = opening.integers(5, 60, cells)
+    typical[opening.random(cells) < 0.2] = 0
+    tens = rng.integers(10_000, 100_000, cells)
+    thousands = np.where(np.arange(cells) % 2, tens, rng.integers(1_000, 10_000, cells))
+    hundreds = rng.integers(100, 1_000, cells)
+    if cells > 1:
+        hundreds[rng.integers(cells)] *= 10 * cells
+    least = max(10**6, -(-_TOTAL // cells))
+    many = np.zeros(cells, dtype=np.int64)
+    many[0] = 1_234_567
+    made = [
+        ("typical", typical),
+        ("moved by 17", typical + 17),
+        ("reversed", typical[::-1].copy()) if cells > 1 else ("tens of thousands", tens),
+        ("empty", np.zeros(cells, dtype=np.int64)),
+        ("few", (np.arange(cells) + 1) % 8),
+        ("hundreds, and one that has nearly all", hundreds),
+        ("thousands", thousands),
+        ("millions", rng.integers(least, least + least // 2, cells)),
+        ("one large count", many),
+    ]
+    if cells > _PRINTED_COUNTS:  # a seed made of what is printed is that of the typical ones
+        middle = typical.copy()
+        middle[cells // 2] += 1
+        made.append((_MIDDLE, middle))
+    return made
+
+
+def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
+    """Records within the bounds: typical ones, reordered, one, none, alike, and at the bounds."""
+    width = claim.mechanism.width
+    few = at_once(width, _RECORDS)
+    typical = _records(claim, _of_the_opening(), few)
+    edge = _records(claim, rng, few, edge=True)
+    made: list[tuple[str, Matrix]] = [
+        ("typical", typical),
+        ("in another order", typical[::-1].copy()),
+        ("one record", typical[:1]),
+        (NO_RECORDS, typical[:0]),
+        ("alike", np.repeat(typical[:1], at_once(width, 7), axis=0)),
+        ("at the bounds", edge),
+        ("many", _records(claim, rng, at_once(width, RECORDS))),
+    ]
+    if typical.size > _PRINTED:  # as of counts
+        middle = typical.copy()
+        middle[few // 2] = typical[0]
+        made.append((_MIDDLE, middle))
+    return [(role, as_values(claim, records)) for role, records in made]
+
+
+def _records(
+    claim: NumbersClaim, rng: np.random.Generator, records: int, edge: bool = False
+) -> Matrix:
+    """Records (n, width) that no bound changes; at an edge, on it."""
+    mechanism = claim.mechanism
+    width = mechanism.width
+    if mechanism.lower is not None and mechanism.upper is not None:
+        if edge:
+            return rng.choice([mechanism.lower, mechanism.upper], (records, width))
+        if mechanism.of_whole_numbers:
+            first, last = int(mechanism.lower), int(mechanism.upper)
+            return rng.integers(first, last + 1, (records, width)).astype(np.float64)
+        return rng.uniform(mechanism.lower, mechanism.upper, (records, width))
+    bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+    drawn = rng.standard_normal((records, width))
+    order = 1 if mechanism.clip_norm1 is not None else 2
+    unit = drawn / np.linalg.norm(drawn, order, axis=1, keepdims=True)
+    # a hair within the bound, where the rounding of a norm decides nothing
+    size = np.full((records, 1), 1.0 - 1e-9) if edge else rng.uniform(0.1, 0.95, (records, 1))
+    return np.asarray(bound * size * unit)
+
+
+def as_values(claim: NumbersClaim, records: Matrix) -> Any:
+    """Records (n, width) as the deployment takes them: themselves, or a list of tensors."""
+    aggregation = claim.mechanism.aggregation
+    if not isinstance(aggregation, NoisyGradient):
+        return records
+    tensors, start = [], 0
+    for shape in aggregation.shapes:
+        size = int(np.prod(shape))
+        tensors.append(records[:, start : start + size].reshape(len(records), *shape))
+        start += size
+    return tensors

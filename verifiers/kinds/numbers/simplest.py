@@ -1,0 +1,121 @@
+"""The simplest input that still shows a violation, confirmed on fresh releases.
+
+The evidence of a run is of many inputs together. Here simple ones are tried, the simplest first,
+with releases and a share of the error of their own.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...findings.evidence_text import an_e_value
+from ...targets import Refused
+from ..labels.error_budget import log_threshold
+from .claim import NumbersClaim
+from .evidence.bins import Placing
+from .evidence.noise_law import NoiseLawEvidence
+from .planning.asked import digits_of
+from .planning.plan import as_values, at_once
+from .shares import SIMPLEST_SHARE
+from .standing import NumbersStanding
+
+_FIRST, _LARGEST = 8, 300  # releases of a call, which grow
+_LEAST = 1_024  # queries that the search may always take
+
+
+@dataclass(frozen=True)
+class Simplest:
+    """An input, in words, of which `releases` fresh ones alone refute the claim."""
+
+    said: str
+    releases: int
+    log_e_value: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.releases} releases of the simplest input that shows it, {self.said}, give "
+            f"{an_e_value(self.log_e_value / math.log(10.0))}"
+        )
+
+
+def find_simplest(
+    standing: NumbersStanding, claim: NumbersClaim, seed: int, *, singly: bool
+) -> Simplest | None:
+    """Tries simple inputs on the law of the noise; None if none of them shows a violation.
+
+    singly: whether the fault shows in calls for one release alone. Raises as the target does.
+    """
+    inputs = simple_inputs(claim)
+    budget = min(max(standing.queries // 2, _LEAST), standing.left)
+    standing.tell("looking for the simplest input", standing.queries + budget)
+    search = _Search(standing, claim, seed, singly, budget // len(inputs), len(inputs))
+    for values in inputs:
+        try:
+            found = search.tried(values)
+        except Refused:
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def simple_inputs(claim: NumbersClaim) -> list[Any]:
+    """Nothing, one record, few, then larger counts, or records on the bounds."""
+    mechanism, width = claim.mechanism, claim.mechanism.width
+    if mechanism.takes == "counts":
+        one = np.zeros(width, dtype=np.int64)
+        one[0] = 1
+        ones = np.ones(width, dtype=np.int64)
+        some = [one, ones] if width > 1 else [one]
+        made = [times * counts for times in (1, 10) for counts in some]
+        made += [1_000 * one, *(12_345 * counts for counts in some), 10_000_001 * one]
+        return [0 * one, *made]
+    least, most = 0.0, 1.0
+    if mechanism.lower is not None and mechanism.upper is not None:
+        least, most = min(max(0.0, mechanism.lower), mechanism.upper), mechanism.upper
+    elif mechanism.clip_norm is not None or mechanism.clip_norm1 is not None:
+        most = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
+    axis = np.full((1, width), least)
+    axis[0, 0] = most
+    none = np.full((1, width), least)
+    rows = [none, axis, np.repeat(axis, at_once(width, 10), axis=0)]
+    if mechanism.takes == "records":
+        rows.insert(0, none[:0])
+    return [as_values(claim, records) for records in rows]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What does not change from input to input. budget: releases of each; inputs: how many."""
+
+    standing: NumbersStanding
+    claim: NumbersClaim
+    seed: int
+    singly: bool
+    budget: int
+    inputs: int
+
+    def tried(self, values: Any) -> Simplest | None:
+        """An input, where its releases alone refute the claim."""
+        claim, asked, size = self.claim, 0, _FIRST
+        noise, exact = claim.mechanism.added, claim.mechanism.aggregation.exact(values)
+        wanted = log_threshold(SIMPLEST_SHARE / 2 / self.inputs, claim.gate.false_alarm)
+        evidence = NoiseLawEvidence(noise, 0)
+        placing = Placing(noise, np.random.default_rng([self.seed, 6]))
+        while asked < self.budget:
+            most = min(size, _LARGEST, self.budget - asked)
+            calls = 1 if self.singly else at_once(claim.mechanism.width, most)
+            reply = self.standing.target.ask(values, calls)
+            self.standing.spend(calls)
+            released = claim.release.shaped(reply, values, calls)
+            if not np.isfinite(released).all():
+                return None  # what was found stands without it
+            x = np.broadcast_to(exact, released.shape)
+            digits = digits_of(released)
+            evidence.observe(placing.placed(released, x, digits).flat, {})
+            asked, size = asked + calls, 2 * size
+            if evidence.log_e_value >= wanted:
+                return Simplest(claim.release.input_text(values), asked, evidence.log_e_value)
+        return None

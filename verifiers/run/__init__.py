@@ -1,0 +1,1 @@
+"""One run of the gate, whatever is released: where it stands, what it tells, how it ends."""

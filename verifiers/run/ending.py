@@ -1,0 +1,78 @@
+"""How a run ended, and what was found outside the evidence of labels."""
+
+from dataclasses import dataclass, field
+
+from ..findings.report import CheckResult, Verdict
+from ..kinds.labels.gathering.simplest import Simplest
+from .events import Concluded, Event, LabelsSeen
+
+
+@dataclass
+class Ending:
+    """What has ended a run or parts of it, and what stands already.
+
+    reproduce: the command that repeats the run; finished: whether the run went on to its end
+    although a check had failed; stopped: why it ended before it was done; error: what the target
+    did wrong; used_up: whether it ran out of queries; interrupted, timed_out: by whom it was ended;
+    simplest: the simplest histogram that shows a violation; proofs: check id -> a result that needs
+    no statistics; hopeless: check id -> why no number of queries would decide it; found_after:
+    queries until the first failure.
+    """
+
+    reproduce: str | None = None
+    finished: bool = False
+    stopped: str | None = None
+    error: str | None = None
+    used_up: bool = False
+    interrupted: bool = False
+    timed_out: bool = False
+    simplest: Simplest | None = None
+    proofs: dict[str, CheckResult] = field(default_factory=dict)
+    hopeless: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    found_after: int | None = None
+
+    def hear(self, event: Event) -> None:
+        """Keeps what checks conclude, and when the first failure came."""
+        if isinstance(event, LabelsSeen):
+            self._note_failure(any(check.refuted for check in event.checks), event.queries)
+        elif isinstance(event, Concluded):
+            self._prove(event)
+
+    def warn(self, warning: str) -> None:
+        """Adds a line to the report's warnings; the same one is said once."""
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def out_of_time(self, limit: str, doing: str) -> None:
+        """Notes that the run's time is used up, and while doing what."""
+        if self.timed_out:
+            return
+        self.timed_out = True
+        self.stopped = limit if self.stopped is None else f"{self.stopped}, and {limit}"
+        self.warn(f"{limit} ({doing}): what was not seen by then is inconclusive")
+
+    def again(self, verdict: Verdict) -> str | None:
+        """The command that repeats the run, for a verdict that one would want to see again."""
+        return None if verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE) else self.reproduce
+
+    def _note_failure(self, failed: bool, queries: int) -> None:
+        if failed and self.found_after is None:
+            self.found_after = queries
+
+    def _prove(self, event: Concluded) -> None:
+        """The result of a check that is not judged by the evidence of labels."""
+        verdict, finding = event.outcome.verdict, event.outcome.finding
+        if finding.warning is not None:
+            self.warn(finding.warning)
+        self._note_failure(verdict is Verdict.FAIL, event.queries)
+        self.proofs[event.check] = CheckResult(
+            event.check,
+            verdict,
+            finding.message,
+            event.outcome.queries,
+            histogram=finding.histogram,
+            diagnosis=finding.diagnosis,
+            reproduce=self.again(verdict),
+            advice=finding.advice,
+        )

@@ -1,0 +1,86 @@
+"""Which checks a run has, as `--check` and `--skip` choose, and which streams only the others need.
+
+What is left out keeps its share of `false_alarm`, unspent: the error rate of a run stays a bound,
+and the thresholds of a check do not depend on which others stand beside it.
+"""
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..kinds.labels.checks.applicable import applicable
+from ..kinds.labels.error_budget import SHARES
+from ..kinds.labels.planning.plan import Plan
+
+ALWAYS = "input-contract"
+"""The check that none can do without: what is no label is no evidence."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The checks of a run, out of `all_checks`; left_out: check id -> why it is not among them."""
+
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    all_checks: tuple[str, ...] = tuple(SHARES)
+
+    def keeps(self, check: str) -> bool:
+        """Whether the run has a check, by its id."""
+        return check not in self.left_out
+
+    @property
+    def warning(self) -> str | None:
+        """What a reader must know of a verdict that rests on some checks alone."""
+        if not self.left_out:
+            return None
+        why, left, kept = next(iter(self.left_out.values())), list(self.left_out), self._chosen
+        named = f"all but {', '.join(kept)}" if kept and len(kept) < len(left) else ", ".join(left)
+        return (
+            f"{why}: {named}; the verdict says nothing of what was left out, and its share of "
+            "false_alarm is not given to the rest"
+        )
+
+    def nothing_applies(self, not_applicable: Collection[str]) -> str | None:
+        """The warning of a run that has none of the checks chosen."""
+        if not self.left_out or not set(self._chosen) <= set(not_applicable):
+            return None
+        return f"none of the checks that were chosen applies: {', '.join(self._chosen)}"
+
+    @property
+    def _chosen(self) -> list[str]:
+        return [name for name in self.all_checks if self.keeps(name) and name != ALWAYS]
+
+    def asks(self, plan: Plan, lacking: Collection[str]) -> list[bool]:
+        """For each stream of the plan, whether any check needs labels of it.
+
+        lacking: the checks that the run does not have, whatever the reason.
+        """
+        if not self.left_out:
+            return [True] * len(plan.streams)
+        chosen = [spec for spec in applicable(plan.claim, plan) if spec.id not in lacking]
+        needs = [spec.needs for spec in chosen if spec.needs is not None]
+        streams = enumerate(plan.streams)
+        return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
+
+
+def select(
+    check: Sequence[str] = (), skip: Sequence[str] = (), of: Iterable[str] = SHARES
+) -> Selection:
+    """The checks named by `--check` and what every run needs, or all but those of `--skip`.
+
+    of: the ids that there are to choose of, in the order of a report; those of labels by default.
+    Raises ValueError of one line for a name that is none, for both options at once, and for a run
+    without the check that all others rest on.
+    """
+    if check and skip:
+        raise ValueError("--check and --skip: give one or the other")
+    option, ids = "--check" if check else "--skip", tuple(of)
+    for name in (*check, *skip):
+        if name not in ids:
+            near = difflib.get_close_matches(name, ids, 1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            allowed = ", ".join(ids)
+            raise ValueError(f"{option} {name[:60]!r}{meant}: expected one of {allowed}")
+    if ALWAYS in skip:
+        raise ValueError(f"--skip {ALWAYS}: it cannot be left out, as all others rest on it")
+    kept = {ALWAYS, *check} if check else set(ids) - set(skip)
+    return Selection({name: f"left out by {option}" for name in ids if name not in kept}, ids)
