@@ -12,8 +12,9 @@ import numpy as np
 from scipy.stats import chi2
 
 from dpassay.reference import Gaussian, NoisyArgmax, digit_histograms
-from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 Row = tuple[str, str, str, str]
@@ -46,7 +47,7 @@ def rows() -> Iterator[Row]:
         yield f"queries until found: {name}", f"{median} (median of {RUNS}{missed})", fixed, ratio
 
 
-def queries_of_gate(make: Make, claim: Claim, seed: int) -> int | None:
+def queries_of_gate(make: Make, claim: LabelsClaim, seed: int) -> int | None:
     target = InProcessTarget(make(np.random.default_rng(seed)))
     report = verify(target, claim, seed=seed, after_failure="stop")
     return report.found_after if report.verdict.value == "fail" else None

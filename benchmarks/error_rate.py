@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import add_workers, carried_out, workers

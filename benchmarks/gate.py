@@ -13,8 +13,8 @@ import numpy as np
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 COUNT = """
@@ -49,14 +49,14 @@ def rows() -> Iterator[Row]:
 
 def many_releases() -> Row:
     """More than 10^7 releases of a correct count, judged to the end in this process."""
-    claim = parse_numbers_claim(tomllib.loads(COUNT))
+    claim = parse_claim(tomllib.loads(COUNT))
     aggregation, rng = claim.mechanism.aggregation, np.random.default_rng(1)
 
     def released(values: Any, size: int) -> Any:
         return sample(aggregation, values, size, rng)
 
     started = time.perf_counter()
-    report = verify_numbers(InProcessTarget(released, release=claim.release), claim, seed=1)
+    report = verify(InProcessTarget(released, release=claim.release), claim, seed=1)
     took = time.perf_counter() - started
     assert report.verdict is Verdict.PASS, report.verdict
     drawn = time.perf_counter()

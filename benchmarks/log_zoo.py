@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from dpassay.reference import digit_histograms
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.logs import LogEvidence, chunks
+from dpassay.verifiers.kinds.reading import parse_claim
 
 from .long_runs import add_workers, carried_out, workers
 
@@ -197,7 +198,7 @@ def _labels(it: Traffic, mechanism: dict[str, Any]) -> NDArray[np.int64]:
     return np.array([int(law.sample(votes, 1, it.rng)[0]) for votes in it.votes])
 
 
-def _whole(it: Traffic, path: Path) -> Claim:
+def _whole(it: Traffic, path: Path) -> LabelsClaim:
     """All columns; a sound budget, charged in equal parts."""
     parties = {"worker": it.worker.tolist(), "client": it.client.tolist(), "call": it.call.tolist()}
     times = np.sort(it.rng.uniform(0.0, 1e4, len(it.votes))).round(1).tolist()
@@ -206,7 +207,7 @@ def _whole(it: Traffic, path: Path) -> Claim:
     return parse_claim({"mechanism": GNMAX, "privacy": privacy})
 
 
-def _columns(it: Traffic, path: Path) -> Claim:
+def _columns(it: Traffic, path: Path) -> LabelsClaim:
     """CSV whose classes stand in another order."""
     order = it.rng.permutation(CLASSES)
     lines = [",".join(["label", *(f"class_{k}" for k in order)])]
@@ -216,7 +217,7 @@ def _columns(it: Traffic, path: Path) -> Claim:
     return parse_claim({"mechanism": GNMAX})
 
 
-def _kept(it: Traffic, path: Path, *, by_input: bool) -> Claim:
+def _kept(it: Traffic, path: Path, *, by_input: bool) -> LabelsClaim:
     """Answers kept by histogram, or by input where two inputs may have equal votes."""
     keys = it.inputs.tolist() if by_input else list(map(str, it.votes.tolist()))
     if by_input:  # many inputs of one histogram
@@ -230,7 +231,7 @@ def _kept(it: Traffic, path: Path, *, by_input: bool) -> Claim:
     return parse_claim({"mechanism": GNMAX | {"caching": True}, "privacy": privacy})
 
 
-def _refusing(it: Traffic, path: Path, *, logged: bool) -> Claim:
+def _refusing(it: Traffic, path: Path, *, logged: bool) -> LabelsClaim:
     """Refusals that are logged, or left out as the claim says."""
     labels = _labels(it, CONFIDENT)
     if not logged:
@@ -240,7 +241,7 @@ def _refusing(it: Traffic, path: Path, *, logged: bool) -> Claim:
     return parse_claim({"mechanism": CONFIDENT, **log})
 
 
-def _laplace(it: Traffic, path: Path) -> Claim:
+def _laplace(it: Traffic, path: Path) -> LabelsClaim:
     """Fewer teachers on some rows."""
     it.votes = np.maximum(it.votes - (it.rng.random(it.votes.shape) < 0.02), 0)
     mechanism = GNMAX | {"name": "lnmax", "noise": "laplace:20"}
@@ -248,7 +249,7 @@ def _laplace(it: Traffic, path: Path) -> Claim:
     return parse_claim({"mechanism": mechanism})
 
 
-SOUND: list[Callable[[Traffic, Path], Claim]] = [
+SOUND: list[Callable[[Traffic, Path], LabelsClaim]] = [
     _whole,
     _columns,
     lambda it, path: _kept(it, path, by_input=False),

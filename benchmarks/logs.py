@@ -14,9 +14,11 @@ from scipy.stats import beta
 
 from dpassay.reference import digit_histograms
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
-from dpassay.verifiers.kinds.labels.error_budget import SHARES, log_threshold
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.logs import LogEvidence, chunks
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.error_budget import log_threshold
 
 from .long_runs import add_workers, carried_out, workers
 
@@ -27,7 +29,7 @@ RATES = (1e-6, 0.05)
 _WIDE = 0.3  # concentration of the votes at random: some clear, some near-ties
 
 
-def claimed() -> Claim:
+def claimed() -> LabelsClaim:
     return parse_claim({"mechanism": MECHANISM})
 
 

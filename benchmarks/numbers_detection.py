@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference.numbers import Aggregation, NumberNoise, parse_number_noise
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers
@@ -171,7 +172,7 @@ def claim_of(text: str, cells: int) -> NumbersClaim:
     """A histogram, or a count."""
     name = f'"noisy-histogram"\ncells = {cells}' if cells > 1 else '"noisy-count"'
     table = f'[mechanism]\nname = {name}\nnoise = "{text}"\nadjacency = "add-remove"\n'
-    return parse_numbers_claim(tomllib.loads(f"{table}[gate]\nfalse_alarm = {ALPHA}"))
+    return parse_claim(tomllib.loads(f"{table}[gate]\nfalse_alarm = {ALPHA}"))
 
 
 def found_after(seed: int, place: int, text: str, cells: int) -> tuple[int | None, list[str]]:
@@ -181,7 +182,7 @@ def found_after(seed: int, place: int, text: str, cells: int) -> tuple[int | Non
     target = InProcessTarget(
         lambda values, size: sampler(of, rng, values, size), release=claim.release
     )
-    report = verify_numbers(target, claim, seed=seed)
+    report = verify(target, claim, seed=seed)
     failed = [check.id for check in report.checks if check.verdict.value == "fail"]
     return (report.found_after if failed else None), failed
 

@@ -17,8 +17,9 @@ import numpy as np
 from scipy.stats import beta
 
 from dpassay.reference.numbers import sample
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers
@@ -64,7 +65,7 @@ def claim_of(text: str, releases: int | None, error: float) -> NumbersClaim:
     """Of a mechanism; releases: of the run at most."""
     gate = f"\n[gate]\nfalse_alarm = {error}\n"
     gate += f"max_queries = {releases}\n" if releases else ""
-    return parse_numbers_claim(tomllib.loads(f"[mechanism]\n{text}{gate}"))
+    return parse_claim(tomllib.loads(f"[mechanism]\n{text}{gate}"))
 
 
 def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[int, str, str]]:
@@ -74,7 +75,7 @@ def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[i
         place = run % len(MECHANISMS)
         claim = claim_of(MECHANISMS[place], releases or None, error)
         target = InProcessTarget(correct(claim, run), release=claim.release)
-        report = verify_numbers(target, claim, seed=run)
+        report = verify(target, claim, seed=run)
         failed = [check.id for check in report.checks if check.verdict.value == "fail"]
         found.append((place, report.verdict.value, ", ".join(failed)))
     return found

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers
@@ -87,7 +87,7 @@ def assayed(seed: int, name: str) -> dict[str, Any]:
     rng = np.random.default_rng([seed, list(ENTRIES).index(name)])
     aggregate = entry.made(rng)
     target = InProcessTarget(aggregate, release=claim.release)
-    report = verify_numbers(target, claim, seed=seed)
+    report = verify(target, claim, seed=seed)
     failed = tuple(check.id for check in report.checks if check.verdict.value == "fail")
     said = [check.diagnosis or "" for check in report.checks if check.id in failed]
     return asdict(

@@ -12,11 +12,10 @@ from runs import TOML
 from small import drawing, small_claim
 
 from dpassay.verifiers.findings.report import Report
-from dpassay.verifiers.kinds.labels.claim import Claim
-from dpassay.verifiers.kinds.labels.gathering import verify
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.numbers.embedded import reference_target
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 HOSTILE = "<script>alert(1)</script> ]]> \"quoted\" 'and' &amp; [red]\x1b[31m\u202e\ud800\x00"
@@ -50,7 +49,7 @@ class Made(Mapping[str, Report]):
 def reports() -> Mapping[str, Report]:
     """By kind; the message of `error` is hostile, `costly` fails by its privacy claim alone."""
 
-    def run(claim: Claim, **how: Any) -> Report:
+    def run(claim: LabelsClaim, **how: Any) -> Report:
         return verify(drawing(claim, **how), claim, seed=0, reproduce="dpassay verify a.py:b")
 
     plain = small_claim()
@@ -99,11 +98,11 @@ def number_reports() -> Mapping[str, Report]:
     """By kind; the message of `raising` is hostile, `bare` has no noise at all."""
 
     def run(text: str, target: Any = None, more: str = "") -> Report:
-        claim = parse_numbers_claim(tomllib.loads(text + more))
+        claim = parse_claim(tomllib.loads(text + more))
         made = reference_target(claim)
         if target is not None:
             made = InProcessTarget(target, release=claim.release)
-        return verify_numbers(made, claim, seed=0, reproduce="dpassay verify a.py:b", name="a.py:b")
+        return verify(made, claim, seed=0, reproduce="dpassay verify a.py:b", name="a.py:b")
 
     def raising(values: Any, size: int) -> Any:
         raise RuntimeError(HOSTILE)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.reference.numbers import Aggregation, DiscreteLaplace, sample
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
+from dpassay.verifiers.kinds.reading import parse_claim
 
 Aggregate = Callable[[Any, int], Any]
 Make = Callable[[Any, np.random.Generator], Aggregate]
@@ -72,7 +73,7 @@ class Entry:
     @property
     def claim(self) -> NumbersClaim:
         """Parsed."""
-        return parse_numbers_claim(tomllib.loads(f"[mechanism]\n{self.claim_text}"))
+        return parse_claim(tomllib.loads(f"[mechanism]\n{self.claim_text}"))
 
     def made(self, rng: np.random.Generator) -> Aggregate:
         """The aggregator, of the mechanism that its claim names."""

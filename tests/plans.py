@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 SCREENED = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:150"}

@@ -6,7 +6,8 @@ import numpy as np
 
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.verifiers.findings.report import CheckResult, Report
-from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
 COARSE = {"smallest_effect": 0.1, "tolerance": 0.2}
@@ -31,7 +32,7 @@ def claimed(
     caching: bool = False,
     privacy: dict[str, Any] | None = None,
     **gate: Any,
-) -> Claim:
+) -> LabelsClaim:
     """A claim of one mechanism; without `privacy`, none is made of what it costs."""
     mechanism = {"name": name, "noise": noise, "classes": classes, "teachers": teachers}
     tables = {"mechanism": mechanism | {"caching": caching}, "gate": gate}

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.kinds.labels.claim import Claim, parse_claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
 
-def small_claim(name: str = "gnmax", **tables: Any) -> Claim:
+def small_claim(name: str = "gnmax", **tables: Any) -> LabelsClaim:
     """Coarse enough for a pass within a few thousand queries."""
     mechanism: dict[str, Any] = {"name": name, "noise": "gaussian:10", "classes": 4, "teachers": 40}
     if name == "confident-gnmax":
@@ -19,7 +20,10 @@ def small_claim(name: str = "gnmax", **tables: Any) -> Claim:
 
 
 def drawing(
-    claim: Claim, scale: float = 1.0, stop_at: int | None = None, error: BaseException | None = None
+    claim: LabelsClaim,
+    scale: float = 1.0,
+    stop_at: int | None = None,
+    error: BaseException | None = None,
 ) -> InProcessTarget:
     """The claimed mechanism at `scale` times its noise; raises `error` at the call `stop_at`."""
     noise, rng, calls = claim.mechanism.noise.times(scale), np.random.default_rng(0), [0]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.kinds.labels.claim import Claim
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
+from dpassay.verifiers.kinds.labels.registry import SHARES
 
 CLAIM = """
 [mechanism]
@@ -56,7 +56,13 @@ class Gate:
         self.runs: list[tuple[int | None, str | None]] = []
 
     def __call__(
-        self, target: Any, claim: Claim, *, seed: int | None = None, reproduce: Any = None, **_: Any
+        self,
+        target: Any,
+        claim: LabelsClaim,
+        *,
+        seed: int | None = None,
+        reproduce: Any = None,
+        **_: Any,
     ) -> Report:
         self.runs.append((seed, reproduce))
         checks = [

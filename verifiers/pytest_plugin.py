@@ -77,16 +77,16 @@ class _Session:
     def __init__(
         self, config: pytest.Config, target: str | None, claim_file: str, seed: str | None
     ) -> None:
-        from .kinds.labels.claim import ClaimError
-        from .kinds.labels.embedded import REFERENCE
-        from .kinds.numbers.either import read_any_claim
+        from .claims.claim import ClaimError
+        from .kinds.kind import REFERENCE
+        from .kinds.reading import read_claim
         from .targets.replies import shown_spec
         from .testing.shared_run import SharedRun
 
         if seed is not None and not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             raise pytest.UsageError(f"--dpassay-seed {seed!r}: expected a whole number from 0")
         try:
-            claim = read_any_claim(claim_file)
+            claim = read_claim(claim_file)
         except ClaimError as error:
             raise pytest.UsageError("\n".join(error.mistakes)) from None
         self.is_worker = hasattr(config, "workerinput")
@@ -174,10 +174,8 @@ class GateCollector(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """The items; nothing is run for them."""
-        from .kinds.numbers.either import check_ids
-
         grouped = self.config.pluginmanager.hasplugin("xdist")
-        for name in check_ids(self.run.claim):
+        for name in self.run.claim.kind.checks.ids:
             item = CheckItem.from_parent(self, name=name, run=self.run)
             item.add_marker("dpassay")
             if grouped:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ..reference import Histogram
 from ..reference import neighbours as all_neighbours
-from .kinds.labels.claim import Claim, parse_claim
+from .kinds.labels.claim import LabelsClaim, parse_labels_claim
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def neighbours(
 
 
 @st.composite
-def claims(draw: st.DrawFn) -> Claim:
+def claims(draw: st.DrawFn) -> LabelsClaim:
     """Valid claims over every mechanism."""
     name = draw(st.sampled_from(["gnmax", "lnmax", "report-noisy-max", "confident-gnmax"]))
     families = {
@@ -81,7 +81,7 @@ def claims(draw: st.DrawFn) -> Claim:
     if name == "confident-gnmax":
         mechanism["threshold"] = float(draw(st.integers(0, mechanism["teachers"])))
         mechanism["threshold_noise"] = f"gaussian:{draw(scales)}"
-    return parse_claim({"mechanism": mechanism})
+    return parse_labels_claim({"mechanism": mechanism})
 
 
 def examples(strategy: st.SearchStrategy[T], count: int, seed_: int) -> list[T]:

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 
 from dpassay.verifiers.claims.open_target import open_claimed
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 
 from ..zoo import Outcome, diagnosis
 from .entries import ENTRIES

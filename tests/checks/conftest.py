@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
-from dpassay.verifiers.kinds.labels.claim import Claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.targets import InProcessTarget, Target
 
 
@@ -15,7 +15,7 @@ def enforced() -> Callable[..., BudgetEnforcement]:
     """The check once it has asked a deployment to the end of its budget."""
 
     def run(
-        deployment: Any, made: Claim, reopen: Callable[[], Target] | None = None
+        deployment: Any, made: LabelsClaim, reopen: Callable[[], Target] | None = None
     ) -> BudgetEnforcement:
         check = BudgetEnforcement(made, reopen)
         assert check.run(InProcessTarget(deployment)) is None

@@ -14,12 +14,13 @@ from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.reference.accounting.ledger import Ledger
 from dpassay.reference.numbers import families
 from dpassay.reference.numbers.moves import move_epsilon
+from dpassay.verifiers.claims.tables import PrivacyClaim
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
-from dpassay.verifiers.kinds.labels.claim import PrivacyClaim, parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 

@@ -8,8 +8,8 @@ import pytest
 from runs import COARSE, claimed, result
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 1000}

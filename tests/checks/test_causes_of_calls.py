@@ -8,8 +8,8 @@ from plans import GNMAX
 
 from dpassay.verifiers.kinds.labels.checks.fitted_field import fitted_field
 from dpassay.verifiers.kinds.labels.checks.once_a_call import OnceACall
-from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.faults import Scaled, fault_laws, scale_fault
+from dpassay.verifiers.kinds.reading import parse_claim
 
 LAW = np.array([0.4, 0.3, 0.1, 0.2])  # the last outcome is a refusal
 CALLS, SIZE = 100, 32

@@ -12,8 +12,8 @@ from dpassay.reference.accounting.pairs import worst_neighbours
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import telling
 from dpassay.verifiers.kinds.labels.checks.certain_cost import CertainCost
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from zoo.accounting import shelf as broken_shelf
 from zoo.claims import LNMAX, METERED

@@ -3,7 +3,7 @@
 import numpy as np
 from runs import claimed, result
 
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from runs import claimed, result
 
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import CachedAnswers
 from dpassay.verifiers.kinds.labels.checks.emptied_store import ASKED, EmptiedStore
-from dpassay.verifiers.kinds.labels.claim import ClaimError
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import FreshStateCommand, InProcessTarget, TargetError
 

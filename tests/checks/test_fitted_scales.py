@@ -8,10 +8,10 @@ from small import small_claim
 from dpassay.reference import ConfidentGNMax
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
 from dpassay.verifiers.kinds.labels.checks.fitted import FITTING_COSTS, fitted
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.faults import Scaled
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 LNMAX = GNMAX | {"name": "lnmax", "noise": "laplace:20"}

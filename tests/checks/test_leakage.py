@@ -12,9 +12,9 @@ from dpassay.verifiers.kinds.labels.checks.histogram_leakage import (
     HistogramLeakage,
     attacker_queries,
 )
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 
 ALONE = select(["histogram-leakage"])

@@ -8,10 +8,10 @@ import pytest
 from runs import COARSE, claimed
 
 from dpassay.attacks import misplaced
-from dpassay.verifiers.findings.figures import Leakage, Mitigation
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.labels.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.labels.checks.leakage_advice import advice, mitigations
+from dpassay.verifiers.kinds.labels.figures import Leakage, Mitigation
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
 from dpassay.verifiers.reporting.terminal import print_report

@@ -8,8 +8,8 @@ from runs import result
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 from zoo import ledgers

@@ -5,8 +5,8 @@ import pytest
 from runs import COARSE, claimed, result
 
 from dpassay.verifiers.kinds.labels.checks.numbering import AsNumbered
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 CLAIM = claimed(**COARSE)

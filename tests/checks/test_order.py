@@ -11,9 +11,9 @@ from small import small_claim
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.kinds.labels.checks import Order
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, Refused
 

@@ -9,15 +9,18 @@ import pytest
 from runs import result
 from small import drawing, small_claim
 
+from dpassay.verifiers.findings.finding import Finding, Outcome
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels import registry
 from dpassay.verifiers.kinds.labels.checks import registered
 from dpassay.verifiers.kinds.labels.checks.applicable import applicable, lacking
-from dpassay.verifiers.kinds.labels.checks.base import Finding, Outcome, Unseeing, is_judged
-from dpassay.verifiers.kinds.labels.checks.spec import CheckSpec, Phase, Setting, lacks_nothing
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.checks.base import Unseeing, is_judged
+from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, LabelsSpec
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.run.phase import Phase
+from dpassay.verifiers.run.registry import lacks_nothing
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import ALWAYS, select
 
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}
@@ -31,7 +34,7 @@ CLAIMS["caching"] = CLAIMS["caching"].model_copy(update={"mechanism": mechanism}
 
 
 def test_a_new_spec_has_everything_to_decide() -> None:
-    fields = dataclasses.fields(CheckSpec)
+    fields = dataclasses.fields(LabelsSpec)
     assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
 
 
@@ -49,9 +52,9 @@ def test_each_id_has_one_check_or_a_reason(name) -> None:
     ids = [spec.id for spec in applicable(made, plan)]
     assert sorted([*ids, *lacking(made, plan)]) == sorted(SHARES)
     for spec in applicable(made, plan):
-        life = spec.make(Setting(made, 0, plan, {}))
+        life = spec.make(LabelsSetting(made, 0, plan, {}))
         assert life.id == spec.id
-        assert is_judged(life) == (spec.phase is Phase.LABELS)
+        assert is_judged(life) == (spec.phase is Phase.SHARED)
         if is_judged(life):
             expected = -np.log(SHARES[spec.id] * made.gate.false_alarm)
             assert life.log_threshold == pytest.approx(expected)
@@ -65,10 +68,10 @@ class Idle(Unseeing):
         return Outcome(Verdict.PASS, Finding(f"{site.left:,} queries were left"))
 
 
-@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.LABELS])
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.SHARED])
 def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     """One more spec, and the gate makes it, runs it, and lists its verdict."""
-    spec = CheckSpec(
+    spec = LabelsSpec(
         id="of-this-test",
         phase=phase,
         lacks=lacks_nothing,

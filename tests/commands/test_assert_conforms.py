@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from stand_in import CLAIM, ORDER, TABLE, in_order
 
 from dpassay.verifiers import Inconclusive, assert_conforms
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.claim import Claim, ClaimError, parse_claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import TargetError
 
 
@@ -51,7 +53,7 @@ def test_a_claim_may_be_a_table_a_path_or_a_claim(form, tmp_path, monkeypatch, g
     Path("claim.toml").write_text(CLAIM)
     gate.special = {}
     report = assert_conforms(gaussian(4), form)
-    assert isinstance(report.claim, Claim)
+    assert isinstance(report.claim, LabelsClaim)
     assert report.claim == parse_claim(TABLE)
 
 

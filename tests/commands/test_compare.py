@@ -6,7 +6,7 @@ import pytest
 from runs import claimed, drawing_with
 from typed import typed
 
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
 MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}

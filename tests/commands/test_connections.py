@@ -15,7 +15,7 @@ import pytest
 from dpassay.verifiers.commands import connections
 from dpassay.verifiers.commands import service as server
 from dpassay.verifiers.commands.connections import QuietServer, settings
-from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
 ASKED = {"histogram": [30, 15, 5], "size": 2}

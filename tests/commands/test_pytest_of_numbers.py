@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers import Inconclusive, assert_conforms
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.claim import ClaimError
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import TargetError
 
 INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))
@@ -105,7 +105,7 @@ def test_a_conforming_target_returns_its_report(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("claim.toml").write_text(CLAIM)
-    report = assert_conforms(rounded(2), parse_numbers_claim(TABLE) if form is None else form)
+    report = assert_conforms(rounded(2), parse_claim(TABLE) if form is None else form)
     assert report.verdict is Verdict.PASS
 
 

@@ -11,8 +11,8 @@ from importlib.metadata import entry_points
 import pytest
 from stand_in import ORDER, SPECIAL, TABLE, in_order
 
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.testing import shared_run
 
 INSTALLED = bool(entry_points(group="pytest11", name="dpassay"))

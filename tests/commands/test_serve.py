@@ -14,7 +14,7 @@ import pytest
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.commands.serve import ServingError, serve_reference
 from dpassay.verifiers.commands.service import application
-from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 
 COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli"]
 CLAIM = """

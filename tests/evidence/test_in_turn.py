@@ -12,7 +12,7 @@ from small import drawing, small_claim
 from dpassay.verifiers.evidence import BlockDispersion, InTurn
 from dpassay.verifiers.evidence import dispersion as module
 from dpassay.verifiers.kinds.labels.checks import FreshNoise
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 
 LAWS = [(0.5, 0.5), (0.9, 0.1), (0.25, 0.75)]

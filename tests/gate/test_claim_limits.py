@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 SCREEN = {"name": "confident-gnmax", "threshold": 0.0, "threshold_noise": "gaussian:1"}

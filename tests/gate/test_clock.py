@@ -12,7 +12,7 @@ from typed import typed
 from dpassay.reference import Gaussian, log_probabilities
 from dpassay.reference import clock as module
 from dpassay.reference.clock import OutOfTime, check_clock, run_clock, seconds_left, step, untimed
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 claim = partial(claimed, "gaussian:10", classes=3, teachers=50)

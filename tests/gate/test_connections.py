@@ -10,8 +10,8 @@ from runs import claimed, result
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.open_target import open_claimed
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.gathering.connections import CALLS
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 from dpassay.verifiers.targets.replies import NoReplyError

@@ -13,11 +13,12 @@ from dpassay.verifiers.cli import commands
 from dpassay.verifiers.evidence import PointedEvidence
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
-from dpassay.verifiers.kinds.labels.checks.fits import MOST, SURE, Fits, divergences
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.checks.fits import MOST, Fits, divergences
 from dpassay.verifiers.kinds.labels.gathering.diagnosis import LEAST, telling_batches
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.cause import SURE
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from zoo import BROKEN
 

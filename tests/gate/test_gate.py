@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.findings.report import CheckResult, Verdict, worst
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 CORRECT = [

@@ -11,9 +11,9 @@ from typed import typed
 
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement, PrivacyAudit
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 
 TEACHERS, CLASSES, SCALE = 40, 4, 10.0

@@ -4,7 +4,7 @@ import pytest
 from runs import COARSE, claimed, drawing_with, result
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 

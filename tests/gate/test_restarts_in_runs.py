@@ -12,7 +12,8 @@ from dpassay.reference.clock import run_clock
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.embedded import reference_target
-from dpassay.verifiers.kinds.labels.gathering import lives, verify
+from dpassay.verifiers.kinds.labels.gathering import lives
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, NotOffered, TargetError
 

@@ -9,12 +9,12 @@ from small import drawing, small_claim
 from typed import typed
 
 from dpassay.verifiers.commands.own_histograms import own_histograms
-from dpassay.verifiers.findings.figures import Figures
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.figures import LabelFigures
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection, select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -116,7 +116,7 @@ def test_what_a_check_finds_needs_no_other() -> None:
 
     report = verify(InProcessTarget(repeating), claim, seed=0, selection=select(["fresh-noise"]))
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
-    assert isinstance(report.figures, Figures)
+    assert isinstance(report.figures, LabelFigures)
     assert report.figures.histograms == ()
 
 

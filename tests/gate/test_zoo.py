@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import norm
 
 from dpassay.reference import Gaussian, probabilities
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from zoo import BROKEN, CORRECT, opened
 from zoo import restarts as of_restarts

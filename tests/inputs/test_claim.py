@@ -5,8 +5,8 @@ from hypothesis import given
 from runs import TOML
 
 from dpassay.reference import ConfidentGNMax, Gaussian, NoisyArgmax
-from dpassay.verifiers.kinds.labels.claim import ClaimError, parse_claim, read_claim
-from dpassay.verifiers.kinds.numbers.either import read_any_claim
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.strategies import claims
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
@@ -130,7 +130,7 @@ def test_a_byte_order_mark_is_no_part_of_a_claim(tmp_path) -> None:
     """Editors on Windows write one: it was taken for a key without a name."""
     path = tmp_path / "claim.toml"
     path.write_bytes(b"\xef\xbb\xbf" + TOML.encode())
-    assert read_claim(path) == read_any_claim(path) == parse_claim({"mechanism": MECHANISM})
+    assert read_claim(path) == read_claim(path) == parse_claim({"mechanism": MECHANISM})
 
 
 def test_inputs_are_found_beside_the_claim(tmp_path, monkeypatch) -> None:
@@ -145,7 +145,7 @@ def test_inputs_are_found_beside_the_claim(tmp_path, monkeypatch) -> None:
         read_claim(claim)
     (folder / "queries.jsonl").write_text(row)
     assert [sum(one.histogram) for one in read_claim(claim).given] == [250]
-    assert read_any_claim(claim) == read_claim(claim)
+    assert read_claim(claim) == read_claim(claim)
     assert len(read_claim("../claims/claim.toml").given) == 1
     (elsewhere / "queries.jsonl").write_text(f"{row}\n{row}")
     assert len(read_claim(claim).given) == 2

@@ -10,15 +10,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dpassay.reference import parse_histogram, parse_noise
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.inputs.histogram_file import read_histograms
 from dpassay.verifiers.inputs.label_log import read_labels
-from dpassay.verifiers.kinds.labels.claim import (
-    CLAIM_BYTES,
-    Claim,
-    ClaimError,
-    parse_claim,
-    read_claim,
-)
+from dpassay.verifiers.kinds.labels.claim import CLAIM_BYTES, LabelsClaim
+from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.targets import TargetError, checked_charge, checked_labels, checked_spent
 
 many = settings(
@@ -47,7 +43,8 @@ values = st.recursive(
     max_leaves=8,
 )
 KEYS = {
-    key: tuple(Claim.model_fields[key].annotation.model_fields) for key in ("mechanism", "gate")
+    key: tuple(LabelsClaim.model_fields[key].annotation.model_fields)
+    for key in ("mechanism", "gate")
 } | {"privacy": ("epsilon", "delta", "queries", "scope")}
 
 

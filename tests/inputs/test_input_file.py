@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.inputs.input_file import Input, read_inputs
-from dpassay.verifiers.kinds.labels.claim import ClaimError, parse_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 
 
 def written(tmp_path, text, name="inputs.jsonl"):

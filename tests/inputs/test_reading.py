@@ -8,10 +8,11 @@ import threading
 import pytest
 from typed import typed
 
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.inputs import files as reading
 from dpassay.verifiers.inputs.files import ReadingError, read_bytes
 from dpassay.verifiers.inputs.histogram_file import read_histograms
-from dpassay.verifiers.kinds.labels.claim import ClaimError, read_claim
+from dpassay.verifiers.kinds.reading import read_claim
 
 MECHANISM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n'
 ACCOUNT = ("--mechanism", "gnmax", "--noise", "gaussian:40", "--delta", "1e-5")

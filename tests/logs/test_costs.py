@@ -13,10 +13,10 @@ from dpassay.reference.accounting.composed import sum_test
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
 from dpassay.verifiers.kinds.labels.logs import Costs
 from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
+from dpassay.verifiers.kinds.labels.registry import SHARES
 
 VOTES = [(20, 15, 5, 0), (10, 10, 10, 10), (0, 22, 18, 0)]
 QUIET = (30, 4, 4, 2)

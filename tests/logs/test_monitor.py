@@ -23,7 +23,6 @@ from small import small_claim
 from typed import typed
 
 from dpassay.verifiers.inputs.release_log import LogError
-from dpassay.verifiers.kinds.labels.claim import read_claim
 from dpassay.verifiers.kinds.labels.logs import monitor
 from dpassay.verifiers.kinds.labels.logs.alarms import (
     SECRET,
@@ -35,6 +34,7 @@ from dpassay.verifiers.kinds.labels.logs.alarms import (
 )
 from dpassay.verifiers.kinds.labels.logs.metrics import Metrics
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
+from dpassay.verifiers.kinds.reading import read_claim
 from dpassay.verifiers.reporting.monitor_screen import page
 
 QUERIES = {"epsilon": 1e4, "delta": 1e-5, "queries": 700, "scope": "any-queries"}

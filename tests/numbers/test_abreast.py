@@ -12,23 +12,24 @@ from targets.test_several_workers import service
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.abreast import AbreastCopies
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import TargetError
 
 GATE = "\n[gate]\nconcurrency = 8\nsmallest_effect = 0.1\ntolerance = 0.2"
 
 
 def claimed(text: str) -> NumbersClaim:
-    return parse_numbers_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
+    return parse_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
 
 
 def run(address: str, text: str) -> Report:
     claim = claimed(text)
     target = open_claimed(address, claim)
     try:
-        return verify_numbers(target, claim, seed=0)
+        return verify(target, claim, seed=0)
     finally:
         target.close()
 

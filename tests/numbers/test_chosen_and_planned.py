@@ -11,20 +11,21 @@ import pytest
 from click.testing import CliRunner
 
 from dpassay.reference.numbers import sample
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.findings.opening import EarlierReportError
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.labels.claim import ClaimError, read_claim
-from dpassay.verifiers.kinds.labels.error_budget import log_threshold
-from dpassay.verifiers.kinds.labels.planning.sharpest import TooFewError
 from dpassay.verifiers.kinds.numbers.checks.noise_law import wanted
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.kinds.numbers.opening import NumbersOpening, read_numbers_opening
 from dpassay.verifiers.kinds.numbers.planning.sharpest import make_plan, pass_of, sharpest
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim, read_claim
+from dpassay.verifiers.run.error_budget import log_threshold
+from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -48,7 +49,7 @@ GATE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
 
 
 def claimed(text: str) -> NumbersClaim:
-    return parse_numbers_claim(tomllib.loads(text))
+    return parse_claim(tomllib.loads(text))
 
 
 def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: Any) -> Report:
@@ -64,7 +65,7 @@ def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: 
         return exact + scale * (sample(claim.mechanism.aggregation, values, size, rng) - exact)
 
     target = InProcessTarget(aggregate, release=claim.release)
-    return verify_numbers(target, claim, seed=seed, **how)
+    return verify(target, claim, seed=seed, **how)
 
 
 @pytest.mark.parametrize("check", ["noise-scale", "fresh-noise", "clipping", "support"])

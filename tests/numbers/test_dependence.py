@@ -10,9 +10,9 @@ import pytest
 
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
 from dpassay.verifiers.kinds.numbers.evidence.lagged import LaggedPairs, halves
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 Drawn = Callable[[int], Matrix]
@@ -113,12 +113,12 @@ def test_dependence_is_found(
     """Each number follows the claim by itself."""
     name = f'"noisy-histogram"\ncells = {cells}' if cells > 1 else '"noisy-count"'
     text = f'[mechanism]\nname = {name}\nnoise = "gaussian:3"\nadjacency = "add-remove"\n'
-    claim = parse_numbers_claim(tomllib.loads(text))
+    claim = parse_claim(tomllib.loads(text))
     drawn = make(np.random.default_rng(12))
 
     def aggregate(values: Any, size: int) -> Matrix:
         return np.asarray(values, dtype=np.float64) + 3.0 * drawn(size)
 
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim)
     failed = {check.id: check.message for check in report.checks if check.verdict is Verdict.FAIL}
     assert told in failed["independence"]

@@ -9,7 +9,7 @@ from numeric_zoo import MEAN
 
 from dpassay.reference.numbers import parse_number_noise, sample
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_ratios
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -60,7 +60,7 @@ def test_the_cause_is_the_divisor(times: float, said: str) -> None:
     def aggregate(values: Any, size: int) -> Any:
         return times * sample(claim.mechanism.aggregation, values, size, rng)
 
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
     found = next(check for check in report.checks if check.id == "noise-law")
     assert said in str(found.diagnosis)
 
@@ -79,7 +79,7 @@ def test_the_cause_is_the_true_number_of_records(noise_too: bool, said: str) -> 
             return factor * released
         return released + (factor - 1.0) * aggregation.exact(values)
 
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim, seed=5)
     found = next(check for check in report.checks if check.id == "noise-law")
     wanted = f"{said} divided by the number of records that came, not by 24"
     assert wanted in str(found.diagnosis)

@@ -20,13 +20,13 @@ from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_weights
 from dpassay.verifiers.kinds.numbers.planning.asked import Batch, Draws
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 
 def judged(text: str, aggregate: Aggregate, rest: str = "") -> Report:
     claim = claimed(text, rest)
-    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=3)
+    return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=3)
 
 
 def test_what_a_few_releases_prove_is_found_by_them() -> None:
@@ -48,7 +48,7 @@ def test_calls_grow_with_what_was_seen() -> None:
         sizes.append(size)
         return sample(claim.mechanism.aggregation, values, size, rng)
 
-    verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
     before = np.cumsum(sizes) - sizes
     late = before >= 20
     assert (np.array(sizes)[late] <= before[late] / 10).all()
@@ -103,7 +103,7 @@ def test_evidence_is_told_as_it_was_when_highest(bad: int, copied: float, drawn_
     text = HISTOGRAM.replace("cells = 10", "cells = 1")
     claim = claimed(text, "[gate]\nfalse_alarm = 0.001\nmax_queries = 2000")
     target = InProcessTarget(begins_badly(bad, copied, drawn_from), release=claim.release)
-    report = verify_numbers(target, claim, seed=2, after_failure="keep-going")
+    report = verify(target, claim, seed=2, after_failure="keep-going")
     assert report.verdict is Verdict.FAIL
     weighed = [check for check in report.as_json()["checks"] if check["threshold_log10"]]
     failed = [check for check in weighed if check["verdict"] == "fail"]

@@ -14,8 +14,8 @@ from numeric_zoo import Aggregate
 from scipy.special import logsumexp
 
 from dpassay.reference.numbers import Aggregation, NoisySum, parse_number_noise
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.labels.claim import ClaimError
 from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
 from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar

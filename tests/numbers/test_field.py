@@ -13,8 +13,8 @@ import opendp.prelude as dp
 import pytest
 
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 Aggregate = Callable[[Any, int], Any]
@@ -26,8 +26,8 @@ def judged(aggregate: Aggregate, noise: str, name: str = "noisy-histogram") -> R
     """A report under a claim of four cells, or of one number."""
     cells = "cells = 4" if name == "noisy-histogram" else ""
     text = f'[mechanism]\nname = "{name}"\nnoise = "{noise}"\nadjacency = "add-remove"\n{cells}'
-    claim = parse_numbers_claim(tomllib.loads(text))
-    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    claim = parse_claim(tomllib.loads(text))
+    return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
 
 
 def opendp(kind: str, scale: float) -> Aggregate:

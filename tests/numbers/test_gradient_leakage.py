@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from checked_alone import claimed, outcome
 
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.base import Outcome
-from dpassay.verifiers.kinds.labels.claim import ClaimError
 from dpassay.verifiers.kinds.numbers.checks.gradient_leakage import GradientLeakage
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
 
 GRADIENT = (
     'name = "noisy-gradient"\nnoise = "{}"\nadjacency = "add-remove"\n'

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 HISTOGRAM = 'name = "noisy-histogram"\nnoise = "laplace:2"\nadjacency = "add-remove"\ncells = 11'
@@ -24,16 +24,14 @@ Scales = Callable[[Any], Any]
 def judged(text: str, scales: Scales, queries: int = 800) -> dict[str, CheckResult]:
     """Results by id of Laplace noise whose scales depend on the values."""
     rng = np.random.default_rng(5)
-    claim = parse_numbers_claim(
-        tomllib.loads(f"[mechanism]\n{text}\n[gate]\nmax_queries = {queries}")
-    )
+    claim = parse_claim(tomllib.loads(f"[mechanism]\n{text}\n[gate]\nmax_queries = {queries}"))
 
     def aggregate(values: Any, size: int) -> Any:
         exact = claim.mechanism.aggregation.exact(values)
         return exact + scales(values) * rng.laplace(size=(size, exact.size))
 
     target = InProcessTarget(aggregate, release=claim.release)
-    report: Report = verify_numbers(target, claim, seed=2, after_failure="keep-going")
+    report: Report = verify(target, claim, seed=2, after_failure="keep-going")
     return {check.id: check for check in report.checks}
 
 

@@ -20,13 +20,14 @@ from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
 from dpassay.verifiers.kinds.keys.key_faults import claimed_law, key_faults
 from dpassay.verifiers.kinds.keys.plan import make_keys_plan
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.released import LEAK, KeyEvidence, draws_to_see
 from dpassay.verifiers.kinds.numbers.evidence.released_together import (
     CORRELATIONS,
     TogetherEvidence,
 )
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
 
@@ -42,7 +43,7 @@ def claimed(noise: str = "discrete-laplace:1", more: str = "", cells: int = 100)
         f'[mechanism]\nname = "thresholded-histogram"\nnoise = "{noise}"\n'
         f'adjacency = "add-remove"\ncells = {cells}\nthreshold = 6\n{more}'
     )
-    return parse_numbers_claim(tomllib.loads(text))
+    return parse_claim(tomllib.loads(text))
 
 
 Noisy = Callable[[Any, int], Any]
@@ -57,7 +58,7 @@ def judged(
         there = (noisy(counts, size) >= threshold) & ((counts > 0) | empty)
         return [[{"key": int(key)} for key in np.flatnonzero(row)] for row in there]
 
-    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
 
 
 def failed(report: Report) -> set[str]:
@@ -176,7 +177,7 @@ def test_a_pass_says_which_rate_of_empty_keys_would_have_shown() -> None:
 def test_a_reply_of_another_form_is_an_error(reply: Any) -> None:
     claim = claimed(cells=5)
     target = InProcessTarget(lambda counts, size: reply, release=claim.release)
-    report = verify_numbers(target, claim, seed=1)
+    report = verify(target, claim, seed=1)
     assert report.verdict is Verdict.ERROR
     assert '{"key": x}' in report.checks[0].message
 
@@ -192,7 +193,7 @@ def test_a_count_beside_a_key_is_an_error(tmp_path: Path) -> None:
     held = InProcessTarget(lambda counts, size: reply * size, release=claim.release)
     with contextlib.closing(process):
         for target in (process, held):
-            report = verify_numbers(target, claim, seed=1)
+            report = verify(target, claim, seed=1)
             assert report.verdict is Verdict.ERROR
             assert "released count beside a key at place 0" in report.checks[0].message
 
@@ -311,7 +312,7 @@ def test_a_delta_that_leaves_out_an_atom(delta: float, verdict: str) -> None:
         '[mechanism]\nname = "thresholded-histogram"\nnoise = "discrete-laplace:2"\n'
         f'adjacency = "add-remove"\ncells = 200\nthreshold = {threshold}{more}\n{COARSE}'
     )
-    claim = parse_numbers_claim(tomllib.loads(text))
+    claim = parse_claim(tomllib.loads(text))
     report = judged(correct("discrete-laplace:2"), claim, float(threshold))
     found = {check.id: check for check in report.checks}
     assert found["privacy-claim"].verdict.value == verdict

@@ -12,7 +12,7 @@ from numeric_zoo import COUNT, HISTOGRAM
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import Selection
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -45,7 +45,7 @@ def judged(kind: str, seed: str, folder: Path) -> Report:
     claim = claimed(HISTOGRAM, COARSE)
     opened = open_claimed(spec, claim)
     try:
-        return verify_numbers(opened, claim, seed=1, selection=ONLY)
+        return verify(opened, claim, seed=1, selection=ONLY)
     finally:
         opened.close()
 
@@ -100,7 +100,7 @@ def test_state_that_is_saved_now_and_then_is_found() -> None:
         return aggregate
 
     target = InProcessTarget(begun(), release=claim.release, again=begun)
-    found = fresh(verify_numbers(target, claim, seed=2, selection=ONLY))
+    found = fresh(verify(target, claim, seed=2, selection=ONLY))
     assert found.verdict is Verdict.FAIL
 
 
@@ -121,7 +121,7 @@ def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
     claim = claimed(HISTOGRAM, COARSE)
     opened = open_claimed(f"exec:{sys.executable} {path}", claim)
     try:
-        report = verify_numbers(opened, claim, seed=1)
+        report = verify(opened, claim, seed=1)
     finally:
         opened.close()
     verdicts = {check.id: check.verdict for check in report.checks}
@@ -144,6 +144,6 @@ def test_what_cannot_be_restarted_is_said() -> None:
         lambda values, size: sample(claim.mechanism.aggregation, values, size, rng),
         release=claim.release,
     )
-    report = verify_numbers(target, claim, seed=1, selection=ONLY)
+    report = verify(target, claim, seed=1, selection=ONLY)
     told = "the target was not restarted: a seed fixed at its start would not show"
     assert [w for w in report.warnings if w.startswith(told)]

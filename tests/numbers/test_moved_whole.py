@@ -10,8 +10,8 @@ from dpassay.reference.numbers import parse_number_noise, sample
 from dpassay.reference.numbers.noise import ulp
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -67,7 +67,7 @@ def test_a_correct_one_passes(text: str) -> None:
         release=claim.release,
     )
     chosen = select(["clipping", "sensitivity"], of=SHARES)
-    report = verify_numbers(target, claim, seed=1, selection=chosen)
+    report = verify(target, claim, seed=1, selection=chosen)
     assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
 
 

@@ -11,10 +11,10 @@ from checked_alone import claimed
 from numeric_zoo import COUNT, GRADIENT
 
 from dpassay.reference.numbers import sample
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.labels.claim import ClaimError
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 
 AFTER = 500
@@ -33,7 +33,7 @@ def judged(bad: float) -> Report:
         return released
 
     target = InProcessTarget(aggregate, release=claim.release)
-    return verify_numbers(target, claim, seed=1)
+    return verify(target, claim, seed=1)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -60,7 +60,7 @@ def test_one_that_stops_answering_is_told_with_its_call() -> None:
             raise ValueError("no more")
         return sample(claim.mechanism.aggregation, values, size, rng)
 
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
     contract = next(check for check in report.checks if check.id == "input-contract")
     assert contract.verdict is Verdict.ERROR
     assert re.fullmatch(

@@ -12,8 +12,8 @@ from numeric_zoo import GRADIENT, SUM
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.numbers import taken_values
@@ -43,7 +43,7 @@ def judged(of_none: Any) -> Report:
             return of_none(size)
         return sample(claim.mechanism.aggregation, values, size, rng)
 
-    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=2)
+    return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=2)
 
 
 def test_zero_without_noise_is_found() -> None:
@@ -59,7 +59,7 @@ def test_a_process_that_ends_at_it_is_started_anew(tmp_path: Path) -> None:
     claim = claimed(SUM)
     opened = open_claimed(f"exec:{sys.executable} {path}", claim)
     try:
-        report = verify_numbers(opened, claim, seed=2, selection=select(["location"], of=SHARES))
+        report = verify(opened, claim, seed=2, selection=select(["location"], of=SHARES))
     finally:
         opened.close()
     assert report.verdict is Verdict.PASS

@@ -18,16 +18,16 @@ from dpassay.reference.numbers.costs import renyi_cost
 from dpassay.reference.numbers.families import Gaussian
 from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
+from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.base import Outcome
 from dpassay.verifiers.kinds.numbers.budget_asking import PER_INPUT
 from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.kinds.numbers.standing import NumbersStanding
-from dpassay.verifiers.run.ending import Ending
+from dpassay.verifiers.run.checks import Site
+from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.targets import InProcessTarget, Target
 
 GAUSSIAN = 'name = "noisy-histogram"\nnoise = "gaussian:3"\nadjacency = "add-remove"\ncells = 4'
@@ -49,7 +49,7 @@ PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
 
 
 def concluded(check: type[Any], claim: NumbersClaim, target: Target) -> Outcome:
-    standing = NumbersStanding(target, claim, Ending(None), None)
+    standing = Site(target, claim, RunOutcome(None), None)
     found = check(claim, make_numbers_plan(claim, 0), 0).conclude(standing)
     assert isinstance(found, Outcome)
     return found

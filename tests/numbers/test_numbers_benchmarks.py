@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpassay.reference.numbers import parse_number_noise
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 
 # from the repository's root, which is not on the path of what types are checked by
 detection = import_module("benchmarks.numbers_detection")
@@ -86,7 +86,7 @@ def test_every_row_of_the_field_has_its_script_claim_and_environment() -> None:
     for row in field.ROWS:
         assert (field.CALLS / row.script.split()[0]).is_file(), row.name
         assert row.environment in field.ENVIRONMENTS, row.name
-        parse_numbers_claim(tomllib.loads(row.claim_file.read_text()))
+        parse_claim(tomllib.loads(row.claim_file.read_text()))
 
 
 @pytest.mark.parametrize("large", [False, True])

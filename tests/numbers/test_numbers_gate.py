@@ -7,7 +7,7 @@ import pytest
 from numeric_zoo import BROKEN, CORRECT, Entry
 
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -28,7 +28,7 @@ def judged(entry: Entry, seed: int) -> Report:
     """A report on an entry, which is made anew."""
     claim = entry.claim
     aggregate = entry.made(np.random.default_rng([seed, 99]))
-    return verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=seed)
+    return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=seed)
 
 
 @pytest.mark.parametrize("entry", shelf(BROKEN, 1))

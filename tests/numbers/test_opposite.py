@@ -10,8 +10,8 @@ from numeric_zoo import BALL, DIAMOND, REPLACED
 from dpassay.reference.numbers import sample, sensitivity
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.planning.neighbours import neighbours
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -51,5 +51,5 @@ def test_a_lower_bound_that_is_not_kept_is_found(text: str) -> None:
     chosen = select(["clipping", "sensitivity"], of=SHARES)
     for target, verdict in ((aggregate, Verdict.FAIL), (correct, Verdict.PASS)):
         served = InProcessTarget(target, release=claim.release)
-        report = verify_numbers(served, claim, seed=1, selection=chosen)
+        report = verify(served, claim, seed=1, selection=chosen)
         assert report.verdict is verdict

@@ -10,11 +10,12 @@ import pytest
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_audit import OrderEvidence
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
 from dpassay.verifiers.kinds.numbers.registered import why_not
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -29,7 +30,7 @@ def claimed(adjacency: str = "add-remove", cells: int = 12, epsilon: float = 0.5
         f'adjacency = "{adjacency}"\ncells = {cells}\nthreshold = 20\n'
         f"[privacy]\nepsilon = {epsilon}\ndelta = {delta}\nqueries = 1"
     )
-    return parse_numbers_claim(tomllib.loads(text))
+    return parse_claim(tomllib.loads(text))
 
 
 Order = Callable[[Any, Any, Any], Any]
@@ -57,7 +58,7 @@ def audited(order: Order, claim: NumbersClaim) -> CheckResult:
 
     target = InProcessTarget(aggregate, release=claim.release)
     alone = select(["privacy-audit"], of=SHARES)
-    report = verify_numbers(target, claim, seed=4, selection=alone)
+    report = verify(target, claim, seed=4, selection=alone)
     return next(check for check in report.checks if check.id == "privacy-audit")
 
 

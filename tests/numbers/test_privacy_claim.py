@@ -11,15 +11,15 @@ from numeric_zoo import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, PRIVATE, SUM
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyHistogram, parse_number_noise
 from dpassay.reference.numbers.costs import epsilon_bracket
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
 from dpassay.verifiers.kinds.keys.plan import make_keys_plan
-from dpassay.verifiers.kinds.labels.checks.base import Outcome
-from dpassay.verifiers.kinds.labels.claim import ClaimError
 from dpassay.verifiers.kinds.numbers.checks.privacy_claim import PrivacyClaim
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 WIDE = (
@@ -151,7 +151,7 @@ def test_what_it_does_not_apply_to() -> None:
 
 def results(text: str, aggregate: object) -> dict[str, CheckResult]:
     claim = claimed(text)
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
     return {check.id: check for check in report.checks}
 
 

@@ -11,10 +11,10 @@ import pytest
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
 from dpassay.verifiers.kinds.numbers.evidence.late_copies import STARTS, LateCopies
 from dpassay.verifiers.kinds.numbers.evidence.remembered import RememberedNoise
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 
@@ -156,12 +156,12 @@ def test_noise_that_comes_again_is_found(
 ) -> None:
     """Nothing of it lies just before, nor beside."""
     text = '[mechanism]\nname = "noisy-histogram"\ncells = 10\nnoise = "laplace:2"\n'
-    claim = parse_numbers_claim(tomllib.loads(text + 'adjacency = "add-remove"\n'))
+    claim = parse_claim(tomllib.loads(text + 'adjacency = "add-remove"\n'))
     drawn = make(np.random.default_rng(8))
 
     def aggregate(values: Any, size: int) -> Matrix:
         return np.asarray(values, dtype=np.float64) + drawn(size)
 
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim)
     failed = {check.id: check.message for check in report.checks if check.verdict is Verdict.FAIL}
     assert "fresh-noise" in failed

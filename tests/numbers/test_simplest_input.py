@@ -10,9 +10,9 @@ from numeric_zoo import BALL, GRADIENT, HISTOGRAM, SUM
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import CheckResult, Verdict
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.kinds.numbers.simplest import simple_inputs
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -24,7 +24,7 @@ def told(text: str, check: str, aggregate: Any, after: Any = "diagnose") -> Chec
         lambda values, size: aggregate(claim, values, size), release=claim.release
     )
     chosen = select([check], of=SHARES)
-    report = verify_numbers(target, claim, seed=1, selection=chosen, after_failure=after)
+    report = verify(target, claim, seed=1, selection=chosen, after_failure=after)
     return next(result for result in report.checks if result.id == check)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 COUNT = """
@@ -47,14 +47,14 @@ OTHER = pytest.mark.slow("whole runs; smaller and larger scales of this family a
 )
 def test_a_run_comes_to_its_end(text: str, noise: str) -> None:
     """A step that the noise hardly ever takes was a crash before any verdict."""
-    claim = parse_numbers_claim(tomllib.loads(text.format(noise)))
+    claim = parse_claim(tomllib.loads(text.format(noise)))
     rng = np.random.default_rng(3)
 
     def aggregate(values: Any, size: int) -> Any:
         return sample(claim.mechanism.aggregation, values, size, rng)
 
     target = InProcessTarget(aggregate, release=claim.release)
-    report = verify_numbers(target, claim, seed=1)
+    report = verify(target, claim, seed=1)
     verdicts = {check.id: check.verdict for check in report.checks}
     assert verdicts["location"] is Verdict.PASS
     assert not {Verdict.FAIL, Verdict.ERROR} & set(verdicts.values())
@@ -62,13 +62,13 @@ def test_a_run_comes_to_its_end(text: str, noise: str) -> None:
 
 @pytest.mark.parametrize("noise", ["laplace:0.1;round", "discrete-laplace:1e-3"])
 def test_a_step_aside_is_seen(noise: str) -> None:
-    claim = parse_numbers_claim(tomllib.loads(COUNT.format(noise)))
+    claim = parse_claim(tomllib.loads(COUNT.format(noise)))
     rng = np.random.default_rng(4)
 
     def aside(values: Any, size: int) -> Any:
         return sample(claim.mechanism.aggregation, values, size, rng) + 1.0
 
-    report = verify_numbers(InProcessTarget(aside, release=claim.release), claim, seed=1)
+    report = verify(InProcessTarget(aside, release=claim.release), claim, seed=1)
     found = {check.id: check for check in report.checks}["location"]
     assert found.verdict is Verdict.FAIL
     assert "about 1 above" in found.message

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.kinds.labels.claim import OF_LABELS, OF_NUMBERS, ClaimError
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
-from dpassay.verifiers.kinds.numbers.either import parse_any_claim
+from dpassay.verifiers.kinds.labels.claim import OF_LABELS, OF_NUMBERS
+from dpassay.verifiers.kinds.reading import parse_claim
 
 
 @pytest.mark.parametrize("name", ["noisy-counts", "nosuch", "GNMax"])
@@ -17,7 +17,7 @@ def test_a_mistyped_mechanism_is_one_line_that_names_all(name: str) -> None:
     """It was taken for labels: "expected gnmax or lnmax, classes and teachers are missing"."""
     table = {"mechanism": {"name": name, "noise": "laplace:2", "adjacency": "add-remove"}}
     with pytest.raises(ClaimError) as error:
-        parse_any_claim(table, "claim.toml")
+        parse_claim(table, "claim.toml")
     told = str(error.value)
     assert told.startswith(f"claim.toml: mechanism.name = '{name}': ")
     assert "\n" not in told
@@ -74,7 +74,7 @@ def test_what_is_wrong_is_said_of_the_key_that_is(keys: str, told: str) -> None:
     """Of users without their records, the mechanism was said to need these."""
     text = f'[mechanism]\nname = "noisy-count"\nnoise = "laplace:2"\n{keys}'
     with pytest.raises(ClaimError) as caught:
-        parse_numbers_claim(tomllib.loads(text))
+        parse_claim(tomllib.loads(text))
     assert str(caught.value) == f"claim: {told}"
 
 
@@ -82,4 +82,4 @@ def test_whole_noise_of_large_scales_is_refused() -> None:
     """Its law is summed: at 10^8 it took all memory there was."""
     table = {"name": "noisy-count", "noise": "discrete-laplace:1e8", "adjacency": "add-remove"}
     with pytest.raises(ClaimError, match=r"at most 1,000,000 of whole noise"):
-        parse_numbers_claim({"mechanism": table})
+        parse_claim({"mechanism": table})

@@ -10,9 +10,9 @@ from numeric_zoo import COUNT, HISTOGRAM
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.kinds.numbers.simplest import simple_inputs
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -54,7 +54,7 @@ def run(text: str, most: int | None = None, gate: str = "") -> tuple[Report, lis
 
     target = InProcessTarget(aggregate, release=claim.release)
     chosen = select(["joint"], of=SHARES)
-    return verify_numbers(target, claim, seed=1, selection=chosen), sizes
+    return verify(target, claim, seed=1, selection=chosen), sizes
 
 
 def test_one_call_asks_for_more_than_a_thousand() -> None:

@@ -11,10 +11,11 @@ from numeric_zoo import GRADIENT
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning import plan
 from dpassay.verifiers.kinds.numbers.planning.neighbours import neighbours
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
 
@@ -32,7 +33,7 @@ upper = 11.0
 
 
 def claimed(text: str) -> NumbersClaim:
-    return parse_numbers_claim(tomllib.loads(text))
+    return parse_claim(tomllib.loads(text))
 
 
 def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.Mo
         records.append(len(values[0]))
         return sample(claim.mechanism.aggregation, list(values), size, rng)
 
-    verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
     assert max(sizes) * 15 <= 60
     assert max(records) <= 5  # 4, and the one that is added
     assert sum(sizes) > 500
@@ -85,7 +86,7 @@ def test_where_every_altered_record_is_refused_nothing_is_said_of_clipping() -> 
             raise ValueError("24 records are public")
         return sample(claim.mechanism.aggregation, list(values), size, rng)
 
-    report = verify_numbers(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
+    report = verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
     found = {check.id: check.verdict for check in report.checks}
     assert found["clipping"] is Verdict.NOT_APPLICABLE
     assert found["sensitivity"] is Verdict.NOT_APPLICABLE

@@ -6,11 +6,11 @@ from scipy.stats import norm
 
 from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, probabilities
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.faults import fault_laws, turned_rows
 from dpassay.verifiers.kinds.labels.planning.laws import race_with_bare, roughly
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.reading import parse_claim
 
 CLAIMS = {
     "gnmax": {"noise": "gaussian:40", "classes": 12, "teachers": 250},

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.kinds.labels.checks.applicable import lacking
-from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.coverage import coverage
 from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.reading import parse_claim
 
 GATE = {"smallest_effect": 0.1, "tolerance": 0.2}
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpassay.reference import Gaussian, probabilities
-from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.laws import race_with_bare
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.strategies import examples, histograms
 
 

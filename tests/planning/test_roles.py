@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.plan import Plan, Stream
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role, anchors
 from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
 from dpassay.verifiers.kinds.labels.planning.traits import Traits
+from dpassay.verifiers.kinds.reading import parse_claim
 
 GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
 

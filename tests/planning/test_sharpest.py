@@ -11,9 +11,10 @@ from small import drawing, small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.pace import pace_of
 from dpassay.verifiers.commands.plan import planned_run
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
-from dpassay.verifiers.kinds.labels.planning.sharpest import TooFewError, sharpest
+from dpassay.verifiers.kinds.labels.planning.sharpest import sharpest
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}

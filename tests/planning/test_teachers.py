@@ -6,11 +6,11 @@ from runs import COARSE, result
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.claims.open_target import in_process
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.teachers import faults_by_teacher
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets.input_forms import arranged
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:6", "classes": 4, "teachers": 40}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, SCREENED, plan
 
-from dpassay.verifiers.kinds.labels.claim import MechanismClaim, parse_claim
+from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism
 from dpassay.verifiers.kinds.labels.planning.earlier import earlier_calls
 from dpassay.verifiers.kinds.labels.planning.extent import Extent
 from dpassay.verifiers.kinds.labels.planning.features import FAMILIES, features, votes_moved
@@ -14,8 +14,9 @@ from dpassay.verifiers.kinds.labels.planning.traffic import (
     Traffic,
     calls_in_turn,
 )
+from dpassay.verifiers.kinds.reading import parse_claim
 
-CLAIM = MechanismClaim(**GNMAX)
+CLAIM = LabelsMechanism(**GNMAX)
 FULL = Traffic(CLAIM, 0, CALLS)
 
 

@@ -9,30 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.verifiers.claims.tables import Gate, HttpClaim, PrivacyClaim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.claim import (
-    Claim,
-    Gate,
-    HttpClaim,
-    InputsClaim,
-    LogClaim,
-    MechanismClaim,
-    PrivacyClaim,
-    is_of_numbers,
-    parse_claim,
-)
-from dpassay.verifiers.kinds.labels.error_budget import SHARES
-from dpassay.verifiers.kinds.labels.gathering import verify
-from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim, is_of_numbers
+from dpassay.verifiers.kinds.labels.inputs_claim import InputsClaim
+from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism, LogClaim
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
 from dpassay.verifiers.kinds.numbers.registered import asking, observing
-from dpassay.verifiers.kinds.numbers.shares import SHARES as NUMBER_SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES as NUMBER_SHARES
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TABLES: dict[str, Any] = {
-    "mechanism": MechanismClaim,
+    "mechanism": LabelsMechanism,
     "privacy": PrivacyClaim,
     "gate": Gate,
     "http": HttpClaim,
@@ -104,7 +97,7 @@ def test_claims_parse(page, tmp_path, monkeypatch) -> None:
             Path("queries.jsonl").write_text(json.dumps({"input": 0, "histogram": votes}))
         if "leakage" in claim:
             Path("people.csv").write_text(PEOPLE)
-        parse_numbers_claim(claim) if is_of_numbers(claim) else parse_claim(claim)
+        parse_claim(claim)
 
 
 def test_there_is_a_section_for_each_check() -> None:
@@ -140,7 +133,7 @@ def test_every_check_of_numbers_has_a_row(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text(PEOPLE)
     claims = [
-        parse_numbers_claim(tomllib.loads(block))
+        parse_claim(tomllib.loads(block))
         for block in blocks(text("how-to.md"), "toml")
         if is_of_numbers(tomllib.loads(block))
     ]
@@ -179,7 +172,7 @@ def documented_keys():
 def test_all_keys_of_the_claim_are_documented() -> None:
     expected = [f"{table}.{key}" for table, model in TABLES.items() for key in model.model_fields]
     assert list(documented_keys()) == expected
-    assert set(TABLES) == set(Claim.model_fields)
+    assert set(TABLES) == set(LabelsClaim.model_fields)
 
 
 @pytest.mark.parametrize(("key", "shown"), documented_keys().items())

@@ -12,19 +12,15 @@ from small import drawing, small_claim
 
 from dpassay.attacks import misplaced
 from dpassay.reference.accounting.composition import Repeated, epsilon_bracket
+from dpassay.verifiers.findings.figures import MOST_LABELS, MOST_POINTS, thinned
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
-from dpassay.verifiers.kinds.labels.gathering.recorder import (
-    MOST_LABELS,
-    MOST_POINTS,
-    Recorder,
-    thinned,
-)
+from dpassay.verifiers.kinds.labels.gathering.recorder import Recorder
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.reporting.page import page
-from dpassay.verifiers.run.events import LabelsSeen
+from dpassay.verifiers.run.events import ReleasesSeen
+from dpassay.verifiers.run.run import verify
 
 
 @pytest.mark.parametrize("kind", ["pass", "fail", "error", "inconclusive", "refusing"])
@@ -117,7 +113,7 @@ def test_when_no_scale_is_left_the_figure_says_so() -> None:
     votes = np.array(plan.streams[at].histogram)
     for label, most in ((votes.argmax(), 500), (votes.argmin(), 5000)):
         check.observe(at, np.full(most, label))
-        recorder.hear(LabelsSeen(0, [check]))
+        recorder.hear(ReleasesSeen(0, [check]))
     found = recorder.figures([check], []).scale
     assert found.emptied == 5500
     assert [point[0] for point in found.points] == [500]

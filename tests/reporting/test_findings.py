@@ -11,14 +11,15 @@ from runs import result
 from small import drawing, small_claim
 
 from dpassay.verifiers.evidence import telling_outcomes
-from dpassay.verifiers.findings.figures import Figures, ScaleTrace
+from dpassay.verifiers.findings.evidence_text import told_apart
+from dpassay.verifiers.findings.figures import ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.kinds.labels.checks.noise_scale import told_apart
 from dpassay.verifiers.kinds.labels.checks.outcome_words import named_outcomes
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.labels.figures import LabelFigures
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page
+from dpassay.verifiers.run.run import verify
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_digits_show_on_which_side_an_end_is(claimed, factor) -> None:
 def test_the_page_says_it_as_the_message_does(reports) -> None:
     points = ((100, 0.0, math.inf), (200, 10.0, 17.16))
     trace = ScaleTrace("gaussian:10", 10.0, "1 - 1e-4", points)
-    report = replace(reports["fail"], figures=Figures(scale=trace))
+    report = replace(reports["fail"], figures=LabelFigures(scale=trace))
     shown = page(report, "a.py:b", report.started)
     assert "the labels allow scales above 10 and below 17.2." in shown
 

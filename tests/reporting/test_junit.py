@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.reporting.junit import junit
 from dpassay.verifiers.text import printable
 

@@ -10,9 +10,9 @@ import pytest
 
 from dpassay.verifiers.findings.explained import explained
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.kinds.labels.gathering import Progress
 from dpassay.verifiers.reporting import terminal
 from dpassay.verifiers.reporting.terminal import print_report, progress_bar
+from dpassay.verifiers.run.events import Progress
 from dpassay.verifiers.text import printable
 
 ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")

@@ -11,8 +11,9 @@ from one_call import HISTOGRAM, ask
 
 from dpassay.reference import BudgetExhausted
 from dpassay.reference.clock import OutOfTime, run_clock
-from dpassay.verifiers.kinds.labels.claim import ClaimError, parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import HttpOptions, Refused, TargetError, open_target
 
 MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 50}

@@ -5,7 +5,7 @@ from http_server import replying
 from one_call import CALL, HISTOGRAM, ask
 
 from dpassay.reference import BudgetExhausted
-from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import (
     NotOffered,
     Refused,

@@ -5,8 +5,8 @@ import importlib.util
 
 import pytest
 
-from dpassay.verifiers.kinds.labels.claim import parse_claim
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
 MORE = pytest.mark.slow("other families of the same library")

@@ -12,10 +12,10 @@ import pytest
 from one_call import HISTOGRAM
 from runs import claimed, result
 
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.claim import ClaimError
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import (
     InProcessTarget,
     NotOffered,

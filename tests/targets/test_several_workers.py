@@ -15,7 +15,7 @@ from small import small_claim
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
-from dpassay.verifiers.kinds.labels.gathering import verify
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import TargetError, open_target
 from dpassay.verifiers.targets.http import HttpTarget
 

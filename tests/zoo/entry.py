@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.verifiers.kinds.labels.claim import parse_claim
+from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget, Target, open_target
 
 from .names import NAMED

@@ -1,8 +1,7 @@
 """A target, reached as its claim says: how long a call takes, what restarts it, what it takes."""
 
-from typing import Any, Protocol
+from typing import Any
 
-from ..kinds.labels.claim import Gate
 from ..targets import (
     FreshStateCommand,
     InProcessTarget,
@@ -11,27 +10,10 @@ from ..targets import (
     TargetError,
     open_target,
 )
-from ..targets.http_options import HttpOptions
-from ..targets.release import Release
+from .claim import Claim
 
 
-class Claimed(Protocol):
-    """What reaching a target needs of its claim, whatever it releases."""
-
-    @property
-    def gate(self) -> Gate:
-        """How long a call takes, and what restarts it."""
-
-    @property
-    def release(self) -> Release:
-        """How inputs and replies travel."""
-
-    @property
-    def http_options(self) -> HttpOptions:
-        """How a server is spoken to."""
-
-
-def open_claimed(spec: str, claim: Claimed, *, plainly: bool = False) -> PacedTarget:
+def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarget:
     """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
 
     plainly: without the command that restarts it, and one call at a time. Raises TargetError of
@@ -50,7 +32,7 @@ def open_claimed(spec: str, claim: Claimed, *, plainly: bool = False) -> PacedTa
     )
 
 
-def in_process(target: Any, claim: Claimed) -> InProcessTarget:
+def in_process(target: Any, claim: Claim) -> InProcessTarget:
     """A target handed over as a Python object.
 
     Raises ValueError for what is none, and TargetError for a claim with `concurrency`.
@@ -66,7 +48,7 @@ def in_process(target: Any, claim: Claimed) -> InProcessTarget:
     return InProcessTarget(target, command, release=claim.release)
 
 
-def _look_up_commands(claim: Claimed) -> None:
+def _look_up_commands(claim: Claim) -> None:
     """Raises TargetError of one line where a command of `[gate]` is not there."""
     gate = claim.gate
     if gate.restart is not None:

@@ -1,23 +1,11 @@
-"""The tables of a claim: what each key may say, checked as it is read."""
+"""The tables that every claim has: what each key may say, checked as it is read."""
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
 
-from ...reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
-from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
 from ..targets.replies import shown_spec
 from ..targets.restart_command import command_words
-from .mistakes import are_missing
 
 MOST_EPSILON = 10_000.0
 """No claim is weaker; at a tenth of it, it allows what has no noise at all."""
@@ -27,22 +15,6 @@ MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
 
 MOST_AT_ONCE = 64
 """No more calls are in flight."""
-
-
-def _noise(value: object) -> Noise:
-    if isinstance(value, Noise):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("expected a text such as 'gaussian:40'")
-    return parse_noise(value)
-
-
-NoiseText = Annotated[
-    Noise,
-    BeforeValidator(_noise),
-    PlainSerializer(str),
-    WithJsonSchema({"type": "string", "pattern": "^(gaussian|laplace|gumbel|exponential):.+$"}),
-]
 
 
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
@@ -58,61 +30,6 @@ class Table(BaseModel):
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
     )
 
-
-LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
-OF_LABELS: tuple[str, ...] = get_args(LabelName)
-"""Mechanisms that release labels."""
-
-
-class MechanismClaim(Table):
-    """`[mechanism]`: what is drawn."""
-
-    name: LabelName
-    noise: NoiseText
-    classes: int = Field(ge=2, le=1000)
-    teachers: int = Field(ge=1, le=10**7)
-    caching: bool = False
-    threshold: float | None = Field(default=None, ge=-MOST_VOTES, le=MOST_VOTES)
-    threshold_noise: NoiseText | None = None
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        needed = needed_noise(self.name, self.noise)
-        if needed is not None:
-            raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed} noise")
-        screened = self.name == "confident-gnmax"
-        screen = {"threshold": self.threshold, "threshold_noise": self.threshold_noise}
-        lacking = [key for key, value in screen.items() if value is None]
-        it = "it" if len(lacking) == 1 else "them"
-        if screened and lacking:
-            raise ValueError(f"{are_missing(lacking)}: confident-gnmax needs {it}")
-        for key, value in screen.items():
-            if not screened and value is not None:
-                raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
-        if screened and not isinstance(self.threshold_noise, Gaussian):
-            raise ValueError(f"threshold_noise = '{self.threshold_noise}': expected gaussian noise")
-        return self
-
-    @property
-    def refuses(self) -> bool:
-        """Whether the mechanism may answer -1."""
-        return self.threshold is not None
-
-    def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
-        """The claimed mechanism, or the same with other noise of the votes."""
-        noise = self.noise if noise is None else noise
-        return described_mechanism(noise, self.threshold, self.threshold_noise)
-
-
-OF_NUMBERS = (
-    "noisy-histogram",
-    "noisy-count",
-    "noisy-sum",
-    "noisy-mean",
-    "noisy-gradient",
-    "thresholded-histogram",
-)
-"""Mechanisms that release numbers; the others release labels."""
 
 ANY_QUERIES = "any-queries"
 """The scope of a claim that holds whatever is asked."""
@@ -162,9 +79,3 @@ class HttpClaim(Table):
         """Plans are kept by their claim, and a table is no part of a key by itself."""
         headers = tuple(sorted(self.headers.items()))
         return hash((headers, tuple(self.refusal_status), self.retry_503))
-
-
-class LogClaim(Table):
-    """`[log]`: what a recorded log of the deployment holds."""
-
-    refusals: Literal["logged", "left-out"] = "logged"

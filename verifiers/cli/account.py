@@ -111,8 +111,8 @@ def account(
 
 def _claimed(path: str) -> "tuple[Accounted, RowReader]":
     """The mechanism of a claim, and what reads its logs. Raises ClaimError."""
-    from ..kinds.labels.claim import read_claim
     from ..kinds.labels.logs import reader_of
+    from ..kinds.labels.reading import read_labels_claim
 
-    claim = read_claim(path)
+    claim = read_labels_claim(path)
     return claim.mechanism.mechanism(), reader_of(claim)

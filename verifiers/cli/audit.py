@@ -10,7 +10,6 @@ import click
 from ..commands.exit_statuses import fail, lines_of, on_stdout
 from .audit_gradient import GradientOptions, audit_gradient
 from .audit_mechanism import audit_by_name, of_mechanism, typed_options
-from .of_numbers import claim_of_numbers
 
 
 @click.command()
@@ -73,7 +72,7 @@ def audit(
         if model is not None or attributes:
             fail("--model and --attribute belong to a TARGET that releases gradients")
         audit_by_name(context, options, as_json=as_json)
-    numbers = None if claim is None else claim_of_numbers(claim)
+    numbers = None if claim is None else _claim_of_numbers(claim)
     of_gradients = {"model", "attributes", "data", "label", "seed"}
     stray = typed_options(
         context, {"claim", "pair", "as_json"} | (of_gradients if numbers is not None else set())
@@ -89,19 +88,33 @@ def audit(
     _audit_pair([target] if other is None else [target, other], claim, pair, as_json=as_json)
 
 
+def _claim_of_numbers(path: str) -> Any:
+    """The claim in a file, None where it is of labels; ends the command for a wrong one."""
+    from ..claims.claim import ClaimError
+    from ..kinds.labels.kind import KIND
+    from ..kinds.reading import read_claim
+
+    try:
+        claim = read_claim(path)
+    except ClaimError as error:
+        fail(*lines_of(error))
+    return None if claim.kind is KIND else claim
+
+
 def _audit_pair(
     targets: list[str], claim_file: str, pair: tuple[str, str], *, as_json: bool
 ) -> None:
     """Audits what runs, prints what was found, and exits."""
     from ...reference import BudgetExhausted, parse_histogram
+    from ..claims.claim import ClaimError
     from ..claims.open_target import open_claimed
     from ..commands.audit import audit as run
-    from ..kinds.labels.claim import ClaimError, read_claim
+    from ..kinds.labels.reading import read_labels_claim
     from ..targets import Refused, TargetError
 
     deployments = ExitStack()
     try:
-        claim = read_claim(claim_file)
+        claim = read_labels_claim(claim_file)
         here, there = (parse_histogram(text) for text in pair)
         asked = [
             deployments.enter_context(closing(open_claimed(spec, claim, plainly=True)))

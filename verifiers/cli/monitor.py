@@ -40,16 +40,17 @@ def monitor(
     """
     if metrics_port is not None:
         need("--metrics-port", "prometheus_client")
+    from ..claims.claim import ClaimError
     from ..commands.monitor import ending_when_asked, follow
     from ..inputs.release_log import LogError
-    from ..kinds.labels.claim import ClaimError, read_claim
     from ..kinds.labels.logs.alarms import check_webhook
     from ..kinds.labels.logs.metrics import Metrics
     from ..kinds.labels.logs.monitor import Monitor
+    from ..kinds.labels.reading import read_labels_claim
     from ..reporting.monitor_screen import monitor_screen
 
     try:
-        claim = read_claim(claim_file)
+        claim = read_labels_claim(claim_file)
         if webhook is not None:
             check_webhook(webhook)
         metrics = None if metrics_port is None else Metrics(metrics_port, metrics_address)

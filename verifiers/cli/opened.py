@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ..commands.exit_statuses import fail
 
 if TYPE_CHECKING:
-    from ..kinds.labels.claim import Claim
+    from ..claims.claim import Claim
     from ..targets import Target
 
 
@@ -14,12 +14,12 @@ def opened(target: str | None, claim: "Claim") -> "Target":
     from ...reference.clock import OutOfTime
     from ..claims.open_target import open_claimed
     from ..findings.report import Verdict
-    from ..kinds.labels.embedded import reference_target
     from ..targets import TargetError
 
     try:
         if target is None:
-            return reference_target(claim)
+            reference: Target = claim.kind.reference(claim)
+            return reference
         return open_claimed(target, claim)
     except TargetError as error:
         fail(str(error))

@@ -8,7 +8,6 @@ import click
 
 from ..commands.exit_statuses import fail, on_stdout
 from ..commands.options import Seconds, Whole
-from .of_numbers import opened_numbers
 from .opened import opened
 
 if TYPE_CHECKING:
@@ -43,24 +42,18 @@ def plan(
 ) -> None:
     """Say what a run would ask, see and cost. TARGET is asked for 201 labels, to learn its pace."""
     from ...reference import BudgetExhausted
+    from ..claims.claim import ClaimError
     from ..commands.exit_statuses import lines_of
     from ..commands.plan import planned_run
-    from ..kinds.labels.claim import ClaimError
-    from ..kinds.numbers.claim import NumbersClaim
-    from ..kinds.numbers.either import read_any_claim
-    from ..kinds.numbers.planning.planned import planned_numbers
+    from ..kinds.reading import read_claim
     from ..targets import Refused, TargetError
 
     try:
         if seconds is not None and (target is None or queries is not None):
             raise ValueError("--seconds needs a TARGET, whose rate it is, and no --queries")
-        claim = read_any_claim(claim_file)
-        if isinstance(claim, NumbersClaim):
-            with _closing(None if target is None else opened_numbers(target, claim)) as asked:
-                found = planned_numbers(claim, queries, seconds, asked)
-        else:
-            with _closing(None if target is None else opened(target, claim)) as asked:
-                found = planned_run(claim, queries, seconds, asked)
+        claim = read_claim(claim_file)
+        with _closing(None if target is None else opened(target, claim)) as asked:
+            found = planned_run(claim, queries, seconds, asked)
     except (ClaimError, TargetError, ValueError) as error:
         fail(*lines_of(error))
     except (Refused, BudgetExhausted) as error:

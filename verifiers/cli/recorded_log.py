@@ -23,13 +23,14 @@ def judge_log(
     others: whether options were given that are for asking a target; workers, dask: over whom its
     parts are shared.
     """
+    from ..claims.claim import ClaimError
     from ..commands.verify_log import verify_log
     from ..inputs.log_file import shown_path
     from ..inputs.release_log import LogError
-    from ..kinds.labels.claim import ClaimError, read_claim
-    from ..kinds.labels.gathering import Progress
+    from ..kinds.labels.reading import read_labels_claim
     from ..reporting.files import ReportFileError, ReportFolder
     from ..reporting.terminal import progress_bar
+    from ..run.events import Progress
 
     if others:
         fail(
@@ -39,7 +40,7 @@ def judge_log(
     if claim_file is None:
         fail(f"--log {shown_path(log)} needs --claim FILE: what should it be held to?")
     try:
-        claim, name = read_claim(claim_file), shown_path(log)
+        claim, name = read_labels_claim(claim_file), shown_path(log)
         files = None if folder is None else ReportFolder(folder, name, claim_file)
         with working(workers, dask) as executor, progress_bar() as show:
 

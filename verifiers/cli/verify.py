@@ -8,17 +8,21 @@ from click.core import ParameterSource
 from ..commands.exit_statuses import fail, lines_of
 from ..commands.options import Seconds, Whole
 from .ending import end, told
-from .of_numbers import claim_of_numbers, judge_numbers
 from .opened import opened
 from .recorded_log import judge_log
 from .workers import over_workers
 
 if TYPE_CHECKING:
+    from ..claims.claim import Claim
     from ..commands.interrupts import Interrupts
     from ..findings.report import Report
-    from ..kinds.labels.claim import Claim
-    from ..kinds.numbers.claim import NumbersClaim
     from ..targets import Target
+
+_REPEATED = (
+    *("demo", "max_queries", "queries", "compare", "keep_going", "stop_at_once"),
+    *("checks", "skipped"),
+)
+"""Parameters that stand in the command that repeats a run."""
 
 
 @click.command()
@@ -84,16 +88,9 @@ def verify(
     """
     from ...reference.clock import run_clock, untimed
     from ..commands.interrupts import remembered_interrupts
-    from ..commands.own_histograms import own_histograms
-    from ..commands.target_options import check_target_options
-    from ..commands.verify_line import verify_line
-    from ..findings.opening import EarlierReportError, read_opening
-    from ..kinds.labels.claim import ClaimError, read_claim
-    from ..kinds.labels.embedded import REFERENCE, embedded_claim, embedded_histograms
-    from ..kinds.labels.gathering.diagnosis import after_failure
-    from ..kinds.labels.planning.sharpest import TooFewError
+    from ..kinds.kind import REFERENCE
     from ..reporting.files import ReportFileError, ReportFolder
-    from ..run.selection import select
+    from ..run.precision import TooFewError
     from ..targets import shown_spec
 
     if log is not None:
@@ -109,51 +106,17 @@ def verify(
         )
     if workers is not None or dask is not None:
         fail("--workers and --dask go with --log FILE: a target is asked from one process")
-    numbers = _claim_of_numbers(target, claim_file, demo)
-    if numbers is not None:
-        judge_numbers(context, numbers, **context.params)
     spec = None if target is None else shown_spec(target)
     try:
-        check_target_options(target, claim_file, queries, max_queries)
-        selection, after = select(checks, skipped), after_failure(keep_going, stop_at_once)
-        claim = embedded_claim() if claim_file is None else read_claim(claim_file)
-        claim = claim.with_limits(max_queries, max_seconds)
-        own = own_histograms(typed, file, claim)
-        earlier = None if compare is None else read_opening(compare, claim)
+        claim, how = _asked_for(spec, context.params)
         files = None if folder is None else ReportFolder(folder, spec, claim_file)
-    except (ClaimError, EarlierReportError, ReportFileError, ValueError) as error:
+    except (ReportFileError, ValueError) as error:
         fail(*lines_of(error))
-    own += embedded_histograms() if claim_file is None else []
-    again = verify_line(
-        spec,
-        claim=claim_file,
-        max_queries=max_queries,
-        queries=queries,
-        compare=compare,
-        keep_going=keep_going,
-        stop_at_once=stop_at_once,
-        checks=checks,
-        skipped=skipped,
-        histograms=typed,
-        histogram_file=file,
-    )
     name = REFERENCE if spec is None else spec
     with run_clock(claim.gate.run_timeout), remembered_interrupts() as interrupts:
         deployment = opened(target, claim)
         try:
-            report = _judged(
-                deployment,
-                claim,
-                interrupts,
-                seed=seed,
-                own=own,
-                reproduce=again,
-                name=name,
-                earlier=earlier,
-                selection=selection,
-                after_failure=after,
-                queries=queries,
-            )
+            report = _judged(deployment, claim, interrupts, name=name, **how)
         except TooFewError as error:
             fail(str(error))
         finally:
@@ -166,19 +129,63 @@ def verify(
     end(report, trouble)
 
 
-def _claim_of_numbers(
-    target: str | None, claim_file: str | None, demo: str | None
-) -> "NumbersClaim | None":
-    """The claim, where it is one of numbers; ends the command for one that is wrong."""
-    from ..kinds.numbers.embedded import DEMO, embedded_numbers_claim
+def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[str, Any]]":
+    """The claim, and what the options ask of `run.verify`. Raises ValueError of one line."""
+    from ..commands.own_histograms import own_histograms
+    from ..commands.target_options import check_target_options
+    from ..commands.verify_line import verify_line
+    from ..run.after_failure import after_failure
+    from ..run.selection import select
 
+    limits = given["queries"], given["max_queries"]
+    check_target_options(given["target"], given["claim_file"], *limits)
+    claim, own = _claimed(given)
+    claim = claim.with_limits(given["max_queries"], given["max_seconds"])
+    kind = claim.kind
+    selection = select(given["checks"], given["skipped"], kind.checks.ids)
+    after = after_failure(given["keep_going"], given["stop_at_once"])
+    if kind.not_chosen is None:
+        own = own_histograms(given["typed"], given["file"], claim) + own
+    elif given["typed"] or given["file"] is not None:
+        option = "--histogram" if given["typed"] else "--histograms"
+        raise ValueError(f"{option}: the claim is of {kind.name}: {kind.not_chosen}")
+    earlier = None if given["compare"] is None else kind.read_opening(given["compare"], claim)
+    kind.ready(claim, selection)
+    again = {key: given[key] for key in _REPEATED}
+    return claim, {
+        "seed": given["seed"],
+        "own": own,
+        "reproduce": verify_line(
+            spec,
+            claim=given["claim_file"],
+            histograms=given["typed"],
+            histogram_file=given["file"],
+            **again,
+        ),
+        "earlier": earlier,
+        "selection": selection,
+        "after_failure": after,
+        "queries": given["queries"],
+    }
+
+
+def _claimed(given: dict[str, Any]) -> "tuple[Claim, list[tuple[int, ...]]]":
+    """The claim, and inputs that come with an embedded one. Raises ValueError of one line."""
+    from ..kinds import kinds
+    from ..kinds.labels.embedded import embedded_claim, embedded_histograms
+    from ..kinds.reading import read_claim
+
+    demo, claim_file = given["demo"], given["claim_file"]
     if demo is not None:
-        if demo != DEMO:
-            fail(f"--demo {demo[:60]!r}: expected {DEMO}")
-        if target is not None or claim_file is not None:
-            fail("--demo: an embedded example goes without TARGET and --claim")
-        return embedded_numbers_claim()
-    return None if claim_file is None else claim_of_numbers(claim_file)
+        demos = {name: made for kind in kinds() for name, made in kind.demos.items()}
+        if demo not in demos:
+            raise ValueError(f"--demo {demo[:60]!r}: expected {', '.join(demos)}")
+        if given["target"] is not None or claim_file is not None:
+            raise ValueError("--demo: an embedded example goes without TARGET and --claim")
+        return demos[demo](), []
+    if claim_file is None:
+        return embedded_claim(), embedded_histograms()
+    return read_claim(claim_file), []
 
 
 def _beside_a_log(context: click.Context) -> bool:
@@ -193,10 +200,10 @@ def _beside_a_log(context: click.Context) -> bool:
 
 
 def _judged(deployment: "Target", claim: "Claim", interrupts: "Interrupts", **how: Any) -> "Report":
-    """The gate's report, while a bar shows where it stands; how: as `gate.verify` takes it."""
-    from ..kinds.labels.gathering import Progress
-    from ..kinds.labels.gathering import verify as run
+    """The report, while a bar shows where the run stands; how: as `run.verify` takes it."""
     from ..reporting.terminal import progress_bar
+    from ..run.events import Progress
+    from ..run.run import verify as run
 
     with progress_bar() as show:
 

@@ -4,9 +4,10 @@ from collections import Counter
 
 from ...reference import Histogram
 from ...reference.accounting.pairs import are_neighbours
+from ..claims.tables import ANY_QUERIES, PrivacyClaim
 from ..inputs.histogram_file import read_histograms
 from ..kinds.labels.checks.pair_bounds import Audit, PairLabels
-from ..kinds.labels.claim import ANY_QUERIES, Claim, PrivacyClaim
+from ..kinds.labels.claim import LabelsClaim
 from ..targets import Target, checked_labels, parts
 
 CONFIDENCE = 0.99
@@ -16,7 +17,7 @@ _BATCH = 8192
 
 def audit(
     target: Target,
-    claim: Claim,
+    claim: LabelsClaim,
     here: Histogram,
     there: Histogram,
     queries: int | None = None,
@@ -55,7 +56,7 @@ def audit(
     return pairs.bounds(claim.privacy, times, 1.0 - CONFIDENCE)
 
 
-def _check_fits(votes: Histogram, claim: Claim, *, is_given: bool) -> None:
+def _check_fits(votes: Histogram, claim: LabelsClaim, *, is_given: bool) -> None:
     """Raises ValueError for votes that the claim does not have, or that no input of it has."""
     if votes.size != claim.mechanism.classes:
         raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")

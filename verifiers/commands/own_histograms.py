@@ -1,10 +1,10 @@
 """A deployment's own histograms, as `--histogram` and `--histograms` name them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...reference import parse_histogram
 from ..inputs.histogram_file import read_histograms
-from ..kinds.labels.claim import Claim
 
 MOST = 1000
 """Histograms of a run at most: each is asked as often as any that is looked at in passing."""
@@ -12,7 +12,7 @@ MOST = 1000
 Votes = tuple[int, ...]
 
 
-def own_histograms(texts: Sequence[str], file: str | None, claim: Claim) -> list[Votes]:
+def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[Votes]:
     """Histograms as typed, `12,7,6,30`, then the rows of a CSV file; each once.
 
     Raises ValueError of one line for text that is none, one of other classes or another total than

@@ -2,39 +2,28 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from ..kinds.labels.checks.applicable import lacking
-from ..kinds.labels.checks.order import Order
-from ..kinds.labels.checks.registered import specs
-from ..kinds.labels.claim import Claim, Gate
-from ..kinds.labels.planning.asked_histograms import opening_histogram
-from ..kinds.labels.planning.extent import FULL
-from ..kinds.labels.planning.planner import make_plan
-from ..kinds.labels.planning.sharpest import Sharpest, TooFewError, calls_of, queries_of, sharpest
+from ..claims.claim import Claim
+from ..claims.tables import Gate
+from ..run.precision import TakesQueries, TooFewError
+from ..run.selection import Selection
+from ..run.session import Planned
 from ..targets import Target
 from .pace import pace_of
 
 _SEED = 0
 
 
-class HasQueries(Protocol):
-    """A plan that says how many queries it takes."""
-
-    @property
-    def queries(self) -> int:
-        """In all."""
-
-
 @dataclass(frozen=True)
-class Planned:
-    """A run as it would be, of labels or of numbers.
+class PlannedRun:
+    """A run as it would be.
 
-    unit: what is asked for, "label" or "release"; looked_at: how many by check; lacking: why a
+    unit: one of what is asked for; looked_at: how many by check; lacking: why a
     check has none; seconds: that the target takes for all of them, None without one.
     """
 
-    unit: Literal["label", "release"]
+    unit: str
     gate: Gate
     queries: int
     looked_at: Mapping[str, int]
@@ -83,30 +72,30 @@ class Planned:
 
 def planned_run(
     claim: Claim, queries: int | None, seconds: float | None, target: Target | None
-) -> Planned:
+) -> PlannedRun:
     """The plan of a run: the claim's own, or the sharpest that `queries` or `seconds` allow.
 
-    target: asked some labels, so that its pace shows; needed for `seconds`. Raises ValueError
-    (TooFewError) where no pass fits, and as the target does.
+    target: asked some labels or releases, so that its pace shows; needed for `seconds`. Raises
+    ValueError (TooFewError) where no pass fits, and as the target does.
     """
-    gate, pace = claim.gate, None
+    kind, pace = claim.kind, None
     if target is not None:
-        asked = opening_histogram(claim)
-        pace = pace_of(target, asked, gate.largest_call, gate.concurrency)
+        probe, largest = kind.probe(claim)
+        pace = pace_of(target, probe, largest, claim.gate.concurrency)
 
-    def made(most: int | None) -> tuple[Sharpest, float | None]:
-        found = _sharpest(claim, most)
-        plan = make_plan(found.claim, _SEED, True, (), found.extent)
-        taken = None if pace is None else pace.seconds(calls_of(plan), found.queries)
-        return found, taken
+    def made(most: int | None) -> tuple[Planned, float | None]:
+        found: Planned = kind.planned(claim, most, _SEED, (), Selection())
+        return found, None if pace is None else pace.seconds(found.calls, found.queries)
 
     found, taken = made(queries)
     if seconds is not None and taken is not None and taken > seconds:
         found, taken = made_within(made, found.queries, taken, seconds)
-    return _planned(found, taken)
+    return PlannedRun(
+        kind.unit, found.claim.gate, found.queries, found.looked_at, found.lacking, taken
+    )
 
 
-T = TypeVar("T", bound=HasQueries)
+T = TypeVar("T", bound=TakesQueries)
 
 
 def made_within(
@@ -133,29 +122,6 @@ def made_within(
         if longer is None or longer <= seconds or found.queries >= queries:
             return found, longer
         queries, taken = found.queries, longer
-
-
-def _sharpest(claim: Claim, queries: int | None) -> Sharpest:
-    if queries is None:
-        return Sharpest(claim, FULL, queries_of(make_plan(claim, _SEED)))
-    return sharpest(claim, queries, _SEED)
-
-
-def _planned(found: Sharpest, seconds: float | None) -> Planned:
-    plan = make_plan(found.claim, _SEED, True, (), found.extent)
-    looked_at: dict[str, int] = {}
-    for spec in specs():
-        needs = spec.needs
-        labels = (
-            0
-            if needs is None
-            else sum(s.queries for i, s in enumerate(plan.streams) if needs(plan, i, s))
-        )
-        if spec.id == Order.id:  # whose labels are of no stream
-            labels = plan.traffic.calls
-        looked_at[spec.id] = max(labels, looked_at.get(spec.id, 0))
-    reasons = lacking(found.claim, plan)
-    return Planned("label", found.claim.gate, found.queries, looked_at, reasons, seconds)
 
 
 def _duration(seconds: float) -> str:

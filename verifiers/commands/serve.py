@@ -5,8 +5,9 @@ import errno
 import socket
 import sys
 
-from ..kinds.labels.claim import ClaimError, read_claim
+from ..claims.claim import ClaimError
 from ..kinds.labels.embedded import embedded_claim
+from ..kinds.labels.reading import read_labels_claim
 
 _HOST = "127.0.0.1"  # it answers whoever asks: not for a network
 _GRACE = 2  # seconds that requests in flight have when it is ended
@@ -27,7 +28,7 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     claim that cannot be read, or a port that cannot be used.
     """
     try:
-        claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        claim = embedded_claim() if claim_file is None else read_labels_claim(claim_file)
     except ClaimError as error:
         raise ServingError(*error.mistakes) from None
     if claim.inputs is not None:

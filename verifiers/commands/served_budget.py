@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ...reference import BudgetExhausted
 from ...reference.accounting.release_costs import CountedCost
-from ..kinds.labels.claim import Claim
+from ..kinds.labels.claim import LabelsClaim
 
 
 class ServedBudget:
@@ -18,7 +18,7 @@ class ServedBudget:
     With [privacy] in the claim, a call that could exceed its epsilon at its delta is not answered.
     """
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         self._cost, self._privacy = CountedCost(claim.mechanism.mechanism()), claim.privacy
         self._answered = self._refused = self._promised = 0
 

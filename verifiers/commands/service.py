@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from ...reference import REFUSAL, BudgetExhausted, Histogram, as_histogram
 from ...reference.accounting.release_costs import release_costs
-from ..kinds.labels.claim import Claim
+from ..kinds.labels.claim import LabelsClaim
 from ..targets.replies import one_line, shown
 from .served_budget import ServedBudget
 
@@ -25,7 +25,7 @@ _MOST_ORDERS = 1000
 _DRAWS = 1 << 16  # of noise, in one go
 
 
-def application(claim: Claim) -> Starlette:
+def application(claim: LabelsClaim) -> Starlette:
     """The routes of an HTTP target that does what `claim` says.
 
     Requests of many labels are answered in turns, a few milliseconds each. Wrong ones are answered

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from ..findings.report import Report
 from ..inputs.log_file import read_log, shown_path
 from ..inputs.release_log import LogError, Row
-from ..kinds.labels.claim import Claim
+from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.logs import (
     CHUNK,
     Costs,
@@ -29,7 +29,7 @@ ORDER = (
 
 def verify_log(
     path: str,
-    claim: Claim,
+    claim: LabelsClaim,
     seed: int | None,
     tell: Callable[[int], None],
     executor: Executor | None = None,

@@ -1,4 +1,6 @@
-"""An e-value in words, alike wherever it is shown."""
+"""Evidence in words, alike wherever it is shown."""
+
+import math
 
 _BEYOND = 100_000.0  # decimal log: more digits of it say nothing
 
@@ -11,3 +13,18 @@ def power_of_ten(log10: float) -> str:
 def an_e_value(log10: float) -> str:
     """The same as the end of a sentence, such as `an e-value of 10^7.2`."""
     return f"an e-value {'' if log10 >= _BEYOND else 'of '}{power_of_ten(log10)}"
+
+
+def told_apart(end: float, claimed: float, digits: int = 4) -> str:
+    """An end of an interval, in as many digits as show on which side of the claim it is."""
+    if math.isinf(end):
+        return f"{end:g}"
+    first = max(digits, len(f"{end:.0f}"))  # no powers of ten where whole numbers are as plain
+    texts = [f"{end:.{more}g}" for more in range(first, 18)]
+    same = (text for text in texts if _side(float(text), claimed) == _side(end, claimed))
+    return next(same, texts[-1])
+
+
+def _side(end: float, claimed: float) -> int:
+    """On which side of the claim an end lies: -1, 0 or 1."""
+    return (end > claimed) - (end < claimed)

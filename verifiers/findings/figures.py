@@ -1,8 +1,37 @@
-"""What a report draws: evidence over queries, labels, noise scale, leakage, privacy cost."""
+"""What a report draws, of every kind of release: evidence over queries, and the noise scale."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, TypeVar
 
-LABEL_CONFIDENCE = 0.95
+import numpy as np
+
+MOST_POINTS = 200
+"""Points of a curve at most."""
+
+MOST_LABELS = 30
+"""Labels, classes or counts of a table at most."""
+
+Point = TypeVar("Point")
+
+
+class Figures(Protocol):
+    """All figures of one run; what the run did not come to is absent.
+
+    template: of the page of a report.
+    """
+
+    template: str
+
+    def trace(self, check: str) -> "EvidenceTrace | None":
+        """The evidence of a check, by its id."""
+
+    def as_json(self, check: str, claim: Any) -> dict[str, Any] | None:
+        """What is drawn of a check, by its id, in numbers; None where that is nothing."""
+
+    def shown(self, claim: Any) -> dict[str, Any]:
+        """What the template is given beside what every report has."""
 
 
 @dataclass(frozen=True)
@@ -14,40 +43,14 @@ class EvidenceTrace:
     points: tuple[tuple[int, float], ...]
 
 
-@dataclass(frozen=True)
-class LabelShare:
-    """One label of an asked histogram; None is a refusal.
-
-    expected: its probability under the claim; observed: its share of the labels seen; low, high:
-    the interval of its probability, which holds with `LABEL_CONFIDENCE` for this label, at
-    whatever number of labels the run stopped.
-    """
-
-    label: int | None
-    expected: float
-    observed: float
-    low: float
-    high: float
-
-    @property
-    def inside(self) -> bool:
-        """Whether the claim's probability lies in the interval."""
-        return self.low <= self.expected <= self.high
+def trace_of(traces: tuple[EvidenceTrace, ...], check: str) -> EvidenceTrace | None:
+    """The evidence of a check, by its id."""
+    return next((trace for trace in traces if trace.check == check), None)
 
 
-@dataclass(frozen=True)
-class AskedHistogram:
-    """A histogram asked in depth, or the one of a violation, with its labels.
-
-    outcomes: how many labels there are; `labels` holds the ones that deviate most where there are
-    too many to show.
-    """
-
-    kind: str
-    histogram: tuple[int, ...]
-    queries: int
-    outcomes: int
-    labels: tuple[LabelShare, ...]
+def drawn_evidence(trace: EvidenceTrace | None) -> dict[str, Any]:
+    """The evidence of a check as JSON; nothing where it has none."""
+    return {} if trace is None else {"evidence": [list(point) for point in trace.points]}
 
 
 @dataclass(frozen=True)
@@ -63,84 +66,15 @@ class ScaleTrace:
     points: tuple[tuple[int, float, float], ...]
     emptied: int | None = None
 
-
-@dataclass(frozen=True)
-class Mitigation:
-    """What an attacker would read if the deployment did something about it.
-
-    kind: `query-limit` (answers to one input; one, where answers are kept), `other-noise` (at the
-    claim's epsilon), or `near-duplicates` (of an input whose answers are kept); queries: answers
-    that the attacker has then, under `noise`; recovered: mean share of votes on the right class in
-    so many simulated attacks.
-    """
-
-    kind: str
-    queries: int
-    noise: str
-    recovered: float
-    attacks: int
+    def as_json(self) -> dict[str, Any]:
+        """The public form: JSON has no infinity."""
+        points = [[n, low, high if math.isfinite(high) else None] for n, low, high in self.points]
+        return asdict(self) | {"points": points}
 
 
-@dataclass(frozen=True)
-class Leakage:
-    """What `queries` answers to one histogram let an attacker read.
-
-    misplaced: mean share of votes that simulated attacks put on a wrong class, with the shares
-    that hold 95 % of the attacks; reading: the votes read from the target's own `labels`, if any;
-    mitigations: what could be done, where there is too much leakage or a warning of it.
-    """
-
-    histogram: tuple[int, ...]
-    queries: int
-    attacks: int
-    misplaced: float
-    low: float
-    high: float
-    labels: int
-    reading: tuple[float, ...] | None
-    limit: float
-    mitigations: tuple[Mitigation, ...] = ()
-
-    @property
-    def recovered(self) -> float:
-        """Mean share of votes on the right class."""
-        return 1.0 - self.misplaced
-
-    @property
-    def guessed(self) -> float:
-        """The share that even votes have right, which need no label."""
-        votes = sum(self.histogram)
-        return sum(min(own, votes / len(self.histogram)) for own in self.histogram) / votes
-
-
-@dataclass(frozen=True)
-class PrivacyCost:
-    """The claimed cost beside that of telling `here` from `there` in `times` queries.
-
-    test_delta: what a counting test of the pair reaches at the claimed epsilon, in floating
-    point; certified_delta: a bound from below in ball arithmetic, 0 where none was needed.
-    """
-
-    epsilon: float
-    delta: float
-    queries: int
-    here: tuple[int, ...]
-    there: tuple[int, ...]
-    times: int
-    test_delta: float
-    certified_delta: float
-
-
-@dataclass(frozen=True)
-class Figures:
-    """All figures of one run; what the run did not come to is absent."""
-
-    traces: tuple[EvidenceTrace, ...] = ()
-    histograms: tuple[AskedHistogram, ...] = ()
-    scale: ScaleTrace | None = None
-    leakage: Leakage | None = None
-    privacy: PrivacyCost | None = None
-
-    def trace(self, check: str) -> EvidenceTrace | None:
-        """The evidence of a check, by its id."""
-        return next((trace for trace in self.traces if trace.check == check), None)
+def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
+    """At most `most` of the points, evenly spread, the first and the last among them."""
+    if len(points) <= most:
+        return tuple(points)
+    kept = np.unique(np.linspace(0, len(points) - 1, most).round().astype(int))
+    return tuple(points[i] for i in kept)

@@ -1,17 +1,10 @@
-"""What an earlier run's report.json opens with: labels to compare with those of another life."""
+"""What an earlier run's report.json opens with: what to compare this run's first call with."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ...reference import REFUSAL
-from ...reference.mechanisms import Labels
 from ..inputs.files import ReadingError, read_bytes
-from ..kinds.labels.claim import Claim
-from ..kinds.labels.planning.asked_histograms import opening_histogram
 from ..targets.replies import shown
 
 _BYTES = 50_000_000
@@ -20,57 +13,6 @@ _BYTES = 50_000_000
 
 class EarlierReportError(ValueError):
     """A report that cannot be compared with; the message is one line for who named it."""
-
-
-@dataclass(frozen=True)
-class Opening:
-    """The first call of a run: labels (n,) of a histogram (c,), as the target answered them."""
-
-    histogram: tuple[int, ...]
-    labels: tuple[int, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """The public form."""
-        return {"histogram": list(self.histogram), "labels": list(self.labels)}
-
-    @property
-    def as_labels(self) -> Labels:
-        """The labels as an array (n,)."""
-        return np.array(self.labels, dtype=np.int64)
-
-
-def read_opening(path: str | Path, claim: Claim) -> Opening:
-    """The opening of an earlier report under the same mechanism.
-
-    path: of a report.json, or of the folder that holds it. Raises EarlierReportError of one line.
-    """
-    if claim.mechanism.caching:
-        raise EarlierReportError(
-            f"--compare {path}: under caching = true answers are the same by design; name a "
-            "command as restart in [gate]"
-        )
-    opening = opening_of(path, claim.model_dump(mode="json", exclude_none=True))
-    histogram = opening_histogram(claim).tolist()
-    if not isinstance(opening, dict) or opening.get("histogram") != histogram:
-        found = opening.get("histogram") if isinstance(opening, dict) else opening
-        raise EarlierReportError(
-            f"--compare {path}: the report opens with {shown(found)}, and this run with "
-            f"{shown(histogram)}: only labels of one histogram can be compared"
-        )
-    lowest = REFUSAL if claim.mechanism.refuses else 0
-    labels = opening.get("labels")
-    good = (
-        isinstance(labels, list)
-        and labels
-        and all(type(label) is int and lowest <= label < len(histogram) for label in labels)
-    )
-    if not good:
-        raise EarlierReportError(
-            f"--compare {path}: opening.labels = {shown(labels)}: expected labels from {lowest} to "
-            f"{len(histogram) - 1}"
-        )
-    assert isinstance(labels, list)
-    return Opening(tuple(histogram), tuple(labels))
 
 
 def opening_of(path: str | Path, claim: dict[str, Any]) -> Any:

@@ -7,10 +7,8 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from typing import Any, Protocol
 
-from ..kinds.labels.claim import Claim, Gate
+from ..claims.claim import Claim
 from .figures import Figures
-from .figures_json import figures_of
-from .number_figures import NumberFigures, number_figures_of
 from .verdict import Verdict, worst
 
 __all__ = ["CheckResult", "Report", "Verdict", "versions", "worst"]
@@ -62,25 +60,6 @@ class Opens(Protocol):
         """The public form."""
 
 
-class Claimed(Protocol):
-    """What a report needs of a claim, whatever is released."""
-
-    @property
-    def gate(self) -> Gate:
-        """How the run decides."""
-
-    @property
-    def said(self) -> str:
-        """The mechanism in a few words."""
-
-    @property
-    def releases(self) -> str:
-        """What the deployment releases, in a word: labels or numbers."""
-
-    def model_dump(self, *, mode: str, exclude_none: bool) -> dict[str, Any]:
-        """The claim as JSON has it."""
-
-
 @dataclass(frozen=True)
 class Report:
     """One run; figures: what its page draws; interrupted: by the user.
@@ -93,13 +72,13 @@ class Report:
     were chosen could be run; asked: whether a target was asked, not a log of it read.
     """
 
-    claim: Claimed
+    claim: Claim
     queries: int
     seconds: float
     seed: int
     checks: tuple[CheckResult, ...]
     warnings: tuple[str, ...] = field(default=())
-    figures: Figures | NumberFigures | None = None
+    figures: Figures | None = None
     interrupted: bool = False
     unseen: str | None = None
     opening: Opens | None = None
@@ -128,7 +107,7 @@ class Report:
             return "none of the checks that were chosen can be run on this target"
         if self.left_out is not None and self.verdict is Verdict.PASS:
             return "nothing was found by the checks that were chosen, to the precision below"
-        return self.verdict.meaning.replace("labels", self.claim.releases)
+        return self.verdict.meaning.replace("labels", self.claim.kind.name)
 
     def as_json(self) -> dict[str, Any]:
         """The public form, as `verify --json` prints it."""
@@ -152,11 +131,8 @@ class Report:
         }
 
     def _drawn(self, check: CheckResult) -> dict[str, Any]:
-        if isinstance(self.figures, NumberFigures):
-            return {"figures": number_figures_of(check.id, self.figures)}
-        if not isinstance(self.claim, Claim):
-            return {"figures": None}
-        return {"figures": figures_of(check.id, self.figures, self.claim.mechanism)}
+        drawn = None if self.figures is None else self.figures.as_json(check.id, self.claim)
+        return {"figures": drawn}
 
 
 def versions() -> dict[str, str]:

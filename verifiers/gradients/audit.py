@@ -19,8 +19,8 @@ from ...reference.accounting.counting import MOST
 from ...reference.arrays import Vector
 from ...reference.numbers import NoisyGradient, sensitivity
 from ...reference.numbers.families import DiscreteLaplace, Gaussian, Laplace
+from ..claims.tables import PrivacyClaim
 from ..kinds.labels.checks.pair_bounds import bounds_of
-from ..kinds.labels.claim import PrivacyClaim
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.plan import at_once
 from ..targets import Target, TargetError, parts

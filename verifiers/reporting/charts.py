@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..findings.figures import AskedHistogram, EvidenceTrace, LabelShare, ScaleTrace
+from ..findings.figures import EvidenceTrace, ScaleTrace
+from ..kinds.labels.figures import AskedHistogram, LabelShare
 
 WIDTH, HEIGHT = 480.0, 276.0
 LEFT, RIGHT, TOP, BOTTOM = 88.0, 18.0, 30.0, 54.0

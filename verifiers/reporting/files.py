@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..findings.report import Report
-from ..kinds.labels.claim import Claim
-from ..kinds.labels.embedded import REFERENCE
+from ..kinds.kind import REFERENCE
 
 FILES = ("report.json", "junit.xml", "index.html")
 _ROOM = 1 << 18  # bytes that a folder must have room for before a run starts
@@ -83,12 +82,10 @@ class ReportFolder:
 
 
 def page_of(report: Report, target: str, started: datetime) -> str:
-    """The HTML of a report, of labels or of numbers; target: in words; started: in UTC."""
-    from .numbers_page import numbers_page
+    """The HTML of a report; target: in words; started: in UTC."""
     from .page import page
 
-    show = page if isinstance(report.claim, Claim) else numbers_page
-    return show(report, target, started)
+    return page(report, target, started)
 
 
 def _reason(error: Exception) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
 from ..kinds.labels.checks.noise_scale import interval_text
-from ..kinds.labels.claim import Claim
+from ..kinds.labels.claim import LabelsClaim
 from ..kinds.labels.logs.alarms import Alarm
 from ..kinds.labels.logs.monitor import Snapshot
 from ..targets import shown_spec
@@ -25,7 +25,7 @@ _SHOWN, _CLASSES = 8, 12  # inputs, and their first classes
 
 
 @contextmanager
-def monitor_screen(log: str, claim: Claim) -> Iterator[Callable[[Snapshot], None]]:
+def monitor_screen(log: str, claim: LabelsClaim) -> Iterator[Callable[[Snapshot], None]]:
     """Shows where a monitor stands on stderr; stdout is for alarms."""
     console = Console(stderr=True)
     if console.is_terminal:
@@ -58,7 +58,7 @@ def line(snapshot: Snapshot) -> str:
     )
 
 
-def page(log: str, claim: Claim, snapshot: Snapshot) -> Group:
+def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
     """Everything that a monitor knows, as a page."""
     noise = claim.mechanism.noise
     evidence = Table("check", "evidence", "refutes", "", box=None, pad_edge=False)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..findings.number_figures import KeyRate, NoiseShape
+from ..kinds.numbers.figures import KeyRate, NoiseShape
 from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, ROW, TOP, WIDTH, Axis
 
 

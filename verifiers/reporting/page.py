@@ -1,4 +1,4 @@
-"""A report of labels as one page: HTML without scripts, fonts or anything else from elsewhere.
+"""A report as one page: HTML without scripts, fonts or anything else from elsewhere.
 
 Every text is escaped by the template engine, and made printable, whoever wrote it; the page's
 content security policy forbids all but its own style sheet.
@@ -13,15 +13,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..findings.evidence_text import power_of_ten
-from ..findings.figures import LABEL_CONFIDENCE, Figures, PrivacyCost
-from ..findings.figures_json import exact_epsilon
+from ..findings.evidence_text import power_of_ten, told_apart
+from ..findings.figures import MOST_LABELS
 from ..findings.report import Report, Verdict, versions
-from ..kinds.labels.checks.noise_scale import told_apart
-from ..kinds.labels.claim import Claim
-from ..kinds.labels.gathering.recorder import MOST_LABELS
+from ..kinds.labels.figures import LABEL_CONFIDENCE
 from ..text import counted, printable
 from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
+from .numbers_charts import noise_chart, quantile_chart, rate_chart
 
 _SYMBOLS = {
     Verdict.PASS: "✓",
@@ -41,12 +39,9 @@ _MEASURES = {
 
 def page(report: Report, target: str, started: datetime) -> str:
     """The HTML of a report; target: as the user named it; started: in UTC."""
-    claim, figures = report.claim, report.figures or Figures()
-    assert isinstance(claim, Claim), "a report of labels"
-    assert isinstance(figures, Figures), "figures of labels"
-    exact = "" if figures.privacy is None else _exact(figures.privacy, claim)
-    more = {"claim": claim.mechanism, "figures": figures, "exact": exact}
-    return rendered("page.html", report, target, started, more)
+    figures = report.figures or report.claim.kind.no_figures()
+    more = {"figures": figures, **figures.shown(report.claim)}
+    return rendered(figures.template, report, target, started, more)
 
 
 def rendered(
@@ -98,6 +93,9 @@ def page_environment() -> Environment:
         "confidence": LABEL_CONFIDENCE,
         "measures": _MEASURES,
         "evidence_chart": evidence_chart,
+        "noise_chart": noise_chart,
+        "quantile_chart": quantile_chart,
+        "rate_chart": rate_chart,
         "label_chart": label_chart,
         "most_labels": MOST_LABELS,
         "scale_chart": scale_chart,
@@ -133,9 +131,3 @@ def _votes(histogram: tuple[int, ...]) -> str:
     shown = ", ".join(str(votes) for votes in histogram[:MOST_LABELS])
     more = len(histogram) > MOST_LABELS
     return f"{shown}, ... ({len(histogram):,} classes)" if more else shown
-
-
-def _exact(cost: PrivacyCost, claim: Claim) -> str:
-    """Epsilon of the pair, bracketed from both sides, or why it is not here."""
-    bracket = exact_epsilon(cost, claim.mechanism)
-    return bracket if isinstance(bracket, str) else f"{bracket.low:.4g} to {bracket.high:.4g}"

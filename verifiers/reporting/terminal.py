@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..findings.evidence_text import power_of_ten
 from ..findings.report import CheckResult, Report, Verdict
-from ..kinds.labels.gathering import Progress as RunProgress
+from ..run.events import Progress as RunProgress
 from ..text import counted, printable
 
 _STYLES = {
@@ -122,7 +122,7 @@ def print_report(report: Report, target: str) -> None:
     console.print()
     told = [check for check in report.checks if _is_told(check, report)]
     for check in sorted(told, key=lambda check: check.verdict.rank):
-        _print_check(console, check, "queries" if report.claim.releases == "labels" else "draws")
+        _print_check(console, check, report.claim.kind.evidence_unit)
     others = [check for check in report.checks if check not in told]
     _print_others(console, others, asked=report.asked)
     for warning in report.warnings:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..kinds.labels.checks import Check
-from ..kinds.labels.checks.base import Outcome
+from ..findings.finding import Outcome
+from .checks import Check
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class LabelsSeen:
-    """Labels have been shown to the checks that gather evidence; queries: of the run so far."""
+class ReleasesSeen:
+    """Checks that gather evidence have seen labels or releases; queries: of the run so far."""
 
     queries: int
     checks: Sequence[Check]
@@ -35,7 +35,7 @@ class Concluded:
     outcome: Outcome
 
 
-Event = Progress | LabelsSeen | Concluded
+Event = Progress | ReleasesSeen | Concluded
 Hearer = Callable[[Event], None]
 """Who follows a run within the gate: told of every event, it decides nothing."""
 

@@ -1,4 +1,4 @@
-"""Which checks a run has, as `--check` and `--skip` choose, and which streams only the others need.
+"""Which checks a run has, as `--check` and `--skip` choose.
 
 What is left out keeps its share of `false_alarm`, unspent: the error rate of a run stays a bound,
 and the thresholds of a check do not depend on which others stand beside it.
@@ -7,10 +7,6 @@ and the thresholds of a check do not depend on which others stand beside it.
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from ..kinds.labels.checks.applicable import applicable
-from ..kinds.labels.error_budget import SHARES
-from ..kinds.labels.planning.plan import Plan
 
 ALWAYS = "input-contract"
 """The check that none can do without: what is no label is no evidence."""
@@ -21,7 +17,7 @@ class Selection:
     """The checks of a run, out of `all_checks`; left_out: check id -> why it is not among them."""
 
     left_out: Mapping[str, str] = field(default_factory=dict)
-    all_checks: tuple[str, ...] = tuple(SHARES)
+    all_checks: tuple[str, ...] = ()
 
     def keeps(self, check: str) -> bool:
         """Whether the run has a check, by its id."""
@@ -49,27 +45,13 @@ class Selection:
     def _chosen(self) -> list[str]:
         return [name for name in self.all_checks if self.keeps(name) and name != ALWAYS]
 
-    def asks(self, plan: Plan, lacking: Collection[str]) -> list[bool]:
-        """For each stream of the plan, whether any check needs labels of it.
 
-        lacking: the checks that the run does not have, whatever the reason.
-        """
-        if not self.left_out:
-            return [True] * len(plan.streams)
-        chosen = [spec for spec in applicable(plan.claim, plan) if spec.id not in lacking]
-        needs = [spec.needs for spec in chosen if spec.needs is not None]
-        streams = enumerate(plan.streams)
-        return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
-
-
-def select(
-    check: Sequence[str] = (), skip: Sequence[str] = (), of: Iterable[str] = SHARES
-) -> Selection:
+def select(check: Sequence[str], skip: Sequence[str], of: Iterable[str]) -> Selection:
     """The checks named by `--check` and what every run needs, or all but those of `--skip`.
 
-    of: the ids that there are to choose of, in the order of a report; those of labels by default.
-    Raises ValueError of one line for a name that is none, for both options at once, and for a run
-    without the check that all others rest on.
+    of: the ids that there are to choose of, in the order of a report. Raises ValueError of one line
+    for a name that is none, for both options at once, and for a run without the check that all
+    others rest on.
     """
     if check and skip:
         raise ValueError("--check and --skip: give one or the other")

@@ -4,14 +4,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ..claims.claim import Claim, ClaimError
 from ..claims.open_target import in_process, open_claimed
 from ..commands.verify_line import verify_line
 from ..findings.explained import explained
 from ..findings.report import Report, Verdict
-from ..kinds.labels.claim import Claim, ClaimError
-from ..kinds.labels.gathering.diagnosis import AfterFailure, known
-from ..kinds.numbers.claim import NumbersClaim
-from ..kinds.numbers.either import AnyClaim, parse_any_claim, read_any_claim, verify_any
+from ..kinds.reading import parse_claim, read_claim
+from ..run.after_failure import AfterFailure, known
+from ..run.run import verify
 from ..targets import Target, TargetError, shown_spec
 
 
@@ -24,7 +24,7 @@ class Inconclusive(Exception):  # noqa: N818 - a verdict's name
 
 def assert_conforms(
     target: Any,
-    claim: AnyClaim | dict[str, Any] | str | Path,
+    claim: Claim | dict[str, Any] | str | Path,
     *,
     seed: int | None = None,
     max_queries: int | None = None,
@@ -55,7 +55,7 @@ def assert_conforms(
     except (TargetError, ValueError) as error:
         raise type(error)(str(error)) from None  # here, so that pytest shows the test's line alone
     try:
-        report = verify_any(
+        report = verify(
             deployment,
             held,
             seed=seed,
@@ -69,7 +69,7 @@ def assert_conforms(
     return report
 
 
-def _opened(target: Any, claim: AnyClaim) -> Target:
+def _opened(target: Any, claim: Claim) -> Target:
     return open_claimed(target, claim) if isinstance(target, str) else in_process(target, claim)
 
 
@@ -90,12 +90,12 @@ def _judge(report: Report) -> None:
     raise kinds[report.verdict]("\n\n".join(explained(check, public) for check in worst))
 
 
-def _held(claim: AnyClaim | dict[str, Any] | str | Path) -> AnyClaim:
+def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     __tracebackhide__ = True
-    if isinstance(claim, Claim | NumbersClaim):
+    if isinstance(claim, Claim):
         return claim
     try:
-        return parse_any_claim(claim) if isinstance(claim, dict) else read_any_claim(claim)
+        return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
     except ClaimError as error:
         raise ClaimError(*error.mistakes) from None
 

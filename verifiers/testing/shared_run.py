@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..claims.claim import Claim
 from ..claims.open_target import open_claimed
 from ..commands.verify_line import verify_line
-from ..kinds.labels.embedded import REFERENCE
-from ..kinds.numbers.either import AnyClaim, reference_of, verify_any
+from ..kinds.kind import REFERENCE
+from ..run.run import verify
 from ..targets import Target, shown_spec
 
 _REPORT = "report.json"
@@ -29,7 +30,7 @@ class SharedRun:
     """
 
     target: str | None
-    claim: AnyClaim
+    claim: Claim
     claim_file: str
     seed: int | None
     folder: Path | None
@@ -40,7 +41,7 @@ class SharedRun:
         """Reaches the target. Raises TargetError with one line for the user."""
         if self._opened is None:
             self._opened = (
-                reference_of(self.claim)
+                self.claim.kind.reference(self.claim)
                 if self.target is None
                 else open_claimed(self.target, self.claim)
             )
@@ -76,7 +77,7 @@ class SharedRun:
         self.open()
         assert self._opened is not None
         try:
-            report = verify_any(
+            report = verify(
                 self._opened,
                 self.claim,
                 seed=self.seed,

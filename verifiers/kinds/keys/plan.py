@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,12 @@ class KeysPlan(NumbersPlan):
     """At first every input in calls of every size, then large calls of the two that tell most."""
 
     width: int = 1
+
+    few: ClassVar = 300
+    """See `NumbersPlan.few`: a key tells at most whether it is there."""
+
+    margin: ClassVar = 1.0
+    """See `NumbersPlan.margin`: checks of keys are foreseen call by call."""
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """See `NumbersPlan.calls`."""

@@ -4,7 +4,7 @@ import tomllib
 
 from ....reference import digit_histograms
 from ...targets import InProcessTarget
-from .claim import Claim, parse_claim
+from .claim import LabelsClaim, parse_labels_claim
 
 _CLAIM = """
 [mechanism]
@@ -16,16 +16,13 @@ teachers = 250
 
 _SHOWN = 24
 
-REFERENCE = "dpassay's own reference"
-"""What reports call the target where none is given."""
 
-
-def embedded_claim() -> Claim:
+def embedded_claim() -> LabelsClaim:
     """GNMax at sigma 40 over the 250 embedded teachers."""
-    return parse_claim(tomllib.loads(_CLAIM))
+    return parse_labels_claim(tomllib.loads(_CLAIM))
 
 
-def reference_target(claim: Claim) -> InProcessTarget:
+def reference_target(claim: LabelsClaim) -> InProcessTarget:
     """The reference implementation of the claimed mechanism, with secure noise.
 
     It keeps nothing from call to call: making it anew is all that a restart of it is, whatever

@@ -2,18 +2,22 @@
 
 import json
 from functools import cached_property
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from ....reference.numbers import DiscreteLaplace
 from ....reference.numbers.families import Laplace
-from ...claims.mistakes import mistakes
+from ...claims.claim import Claim, ClaimError
+from ...claims.tables import ANY_QUERIES, PrivacyClaim, Table
 from ...inputs.people_file import People, read_people
-from ...targets.http_options import HttpOptions
 from ...targets.numbers import NumberRelease
-from ..labels.claim import ANY_QUERIES, ClaimError, Gate, HttpClaim, PrivacyClaim, Table
+from ..kind import ReleaseKind
 from .mechanism import NumberMechanism
+
+if TYPE_CHECKING:
+    from .planning.plan import NumbersPlan
 
 
 class LeakageClaim(Table):
@@ -55,13 +59,11 @@ class NumbersPrivacy(PrivacyClaim):
     delta: float = Field(ge=0, lt=1)
 
 
-class NumbersClaim(Table):
-    """A claim of numbers; `[gate]`, `[privacy]` and `[http]` are those of a claim of labels."""
+class NumbersClaim(Claim):
+    """The claim of a deployment that releases numbers."""
 
     mechanism: NumberMechanism
     privacy: NumbersPrivacy | None = None
-    gate: Gate = Gate()
-    http: HttpClaim | None = None
     leakage: LeakageClaim | None = None
 
     @model_validator(mode="after")
@@ -72,20 +74,18 @@ class NumbersClaim(Table):
 
     @model_validator(mode="after")
     def _pure_where_noise_is(self) -> Self:
-        if self.privacy is None or self.privacy.delta > 0:
-            return self
-        if self.mechanism.takes == "keys":
-            raise ValueError(
-                "privacy.delta = 0: a key that one unit alone has may be released, expected a "
-                "delta above 0"
-            )
+        if self.privacy is not None and self.privacy.delta == 0:
+            self._check_pure()
+        return self
+
+    def _check_pure(self) -> None:
+        """Raises ValueError where a delta of 0 cannot hold."""
         family = self.mechanism.aggregation.noise.family
         if not isinstance(family, Laplace | DiscreteLaplace):
             raise ValueError(
                 f"privacy.delta = 0: {family.family} noise has no finite epsilon there, expected a "
                 "delta above 0"
             )
-        return self
 
     @model_validator(mode="after")
     def _whatever_is_asked(self) -> Self:
@@ -103,14 +103,16 @@ class NumbersClaim(Table):
         return self
 
     @property
-    def said(self) -> str:
-        """The mechanism in a few words, as reports head themselves."""
-        return self.mechanism.said
+    def kind(self) -> ReleaseKind:
+        """See `Claim.kind`."""
+        from .kind import KIND
+
+        return KIND
 
     @property
-    def releases(self) -> str:
-        """What the deployment releases, in a word."""
-        return "numbers" if self.mechanism.takes != "keys" else "keys"
+    def said(self) -> str:
+        """See `Claim.said`."""
+        return self.mechanism.said
 
     @cached_property
     def release(self) -> NumberRelease:
@@ -119,26 +121,18 @@ class NumbersClaim(Table):
             self.mechanism.takes, self.mechanism.width, self.mechanism.shapes or ()
         )
 
-    @property
-    def http_options(self) -> HttpOptions:
-        """How a server is spoken to, `[http]` or its defaults."""
-        http = self.http or HttpClaim()
-        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
+    def inputs(self, seed: int) -> "NumbersPlan":
+        """The inputs of a run, chosen by its seed."""
+        from .planning.plan import make_numbers_plan
 
-    def with_limits(self, max_queries: int | None, run_timeout: float | None) -> "NumbersClaim":
-        """The same claim under other limits of a run, where they are given."""
-        given = {"max_queries": max_queries, "run_timeout": run_timeout}
-        changed = {key: value for key, value in given.items() if value is not None}
-        return self.model_copy(update={"gate": self.gate.model_copy(update=changed)})
+        return make_numbers_plan(self, seed)
 
 
-def parse_numbers_claim(table: dict[str, Any], source: str = "claim") -> NumbersClaim:
-    """The claim in `table` (parsed TOML). Raises ClaimError."""
-    try:
-        claim = NumbersClaim.model_validate(table)
-    except ValidationError as error:
-        lines = mistakes(error, NumbersClaim)
-        raise ClaimError(*(f"{source}: {line}" for line in lines)) from None
+def parse_numbers_claim(
+    table: dict[str, Any], source: str = "claim", folder: Path | None = None
+) -> NumbersClaim:
+    """The claim in `table` (parsed TOML); folder: not needed. Raises ClaimError."""
+    claim = NumbersClaim.checked(table, source)
     if claim.leakage is not None:
         try:
             claim.leakage.read()

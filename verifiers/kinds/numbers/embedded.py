@@ -9,12 +9,6 @@ from ....reference.numbers import Releases, sample
 from ...targets import InProcessTarget
 from .claim import NumbersClaim, parse_numbers_claim
 
-REFERENCE = "dpassay's own reference"
-"""What reports call the target where none is given."""
-
-DEMO = "noisy-histogram"
-"""The name of the embedded example."""
-
 _CLAIM = """
 [mechanism]
 name = "noisy-histogram"
@@ -36,14 +30,9 @@ def embedded_numbers_claim() -> NumbersClaim:
 
 def reference_target(claim: NumbersClaim) -> InProcessTarget:
     """The reference implementation of the claimed mechanism, with secure noise."""
-    mechanism = claim.mechanism
+    aggregation = claim.mechanism.aggregation
 
     def aggregate(values: NDArray[np.generic], size: int) -> Releases:
-        return sample(mechanism.aggregation, values, size)
+        return sample(aggregation, values, size)
 
-    def release(counts: NDArray[np.generic], size: int) -> list[list[dict[str, int]]]:
-        found = mechanism.keys.sample(counts, size)
-        return [[{"key": int(key)} for key in keys] for keys in found]
-
-    made = release if mechanism.takes == "keys" else aggregate
-    return InProcessTarget(made, again=lambda: made, release=claim.release)
+    return InProcessTarget(aggregate, again=lambda: aggregate, release=claim.release)

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...run.request import RunRequest
+from ...run.state import RunState
 from ...targets import Refused
 from ...targets.replies import CallError
-from .checks.base import NumberCheck, refuted
+from .checks.base import NumberCheck
 from .checks.input_contract import InputContract
 from .evidence.bins import Placing
 from .long_call import LongCall
 from .planning.asked import Asked, Batch, Draws, asked_for
-from .planning.pace import FEW, FEW_OF_KEYS, paced
+from .planning.pace import paced
 from .planning.plan import NumbersPlan
-from .recorder import NumbersRecorder
-from .request import NumbersRequest
-from .standing import NumbersStanding
+from .recorder import Recorder
 
 _PART = 16
 """Releases of a call from which on several in flight share what one would ask for."""
@@ -25,23 +25,25 @@ class Gathering:
     """Spends a run's queries on its inputs.
 
     contract: has asked the first calls; checks: those that see every release; plan: the inputs that
-    are served, once these are known.
+    are served, once these are known; recorder: follows what is shown.
     """
 
     def __init__(
         self,
-        standing: NumbersStanding,
-        request: NumbersRequest,
+        state: RunState,
+        request: RunRequest,
         plan: NumbersPlan,
         contract: InputContract,
         checks: Sequence[NumberCheck],
+        *,
+        recorder: Recorder,
     ) -> None:
-        self.standing, self.request, self.plan = standing, request, plan
+        self.state, self.request, self.plan = state, request, plan
         self.contract, self.checks = contract, checks
-        self.claim = standing.claim
+        self.claim = state.claim
         rng = np.random.default_rng([request.seed, 2])
         self.placing = Placing(self.claim.mechanism.added, rng)
-        self.recorder = NumbersRecorder(self.claim)
+        self.recorder = recorder
 
     def gather(self) -> None:
         """Asks input after input until every check has seen enough, or one has failed."""
@@ -50,13 +52,13 @@ class Gathering:
             return
         pending: list[Batch] = []
         calls = paced(self.plan, self.request.seed, self.contract.queries)
-        long_call = LongCall(self.claim, self.plan, self.standing)
+        long_call = LongCall(self.claim, self.plan, self.state)
         for asked, wanted, look in calls:
-            size = min(wanted, self.standing.left)
+            size = min(wanted, self.state.left)
             if size < 1:
                 if pending:
                     self.show(pending)
-                self.standing.use_up()
+                self.state.use_up()
                 return
             batch = self._batch(asked, size)
             pending.append(batch)
@@ -73,7 +75,7 @@ class Gathering:
 
     def _batch(self, asked: Asked, size: int) -> Batch:
         """Fresh releases of an input that was answered before. Raises TargetError."""
-        target, release, sizes = self.standing.target, self.claim.release, self._together(size)
+        target, release, sizes = self.state.target, self.claim.release, self._together(size)
         try:
             batch = asked_for(target, release, asked, sizes)
         except Refused as refusal:
@@ -81,47 +83,47 @@ class Gathering:
                 release.text(asked.values, sizes[0]),
                 f"was refused, although this input was answered before: {refusal}",
             ) from None
-        self.standing.spend(len(batch.releases))
+        self.state.spend(len(batch.releases))
         return batch
 
     def _together(self, size: int) -> list[int]:
         """Sizes of the calls in flight that take the place of one: as large, or parts of it."""
         several = self.claim.gate.concurrency
         each = max(min(size, _PART), -(-size // several))
-        fits = max(1, min(several, self.standing.left // each))
+        fits = max(1, min(several, self.state.left // each))
         return [each] * fits if fits > 1 else [size]
 
     def _show_contract(self) -> None:
         """Shows what the contract was given reply by reply, to know which of them was the proof."""
-        seen, ending = 0, self.standing.ending
+        seen, outcome = 0, self.state.outcome
         for batch in self.contract.seen:
             self.show([batch])
             seen += len(batch.releases)
-            if ending.found_after is None and any(refuted(check) for check in self.checks):
-                ending.found_after = seen
+            if outcome.found_after is None and any(check.refuted for check in self.checks):
+                outcome.found_after = seen
 
     def show(self, batches: Sequence[Batch]) -> None:
         """Shows the releases of some calls to the checks at once: a look has its price."""
         draws = Draws(tuple(batches), self.placing, self.plan.coordinates)
         for check in self.checks:
             check.observe(draws)
-            refuted(check)  # a look: evidence that refutes is kept as it is now
+            check.refuted  # noqa: B018 - a look: evidence that refutes is kept as it is now
         self.recorder.observe(draws, self.checks)
 
     def stops(self) -> bool:
         """Whether a check has failed, and the run ends with it."""
-        failed = any(refuted(check) for check in self.checks)
-        if failed and self.standing.ending.found_after is None:
-            self.standing.ending.found_after = self.standing.queries
-        few = FEW_OF_KEYS if self.claim.mechanism.takes == "keys" else FEW
-        return failed and not self.request.keeps_going and self.standing.queries >= few
+        failed = any(check.refuted for check in self.checks)
+        if failed and self.state.outcome.found_after is None:
+            self.state.outcome.found_after = self.state.queries
+        enough = self.state.queries >= self.plan.few
+        return failed and not self.request.keeps_going and enough
 
     def _done(self) -> bool:
         """Whether there is nothing left to ask for."""
-        self.standing.tell("asking", self.standing.queries + self._left())
+        self.state.tell("asking", self.state.queries + self._left())
         if self.stops():
             return True
-        return all(refuted(check) or check.shortfall() == 0 for check in self.checks)
+        return all(check.refuted or check.shortfall() == 0 for check in self.checks)
 
     def _left(self) -> int:
         """Releases that the checks still need."""

@@ -19,8 +19,8 @@ from ....reference.numbers import (
 )
 from ....reference.numbers.noise import is_power_of_two
 from ...claims.mistakes import are_missing
+from ...claims.tables import Table
 from ...targets.numbers import Values
-from ..labels.claim import OF_NUMBERS, Table
 
 Name = Literal[
     "noisy-histogram",
@@ -30,7 +30,11 @@ Name = Literal[
     "noisy-gradient",
     "thresholded-histogram",
 ]
-assert get_args(Name) == OF_NUMBERS
+OF_KEYS = ("thresholded-histogram",)
+"""Mechanisms that release keys."""
+
+OF_NUMBERS: tuple[str, ...] = tuple(name for name in get_args(Name) if name not in OF_KEYS)
+"""Mechanisms that release numbers."""
 
 _MOST = 1_000_000
 """No release has more numbers."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ....reference.arrays import Matrix, Vector
 from ....reference.numbers import NumberNoise
-from ...findings.number_figures import NoiseCell, NoiseQuantile, NoiseShape
+from .figures import NoiseCell, NoiseQuantile, NoiseShape
 
 _CELLS, _MOST = 40, 1 << 17  # draws that are kept, for quantiles
 _REACH = 1e-3  # of the law, that lies beyond the cells on either side

@@ -5,21 +5,23 @@ with releases and a share of the error of their own.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...findings.evidence_text import an_e_value
+from ...findings.finding import Finding
+from ...run.error_budget import log_threshold
+from ...run.state import RunState
 from ...targets import Refused
-from ..labels.error_budget import log_threshold
+from .checks.noise_law import NoiseLaw
 from .claim import NumbersClaim
 from .evidence.bins import Placing
 from .evidence.noise_law import NoiseLawEvidence
 from .planning.asked import digits_of
 from .planning.plan import as_values, at_once
-from .shares import SIMPLEST_SHARE
-from .standing import NumbersStanding
+from .registry import SIMPLEST_SHARE
 
 _FIRST, _LARGEST = 8, 300  # releases of a call, which grow
 _LEAST = 1_024  # queries that the search may always take
@@ -39,18 +41,24 @@ class Simplest:
             f"{an_e_value(self.log_e_value / math.log(10.0))}"
         )
 
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        """See `run.outcome.Simplest`: it was tried on the law of the noise alone."""
+        if check != NoiseLaw.id:
+            return finding
+        return replace(finding, message=f"{finding.message}; {self}")
+
 
 def find_simplest(
-    standing: NumbersStanding, claim: NumbersClaim, seed: int, *, singly: bool
+    state: RunState, claim: NumbersClaim, seed: int, *, singly: bool
 ) -> Simplest | None:
     """Tries simple inputs on the law of the noise; None if none of them shows a violation.
 
     singly: whether the fault shows in calls for one release alone. Raises as the target does.
     """
     inputs = simple_inputs(claim)
-    budget = min(max(standing.queries // 2, _LEAST), standing.left)
-    standing.tell("looking for the simplest input", standing.queries + budget)
-    search = _Search(standing, claim, seed, singly, budget // len(inputs), len(inputs))
+    budget = min(max(state.queries // 2, _LEAST), state.left)
+    state.tell("looking for the simplest input", state.queries + budget)
+    search = _Search(state, claim, seed, singly, budget // len(inputs), len(inputs))
     for values in inputs:
         try:
             found = search.tried(values)
@@ -90,7 +98,7 @@ def simple_inputs(claim: NumbersClaim) -> list[Any]:
 class _Search:
     """What does not change from input to input. budget: releases of each; inputs: how many."""
 
-    standing: NumbersStanding
+    state: RunState
     claim: NumbersClaim
     seed: int
     singly: bool
@@ -107,8 +115,8 @@ class _Search:
         while asked < self.budget:
             most = min(size, _LARGEST, self.budget - asked)
             calls = 1 if self.singly else at_once(claim.mechanism.width, most)
-            reply = self.standing.target.ask(values, calls)
-            self.standing.spend(calls)
+            reply = self.state.target.ask(values, calls)
+            self.state.spend(calls)
             released = claim.release.shaped(reply, values, calls)
             if not np.isfinite(released).all():
                 return None  # what was found stands without it

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from ...labels.checks.base import Finding
-from ...numbers.checks.base import Weighed
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
+from ...numbers.checks.base import Weighed, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.released_together import TogetherEvidence, foreseen, tells
 from ...numbers.opening import NumbersOpening
@@ -193,3 +195,14 @@ def _calls(batches: tuple[Batch, ...]) -> Iterator[tuple[str, Released]]:
         ends = np.cumsum(batch.calls)
         for there in np.split(batch.releases > 0, ends[:-1]):
             yield batch.asked.role, there
+
+
+def _single(claim: NumbersClaim) -> str | None:
+    """Why keys cannot tell of each other; None where they can."""
+    return "the deployment has a single key" if claim.mechanism.width == 1 else None
+
+
+SPECS = (
+    spec_of(KeysIndependence, Phase.SHARED, _single),
+    spec_of(KeysFreshNoise, Phase.SHARED, lacks_nothing),
+)

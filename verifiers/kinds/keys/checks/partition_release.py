@@ -6,9 +6,11 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from ....evidence.power import MISSES
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....text import four_digits
-from ...labels.checks.base import Finding
-from ...numbers.checks.base import Weighed
+from ...numbers.checks.base import Weighed, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ...numbers.planning.asked import Asked, Draws
@@ -136,3 +138,6 @@ class PartitionRelease(Weighed):
             f"{self.released:,} of {self.alone:,} keys of one record were released, "
             f"{four_digits(expected)} expected"
         )
+
+
+SPECS = (spec_of(PartitionRelease, Phase.SHARED, lacks_nothing),)

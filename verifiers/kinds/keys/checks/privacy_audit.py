@@ -6,9 +6,11 @@ import numpy as np
 
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Matrix
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
-from ...labels.checks.spec import NO_PRIVACY
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
+from ...numbers.checks.base import spec_of
 from ...numbers.checks.pair_check import PairCheck, PairEvidence, power
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, TwoEvents, both_ways
@@ -165,3 +167,6 @@ def _first(places: Matrix) -> Hits:
     """Whether (n, k - 1) each key stands before the next."""
     both = (places[:, :-1] > 0) & (places[:, 1:] > 0)
     return np.asarray(both & (places[:, :-1] < places[:, 1:]))
+
+
+SPECS = (spec_of(KeysPrivacyAudit, Phase.OWN, KeysPrivacyAudit.lacks),)

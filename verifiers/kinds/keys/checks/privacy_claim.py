@@ -5,12 +5,15 @@ from dataclasses import replace
 
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified_keys import KeysCost, keys_cost
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
+from ...numbers.checks.base import spec_of
 from ...numbers.checks.privacy_claim import CAUSE, digits_apart
 from ...numbers.claim import NumbersClaim
 from ...numbers.planning.plan import NumbersPlan
-from ...numbers.standing import NumbersStanding
 
 _ROUNDING = 1e-9
 """Of delta, relative: its law is computed in doubles, to some 1e-12, and claims are rounded."""
@@ -31,7 +34,7 @@ class KeysPrivacyClaim:
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim = claim
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
+    def conclude(self, standing: Site) -> Outcome | None:
         """See `AskingCheck.conclude`: it asks for nothing."""
         return self.outcome()
 
@@ -80,3 +83,11 @@ def _neighbours(cost: KeysCost) -> str:
     for change in others:
         said += f", of others {change.here:,} and {change.there:,}"
     return said + (", no other counts cost more" if cost.largest else "")
+
+
+def _unclaimed(claim: NumbersClaim) -> str | None:
+    """Why there is nothing to hold the cost to; None where there is."""
+    return NO_PRIVACY if claim.privacy is None else None
+
+
+SPECS = (spec_of(KeysPrivacyClaim, Phase.CLAIM, _unclaimed),)

@@ -2,7 +2,7 @@
 
 from .abstention import Abstention
 from .accountant_soundness import AccountantSoundness
-from .base import Check, Finding
+from .base import LabelsCheck
 from .budget_enforcement import BudgetEnforcement
 from .cached_answers import CachedAnswers
 from .class_probabilities import ClassProbabilities
@@ -21,12 +21,11 @@ __all__ = [
     "AccountantSoundness",
     "BudgetEnforcement",
     "CachedAnswers",
-    "Check",
     "ClassProbabilities",
-    "Finding",
     "FreshNoise",
     "HistogramLeakage",
     "InputContract",
+    "LabelsCheck",
     "NoiseScale",
     "Order",
     "PrivacyAudit",

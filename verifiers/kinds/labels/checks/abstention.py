@@ -6,14 +6,19 @@ from scipy.special import logsumexp
 from .....reference import REFUSAL
 from .....reference.mechanisms import Labels
 from ....evidence import dirichlet_log_e_value
+from ....findings.finding import Finding
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....text import four_digits
-from ..claim import Claim
-from ..error_budget import SHARES, log_threshold
+from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from ..planning.traits import Asked
-from .base import PLAINLY, Finding, How, Judged
-from .spec import CheckSpec, Phase, lacks_nothing
+from ..registry import SHARES
+from .base import PLAINLY, How
+from .spec import LabelsSpec
 
 
 class Abstention(Judged):
@@ -91,7 +96,7 @@ class Abstention(Judged):
         )
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     if claim.mechanism.refuses:
         return None
     return f"{claim.mechanism.name} refuses no query"
@@ -103,9 +108,9 @@ def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=Abstention.id,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=_lacks,
         lacks_in=lacks_nothing,
         needs=_needs,

@@ -12,13 +12,17 @@ from .....reference.accounting.divergences import renyi_divergence
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.clock import step
 from .....reference.histograms import neighbours_among
+from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....targets import NotOffered, Refused, Target, checked_charge
 from ..planning.plan import Plan
 from ..planning.roles import Role
-from .base import Finding, Outcome, Site, Unseeing, refuting
+from .base import Unseeing, refuting
 from .resembling_charges import resembled
-from .spec import CheckSpec, Phase, lacks_nothing
+from .spec import LabelsSpec
 
 _SEARCHED = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
 CHARGED_ORDERS = tuple(sorted((*_SEARCHED, 3.0, 6.0, 10.0, 20.0, 48.0, 100.0)))
@@ -67,7 +71,7 @@ class AccountantSoundness(Unseeing):
         self.certified = 0.0
 
     def conclude(self, site: Site) -> Outcome:
-        """See `Life.conclude`."""
+        """See `Running.conclude`."""
         step(self.id)
         lacking = self.run(site.target)
         if lacking is not None:
@@ -173,7 +177,7 @@ def _moved(votes: Histogram) -> Iterator[Histogram]:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=AccountantSoundness.id,
         phase=Phase.ACCOUNTING,
         lacks=lacks_nothing,

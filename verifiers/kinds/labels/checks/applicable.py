@@ -1,12 +1,21 @@
-"""Which checks of the registry a claim and a plan have room for, and why not for the others."""
+"""Which checks of labels a claim and a plan have room for, and why not for the others."""
 
-from ..claim import Claim
+from collections.abc import Collection
+from typing import cast
+
+from ....run.selection import Selection
+from ..claim import LabelsClaim
 from ..planning.plan import Plan
-from .registered import specs
-from .spec import CheckSpec
+from ..registry import CHECKS
+from .spec import LabelsSpec
 
 
-def lacking(claim: Claim, plan: Plan | None = None) -> dict[str, str]:
+def specs() -> tuple[LabelsSpec, ...]:
+    """The specs of all checks, in the order of a report."""
+    return cast(tuple[LabelsSpec, ...], CHECKS.specs)
+
+
+def lacking(claim: LabelsClaim, plan: Plan | None = None) -> dict[str, str]:
     """The checks that a claim leaves no room for, or a plan of it: check id -> why.
 
     Of several that share an id, each for other claims, one that there is room for is enough.
@@ -21,12 +30,25 @@ def lacking(claim: Claim, plan: Plan | None = None) -> dict[str, str]:
     return found
 
 
-def applicable(claim: Claim, plan: Plan | None = None) -> list[CheckSpec]:
-    """The checks that there is room for, in the order of the report."""
+def applicable(claim: LabelsClaim, plan: Plan | None = None) -> list[LabelsSpec]:
+    """The checks that there is room for, in the order of a report."""
     return [spec for spec in specs() if _reason(spec, claim, plan) is None]
 
 
-def _reason(spec: CheckSpec, claim: Claim, plan: Plan | None) -> str | None:
+def streams_asked(selection: Selection, plan: Plan, lacking: Collection[str]) -> list[bool]:
+    """For each stream of the plan, whether any chosen check needs labels of it.
+
+    lacking: the checks that the run does not have, whatever the reason.
+    """
+    if not selection.left_out:
+        return [True] * len(plan.streams)
+    chosen = [spec for spec in applicable(plan.claim, plan) if spec.id not in lacking]
+    needs = [spec.needs for spec in chosen if spec.needs is not None]
+    streams = enumerate(plan.streams)
+    return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
+
+
+def _reason(spec: LabelsSpec, claim: LabelsClaim, plan: Plan | None) -> str | None:
     by_claim = spec.lacks(claim)
     if by_claim is not None or plan is None:
         return by_claim

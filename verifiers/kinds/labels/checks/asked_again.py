@@ -6,8 +6,9 @@ import numpy as np
 
 from .....reference.mechanisms import Labels
 from ....evidence import as_outcomes, log_e_value_again
-from ..claim import Claim
-from ..error_budget import SHARES, log_threshold
+from ....run.error_budget import log_threshold
+from ..claim import LabelsClaim
+from ..registry import SHARES
 
 _SPARE = 2.0  # times the evidence that refutes, which answers that all come again must give
 _METHODS = 2  # what the check's share is divided among: an emptied store, and a new life
@@ -21,7 +22,7 @@ class AskedAgain:
     """
 
     def __init__(
-        self, claim: Claim, histograms: Sequence[tuple[int, ...]], foreseen: Sequence[int]
+        self, claim: LabelsClaim, histograms: Sequence[tuple[int, ...]], foreseen: Sequence[int]
     ) -> None:
         share = SHARES["fresh-noise"] / _METHODS
         self.log_threshold = log_threshold(share, claim.gate.false_alarm)

@@ -7,8 +7,9 @@ from typing import Any
 
 from .....reference import REFUSAL, BudgetExhausted, Histogram
 from .....reference.mechanisms import Labels
+from ....claims.tables import PrivacyClaim
 from ....targets import Refused, Target, TargetError, ask_whole, checked_labels
-from ..claim import Claim, PrivacyClaim
+from ..claim import LabelsClaim
 from .budget_account import Account, AskedHistogram
 
 AGAIN = 3
@@ -106,7 +107,7 @@ class BudgetAsking(Watched):
     be too.
     """
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
         super().__init__(claim.privacy)
         self.claim = claim

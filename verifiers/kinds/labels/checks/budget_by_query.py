@@ -13,7 +13,7 @@ from .....reference.arrays import Matrix
 from .....reference.numbers import families
 from .....reference.numbers.moves import move_delta
 from .....reference.searches import last_from_zero
-from ..claim import Claim
+from ..claim import LabelsClaim
 from .budget_account import AskedHistogram
 
 _COUNTED = 10**12
@@ -24,7 +24,7 @@ _CLASSES = 30  # up to which a histogram's neighbours are soon compared with it
 class BudgetByQuery:
     """Holds the number of answers to the claim's queries, and to what its epsilon allows."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy = claim, claim.privacy
 

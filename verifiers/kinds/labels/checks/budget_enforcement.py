@@ -6,17 +6,22 @@ from .....reference import Gaussian
 from .....reference.accounting.analyses import answered_share
 from .....reference.clock import OutOfTime, step
 from ....claims.open_target import open_claimed
+from ....claims.tables import ANY_QUERIES
+from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY, lacks_nothing
 from ....targets import Refused, Target
-from ..claim import ANY_QUERIES, Claim
-from .base import Finding, Outcome, Site, Unseeing
+from ..claim import LabelsClaim
+from .base import Unseeing
 from .budget_account import AskedHistogram
 from .budget_asking import SECONDS, BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_calls import BudgetCalls
 from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
-from .spec import NO_PRIVACY, CheckSpec, Phase, Setting, lacks_nothing
+from .spec import LabelsSetting, LabelsSpec
 
 _BATCHES = 20  # calls until answers to a histogram have certainly cost too much
 _FEW = 40  # answers that a sound account allows: too few for histograms of every kind
@@ -43,7 +48,7 @@ class BudgetEnforcement(Unseeing):
 
     id = "budget-enforcement"
 
-    def __init__(self, claim: Claim, reopen: Callable[[], Target] | None = None) -> None:
+    def __init__(self, claim: LabelsClaim, reopen: Callable[[], Target] | None = None) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy, self.reopen = claim, claim.privacy, reopen
         self.asking, self.by_query = BudgetAsking(claim), BudgetByQuery(claim)
@@ -53,7 +58,7 @@ class BudgetEnforcement(Unseeing):
         self._life: Target | None = None  # what was opened here, and is closed here
 
     def conclude(self, site: Site) -> Outcome:
-        """See `Life.conclude`."""
+        """See `Running.conclude`."""
         step(self.id)
         self._life = None if self.reopen is None else self.reopen()
         try:
@@ -257,14 +262,14 @@ class BudgetEnforcement(Unseeing):
             yield self.by_query.warning(self.worst)
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     if claim.privacy is None:
         return NO_PRIVACY
     caching = claim.mechanism.caching
     return "a caching deployment may repeat an answer for ever" if caching else None
 
 
-def _make(setting: Setting) -> BudgetEnforcement:
+def _make(setting: LabelsSetting) -> BudgetEnforcement:
     """It asks the instance that has the budget, where the claim names one."""
     spec = setting.claim.gate.budget_target
     if spec is None:
@@ -273,7 +278,7 @@ def _make(setting: Setting) -> BudgetEnforcement:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=BudgetEnforcement.id,
         phase=Phase.ACCOUNTING,
         lacks=_lacks,

@@ -9,7 +9,7 @@ from .....reference import Histogram, NoisyArgmax
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.searches import last_between
 from ....inputs.histogram_file import read_histograms
-from ..claim import Claim
+from ..claim import LabelsClaim
 from ..planning.given_inputs import given_inputs
 from .certain_cost import CertainCost
 from .privacy_claim import MOST_ROWS, SEARCHED_ORDERS
@@ -20,7 +20,7 @@ _INPUTS = 8  # of a claim that names its inputs
 _TELLING = 1e-3  # epsilon that a single answer must cost to be worth asking for
 
 
-def costliest(claim: Claim) -> tuple[CertainCost, int] | None:
+def costliest(claim: LabelsClaim) -> tuple[CertainCost, int] | None:
     """The histogram that exceeds the claimed epsilon by the least answers, and how many.
 
     By its answers alone, also where the mechanism may refuse; None where none known exceeds it.
@@ -34,7 +34,7 @@ def costliest(claim: Claim) -> tuple[CertainCost, int] | None:
     return min(found, key=lambda pair: pair[1], default=None)
 
 
-def _of_the_worst_pair(claim: Claim) -> Iterator[CertainCost]:
+def _of_the_worst_pair(claim: LabelsClaim) -> Iterator[CertainCost]:
     """The histograms of the costliest pairs known, each with its neighbours there."""
     assert claim.privacy is not None
     mechanism, claimed = answering(claim), claim.mechanism
@@ -47,7 +47,7 @@ def _of_the_worst_pair(claim: Claim) -> Iterator[CertainCost]:
         yield CertainCost(mechanism, np.array(votes), claim.privacy.delta, others)
 
 
-def _of_inputs(claim: Claim) -> list[CertainCost]:
+def _of_inputs(claim: LabelsClaim) -> list[CertainCost]:
     """Inputs of the claim, evenly from the surest to the least predictable."""
     assert claim.privacy is not None
     pool = given_inputs(claim).pool
@@ -57,7 +57,7 @@ def _of_inputs(claim: Claim) -> list[CertainCost]:
     return [CertainCost(mechanism, pool.histograms[i], delta) for i in order[kept][::-1]]
 
 
-def telling(claim: Claim) -> list[CertainCost]:
+def telling(claim: LabelsClaim) -> list[CertainCost]:
     """Histograms of the claim's teachers of every kind, from the clearest lead to ties.
 
     Those of which a single answer tells a neighbour apart; a lead is as clear as that allows.
@@ -74,7 +74,7 @@ def telling(claim: Claim) -> list[CertainCost]:
     return [cost for cost in kinds.values() if cost.estimate(1) > _TELLING]
 
 
-def in_scope(claim: Claim) -> list[tuple[CertainCost, int]]:
+def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
     """The most frequent histograms of the claim's file, the cheapest first, and how often each.
 
     Raises ValueError for a file that cannot be read.
@@ -92,12 +92,12 @@ def in_scope(claim: Claim) -> list[tuple[CertainCost, int]]:
     return sorted(found, key=lambda pair: pair[0].estimate(pair[1]))
 
 
-def answering(claim: Claim) -> NoisyArgmax:
+def answering(claim: LabelsClaim) -> NoisyArgmax:
     """What draws the claimed mechanism's answers, once a query is not refused."""
     return NoisyArgmax(claim.mechanism.noise)
 
 
-def _kinds(claim: Claim, mechanism: NoisyArgmax) -> Iterator[Histogram]:
+def _kinds(claim: LabelsClaim, mechanism: NoisyArgmax) -> Iterator[Histogram]:
     assert claim.privacy is not None
     classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
     for chance in sorted({min(_SEEN * claim.privacy.delta, _RUNNERS_UP[0]), *_RUNNERS_UP}):

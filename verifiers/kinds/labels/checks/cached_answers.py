@@ -7,14 +7,18 @@ from itertools import islice
 import numpy as np
 
 from .....reference.mechanisms import Labels
+from ....findings.finding import Finding, Outcome
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
-from ..claim import Claim
+from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import Finding, Outcome, Site, Unseeing, refuting
+from .base import Unseeing, refuting
 from .emptied_store import ASKED, EmptiedStore
 from .first_draws import FIRST, FirstDraws
-from .spec import CheckSpec, Phase, lacks_nothing
+from .spec import LabelsSpec
 
 REPEATED = 100
 _SIZES = (1, 2)
@@ -40,7 +44,7 @@ class CachedAnswers(Unseeing):
     def __init__(
         self,
         answered: Mapping[tuple[int, ...], int],
-        claim: Claim,
+        claim: LabelsClaim,
         before: Mapping[tuple[int, ...], int] | None = None,
     ) -> None:
         self.answered, self.claim, self.before = answered, claim, before or {}
@@ -68,7 +72,7 @@ class CachedAnswers(Unseeing):
         return dict([*asked[:half], *asked[-half:]])
 
     def conclude(self, site: Site) -> Outcome | None:
-        """See `Life.conclude`."""
+        """See `Running.conclude`."""
         empties = self.claim.gate.fresh_state is not None
         restarts = site.target.no_restart is None
         needed = self.queries + empties * min(ASKED, len(self.answered))
@@ -204,7 +208,7 @@ class CachedAnswers(Unseeing):
         return Finding(again, warning=emptied.unseen)
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     return None if claim.mechanism.caching else "answers are drawn anew"  # `FreshNoise` stands in
 
 
@@ -214,9 +218,9 @@ def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=CachedAnswers.id,
-        phase=Phase.LIVES,
+        phase=Phase.RESTARTED,
         lacks=_lacks,
         lacks_in=lacks_nothing,
         needs=_needs,

@@ -9,18 +9,24 @@ from scipy.special import logsumexp
 from .....reference.arrays import Vector
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
+from ....findings.finding import Finding
+from ....run.cause import SURE
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....text import four_digits
-from ..error_budget import SHARES, log_threshold
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
 from ..planning.roles import Role
 from ..planning.traits import Asked
-from .base import PLAINLY, Finding, How, Judged
-from .fits import SURE, Fits, divergences, told_apart
+from ..registry import SHARES
+from .base import PLAINLY, How
+from .fits import Fits, divergences, told_apart
 from .fitted import fitted
 from .fitted_field import fitted_field
 from .numbering import AsNumbered, Miscounted
 from .outcome_words import against, named_outcomes
-from .spec import CheckSpec, Phase, lacks_nothing
+from .spec import LabelsSpec
 
 _RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
 NO_KNOWN_FAULT = "no known fault fits"
@@ -57,7 +63,7 @@ class ClassProbabilities(Judged):
         self._before: Vector | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `Life.observe`."""
+        """See `LabelsRunning.observe`."""
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
@@ -273,9 +279,9 @@ def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=ClassProbabilities.id,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=lacks_nothing,
         lacks_in=lacks_nothing,
         needs=_needs,

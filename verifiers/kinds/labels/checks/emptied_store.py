@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ....findings.evidence_text import power_of_ten
-from ..claim import Claim
+from ....findings.finding import Finding
+from ..claim import LabelsClaim
 from .asked_again import AskedAgain
-from .base import Finding
 
 ASKED = 100
 """Histograms that are asked once more, at most."""
@@ -28,7 +28,9 @@ class EmptiedStore(AskedAgain):
     certain.
     """
 
-    def __init__(self, claim: Claim, kept: Mapping[tuple[int, ...], int], restarted: bool) -> None:
+    def __init__(
+        self, claim: LabelsClaim, kept: Mapping[tuple[int, ...], int], restarted: bool
+    ) -> None:
         self.restarted = restarted
         every = max(1, len(kept) // max(_LEAST_WEIGHED, _WEIGHED // claim.mechanism.classes))
         some = list(kept.items())[::every]
@@ -69,7 +71,7 @@ class EmptiedStore(AskedAgain):
         )
 
 
-def not_emptied(claim: Claim) -> str | None:
+def not_emptied(claim: LabelsClaim) -> str | None:
     """The warning of a claim of kept answers that does not say how they are forgotten."""
     if not claim.mechanism.caching or claim.gate.fresh_state is not None:
         return None

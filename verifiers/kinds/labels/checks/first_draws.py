@@ -7,9 +7,9 @@ import numpy as np
 
 from .....reference.histograms import neighbours_among
 from ....findings.evidence_text import power_of_ten
-from ..claim import Claim
+from ....findings.finding import Finding
+from ..claim import LabelsClaim
 from .asked_again import AskedAgain
-from .base import Finding
 
 FIRST = 100
 """Histograms that are asked after a restart, at most."""
@@ -23,7 +23,7 @@ class FirstDraws(AskedAgain):
     of its own otherwise. answered: the first label of each histogram asked, in the order asked.
     """
 
-    def __init__(self, claim: Claim, answered: Mapping[tuple[int, ...], int]) -> None:
+    def __init__(self, claim: LabelsClaim, answered: Mapping[tuple[int, ...], int]) -> None:
         self.of = [
             (votes, new, label)
             for (votes, label), new in zip(

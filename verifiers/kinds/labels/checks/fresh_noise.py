@@ -9,19 +9,24 @@ from .....reference.mechanisms import Labels
 from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
 from ....evidence.power import copies_to_see
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
-from ..claim import Claim
-from ..error_budget import SHARES, log_threshold
+from ....findings.finding import Finding
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
+from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
 from ..planning.traits import Asked
-from .base import PLAINLY, Finding, How, Judged
+from ..registry import SHARES
+from .base import PLAINLY, How
 from .compared_lives import ComparedLives
 from .of_one_histogram import SURE, OfOneHistogram
 from .reuse import OTHERWISE, WORDS, of_wager, ordinal
 from .same_places import SamePlaces
-from .spec import CACHED, CheckSpec, Phase, lacks_nothing
+from .spec import CACHED, LabelsSpec
 
 _WEIGHTS = {
     "together": 0.12,  # copies at one distance on all anchors, or labels that avoid each other
@@ -80,7 +85,7 @@ class FreshNoise(Judged):
         self.dropped: set[int] = set()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `Life.observe`; a label is compared with those of its histogram alone.
+        """See `LabelsRunning.observe`; a label is compared with those of its histogram alone.
 
         Classes that are numbered otherwise make another histogram, asked too rarely to be looked
         at. No look is taken while labels are still to come: an average of e-processes is one only
@@ -277,7 +282,7 @@ class FreshNoise(Judged):
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     return CACHED if claim.mechanism.caching else None  # `CachedAnswers` stands in
 
 
@@ -286,9 +291,9 @@ def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=FreshNoise.id,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=_lacks,
         lacks_in=lacks_nothing,
         needs=_needs,

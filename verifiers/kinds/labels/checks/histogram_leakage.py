@@ -9,15 +9,20 @@ from .....reference.arrays import Matrix
 from .....reference.clock import step
 from .....reference.mechanisms import Labels
 from ....evidence import count_outcomes, log_e_value_above
-from ....findings.figures import Leakage
+from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
-from ..claim import Claim
-from ..error_budget import SHARES, log_threshold
+from ....run.checks import Site
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
+from ..claim import LabelsClaim
+from ..figures import Leakage
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import PLAINLY, Finding, How, Outcome, Site
+from ..registry import SHARES
+from .base import PLAINLY, How
 from .leakage_advice import advice, mitigations
-from .spec import CheckSpec, Phase, lacks_nothing
+from .spec import LabelsSpec
 
 QUERIES = 10_000
 """Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
@@ -75,12 +80,12 @@ class HistogramLeakage:
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
 
     def drop(self, stream: int) -> str | None:
-        """See `Life.drop`."""
+        """See `LabelsRunning.drop`."""
         self.dropped.add(stream)
         return None
 
     def conclude(self, site: Site) -> Outcome:
-        """See `Life.conclude`."""
+        """See `Running.conclude`."""
         self.run()
         found = replace(self.finding(), warning=self.warning)
         return Outcome(self.verdict, self._with_advice(found), self.queries)
@@ -237,7 +242,7 @@ class HistogramLeakage:
         return text + ")"
 
 
-def attacker_queries(claim: Claim) -> int:
+def attacker_queries(claim: LabelsClaim) -> int:
     """How often an attacker gets one query answered anew."""
     if claim.mechanism.caching:
         return 1
@@ -250,7 +255,7 @@ def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=HistogramLeakage.id,
         phase=Phase.ATTACK,
         lacks=lacks_nothing,

@@ -6,13 +6,17 @@ import numpy as np
 
 from .....reference import Histogram
 from .....reference.mechanisms import Labels
+from ....findings.finding import Outcome
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....targets import Refused, Target, TargetError, ask_each, at_once, checked_labels
-from ..claim import Claim
-from ..error_budget import SHARES
+from ..claim import LabelsClaim
 from ..planning.asked_histograms import clearest_histogram, opening_histogram
 from ..planning.stream_planner import FRESH_CALL, calls_at_once
-from .base import Outcome, Site, Unseeing
-from .spec import CheckSpec, Phase, lacks_nothing
+from ..registry import SHARES
+from .base import Unseeing
+from .spec import LabelsSpec
 
 _KEPT = 2  # calls of the size of the first, that are left for others
 
@@ -30,7 +34,7 @@ class InputContract(Unseeing):
     id = "input-contract"
     assert SHARES[id] == 0.0, "a broken reply is a proof, not a statistic"
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         self.claim, self.release = claim.mechanism, claim.release
         self._given, self._budget = bool(claim.given), claim.gate.max_queries
         self._one_total = self._given or (claim.inputs is not None and claim.inputs.is_large)
@@ -45,7 +49,7 @@ class InputContract(Unseeing):
         self.drawn: dict[tuple[int, ...], int] = {}
 
     def conclude(self, site: Site) -> Outcome | None:
-        """See `Life.conclude`: later calls are under the contract too, so that the end tells."""
+        """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
         try:
             self.run(site.target)
         finally:
@@ -117,7 +121,7 @@ def _even(classes: int, total: int) -> Histogram:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=InputContract.id,
         phase=Phase.OPENING,
         lacks=lacks_nothing,

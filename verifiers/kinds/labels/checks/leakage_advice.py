@@ -14,8 +14,9 @@ from .....attacks import Answers, misplaced, reconstruct
 from .....reference import Noise
 from .....reference.accounting.conversions import ORDERS, most_repeats
 from .....reference.accounting.release_costs import CountedCost, release_costs
-from ....findings.figures import Mitigation
-from ..claim import Claim, MechanismClaim
+from ..claim import LabelsClaim
+from ..figures import Mitigation
+from ..mechanism import LabelsMechanism
 
 _TOLD = (10, 100, 1000)  # limits that the lines name
 _COARSE = (1, *_TOLD)
@@ -29,7 +30,7 @@ _FEWEST_SCALES = 0.02  # of the votes: smaller noise is not proposed, as fits ta
 
 
 def mitigations(
-    claim: Claim, histogram: Sequence[int], asked: int, rng: np.random.Generator
+    claim: LabelsClaim, histogram: Sequence[int], asked: int, rng: np.random.Generator
 ) -> tuple[Mitigation, ...]:
     """What the attacker recovers on average of a histogram under each of them.
 
@@ -56,7 +57,7 @@ def mitigations(
     return found
 
 
-def advice(claim: Claim, found: Sequence[Mitigation], guessed: float) -> tuple[str, ...]:
+def advice(claim: LabelsClaim, found: Sequence[Mitigation], guessed: float) -> tuple[str, ...]:
     """The same in three lines at most; guessed: the share that even votes have right."""
     limits = [one for one in found if one.kind != "other-noise"]
     others = [one for one in found if one.kind == "other-noise"]
@@ -102,7 +103,7 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.1f} %"
 
 
-def _for_the_same(claim: Claim, noise: Noise, queries: int) -> int:
+def _for_the_same(claim: LabelsClaim, noise: Noise, queries: int) -> int:
     """How many queries at other noise cost no more than the claim's, all of them answered."""
     delta = _DELTA if claim.privacy is None else claim.privacy.delta
     epsilon = CountedCost(claim.mechanism.mechanism()).epsilon(queries, 0, delta)
@@ -114,7 +115,7 @@ def _for_the_same(claim: Claim, noise: Noise, queries: int) -> int:
 class _Attacked:
     """A histogram under a claim, attacked so many times, side by side."""
 
-    own: MechanismClaim
+    own: LabelsMechanism
     histogram: Sequence[int]
     attacks: int
     rng: np.random.Generator

@@ -2,17 +2,21 @@
 
 import math
 
-import numpy as np
-
 from .....reference import Noise
 from .....reference.mechanisms import Labels
 from ....evidence import ScaleEvidence, count_outcomes
-from ..error_budget import SHARES, log_threshold
+from ....findings.evidence_text import told_apart
+from ....findings.finding import Finding
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..planning.faults import short
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import PLAINLY, Finding, How, Judged
-from .spec import CheckSpec, Phase, lacks_nothing
+from ..registry import SHARES
+from .base import PLAINLY, How
+from .spec import LabelsSpec
 
 
 class NoiseScale(Judged):
@@ -90,25 +94,15 @@ def interval_text(noise: Noise, interval: tuple[float, float] | None, log_thresh
     return f"scale between {low} and {high} ({confidence})"
 
 
-def told_apart(end: float, claimed: float, digits: int = 4) -> str:
-    """An end of an interval, in as many digits as show on which side of the claim it is."""
-    if math.isinf(end):
-        return f"{end:g}"
-    first = max(digits, len(f"{end:.0f}"))  # no powers of ten where whole numbers are as plain
-    texts = [f"{end:.{more}g}" for more in range(first, 18)]
-    same = (text for text in texts if np.sign(float(text) - claimed) == np.sign(end - claimed))
-    return next(same, texts[-1])
-
-
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
     """Beyond these, a run goes on with the stream that tells most until the scale is known."""
     return stream.role is Role.PROBE
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=NoiseScale.id,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=lacks_nothing,
         lacks_in=lacks_nothing,
         needs=_needs,

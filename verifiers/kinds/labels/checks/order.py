@@ -7,16 +7,21 @@ from .....reference.arrays import Matrix
 from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
 from ....evidence.in_order import log_mean
-from ..error_budget import SHARES, log_threshold
+from ....findings.finding import Finding
+from ....run.cause import SURE
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..planning.earlier import earlier_calls
 from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan, Stream
-from .base import PLAINLY, Finding, How, Judged
-from .fits import SURE
+from ..registry import SHARES
+from .base import PLAINLY, How
 from .order_words import Names, Ratios, Wager, heaviest, told_power
-from .spec import TOO_FEW, CheckSpec, Phase, lacks_nothing
+from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
@@ -62,10 +67,10 @@ class Order(Judged):
         self._highest = 0.0
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `Life.observe`: labels of the plan's streams are for other checks."""
+        """See `LabelsRunning.observe`: labels of the plan's streams are for other checks."""
 
     def drop(self, stream: int) -> str | None:
-        """See `Life.drop`."""
+        """See `LabelsRunning.drop`."""
         return None
 
     def awaits(self, place: int) -> bool:
@@ -216,9 +221,9 @@ def _lacks_in(plan: Plan) -> str | None:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=Order.id,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=lacks_nothing,
         lacks_in=_lacks_in,
         needs=_needs,

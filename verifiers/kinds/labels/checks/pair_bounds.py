@@ -13,10 +13,10 @@ from .....attacks.auditing import anytime_interval
 from .....reference.accounting.counting import MOST, best_count
 from .....reference.accounting.divergences import renyi_divergence
 from .....reference.mechanisms import Labels
+from ....claims.tables import PrivacyClaim
 from ....evidence import count_outcomes
 from ....findings.report import Verdict
 from ....text import counted
-from ..claim import PrivacyClaim
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 

@@ -1,14 +1,19 @@
 """`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
 
 from .....reference.mechanisms import Labels
+from ....claims.tables import ANY_QUERIES
+from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
-from ..claim import ANY_QUERIES, Claim
-from ..error_budget import SHARES
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
+from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
-from .base import PLAINLY, Finding, How, Outcome, Site
+from ..registry import SHARES
+from .base import PLAINLY, How
 from .pair_bounds import Audit, PairLabels
-from .spec import CACHED, NO_PRIVACY, CheckSpec, Phase
+from .spec import CACHED, LabelsSpec
 
 
 class PrivacyAudit:
@@ -39,13 +44,13 @@ class PrivacyAudit:
             self.pairs.observe(self.streams.index(stream), labels)
 
     def drop(self, stream: int) -> str | None:
-        """See `Life.drop`: it cannot do without either, as it says in the end."""
+        """See `LabelsRunning.drop`: it cannot do without either, as it says in the end."""
         if stream in self.streams:
             self.lacking = "the target refuses a histogram of the pair"
         return None
 
     def conclude(self, site: Site) -> Outcome | None:
-        """See `Life.conclude`; where there were too few labels, why the run ended says why."""
+        """See `Running.conclude`; where there were too few labels, why the run ended says why."""
         self.run()
         if self.verdict is Verdict.INCONCLUSIVE:
             return None
@@ -93,7 +98,7 @@ class PrivacyAudit:
         return Finding(f"{text}; the claim is not refuted")
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     if claim.privacy is None:
         return NO_PRIVACY
     if claim.mechanism.caching:
@@ -112,7 +117,7 @@ def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=PrivacyAudit.id,
         phase=Phase.AUDIT,
         lacks=_lacks,

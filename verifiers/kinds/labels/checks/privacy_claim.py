@@ -10,13 +10,18 @@ from .....reference.accounting.certified import delta_lower, enclosed_event
 from .....reference.accounting.counting import MOST, best_count
 from .....reference.accounting.pairs import worst_neighbours
 from .....reference.accounting.worst_pair import worst_pair
-from ....findings.figures import PrivacyCost
+from ....claims.tables import ANY_QUERIES
+from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY, lacks_nothing
 from ....text import counted
-from ..claim import ANY_QUERIES, Claim
-from .base import Finding, Outcome, Site, Unseeing, refuting
-from .spec import NO_PRIVACY, CheckSpec, Phase, lacks_nothing
+from ..claim import LabelsClaim
+from ..figures import PrivacyCost
+from .base import Unseeing, refuting
+from .spec import LabelsSpec
 
 SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
 MOST_ROWS = 20  # of a scope file: the most frequent histograms
@@ -43,7 +48,7 @@ class PrivacyClaimCheck(Unseeing):
 
     id = "privacy-claim"
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
         self.claim, self.privacy = claim, claim.privacy
         self.mechanism = claim.mechanism.mechanism()
@@ -51,7 +56,7 @@ class PrivacyClaimCheck(Unseeing):
         self.certified = 0.0
 
     def conclude(self, site: Site) -> Outcome:
-        """See `Life.conclude`."""
+        """See `Running.conclude`."""
         try:
             self.run()
         except ValueError as error:
@@ -152,12 +157,12 @@ class PrivacyClaimCheck(Unseeing):
         )
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     return NO_PRIVACY if claim.privacy is None else None
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=PrivacyClaimCheck.id,
         phase=Phase.CLAIM,
         lacks=_lacks,

@@ -10,7 +10,7 @@ from .....reference.accounting.analyses import answer_data_independent
 from .....reference.accounting.confident import threshold_data_independent
 from .....reference.accounting.lnmax import lnmax_data_independent
 from .....reference.accounting.pure import pure_data_independent
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 
 _NEAR = 0.01  # relative, at every order
 _PUBLISHED = "the published data-independent bound"
@@ -18,7 +18,7 @@ _PUBLISHED = "the published data-independent bound"
 Charges = NDArray[np.float64]
 
 
-def resembled(claim: MechanismClaim, orders: Charges, charges: Charges) -> str | None:
+def resembled(claim: LabelsMechanism, orders: Charges, charges: Charges) -> str | None:
     """In words, what charges (n,) at orders (n,) are like; None where nothing known is near."""
     for known, words in _known(claim, orders):
         if np.all(np.abs(charges - known) <= _NEAR * known):
@@ -26,7 +26,7 @@ def resembled(claim: MechanismClaim, orders: Charges, charges: Charges) -> str |
     return None
 
 
-def _known(claim: MechanismClaim, orders: Charges) -> Iterator[tuple[Charges, str]]:
+def _known(claim: LabelsMechanism, orders: Charges) -> Iterator[tuple[Charges, str]]:
     """Charges that deployments are known to make, and their names."""
     scale = claim.noise.scale
     answer = answer_data_independent(claim.noise, orders)

@@ -1,8 +1,8 @@
 """What `fresh-noise` says of noise that is not new for every answer: what was seen, and why."""
 
 from ....evidence.repetition import SHARES as COPIED
+from ....findings.finding import Finding
 from ..planning.stream_planner import FRESH_CALL
-from .base import Finding
 
 _DRAWN_ONCE = (
     "something is drawn once per call, such as the scale or a part of the noise: draw it for each "

@@ -1,79 +1,36 @@
-"""What the gate knows of a check before it is made: when it applies, needs what, runs."""
+"""What a run knows of a check of labels before it is made: when it applies, and needs what."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum, auto
 
-from ..claim import Claim
+from ....run.registry import CheckSpec, Lacking, Setting
 from ..planning.plan import Plan, Stream
-from .base import Life
-
-
-class Phase(Enum):
-    """The parts of a run, in their order, of which each check concludes in one."""
-
-    OPENING = auto()
-    """Before there is a plan."""
-    LABELS = auto()
-    """While labels are gathered: by evidence, looked at throughout."""
-    LIVES = auto()
-    """Once they are gathered, the claim is not refuted, and the target may be restarted."""
-    ATTACK = auto()
-    """After that, on the labels gathered."""
-    AUDIT = auto()
-    """Whatever the labels showed."""
-    ACCOUNTING = auto()
-    """Last, as a budget may be used up."""
-    CLAIM = auto()
-    """Whatever became of the target: what can be said of the claim alone."""
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What a check is made of.
+class LabelsSetting(Setting):
+    """What a check of labels is made of.
 
     kept: what a caching deployment has answered, as it grows; before: what it had answered to the
-    contract's calls. In the phases that do without, there is no plan.
+    contract's calls.
     """
 
-    claim: Claim
-    seed: int
-    plan_or_none: Plan | None
     kept: Mapping[tuple[int, ...], int]
     before: Mapping[tuple[int, ...], int] = field(default_factory=dict)
 
-    @property
-    def plan(self) -> Plan:
-        """The plan, where there is one."""
-        assert self.plan_or_none is not None
-        return self.plan_or_none
-
-
-Lacking = str | None
-
 
 @dataclass(frozen=True, kw_only=True)
-class CheckSpec:
-    """One check. There are no defaults: a new one decides everything.
+class LabelsSpec(CheckSpec):
+    """One check of labels. There are no defaults: a new one decides everything.
 
-    phase: in which it concludes; lacks: why a claim leaves no room for it, None where it does;
-    lacks_in: the same of a plan; needs: whether what it finds rests on labels of a stream, a
-    superset, None for a check that sees no labels and is made when its phase comes; named: place
-    among the checks that fail together; make: a new life of it.
+    lacks_in: why a plan leaves no room for it, None where it does; needs: whether what it finds
+    rests on labels of a stream, a superset, None for a check that sees no labels and is made when
+    its phase comes; named: place among the checks that fail together.
     """
 
-    id: str
-    phase: Phase
-    lacks: Callable[[Claim], Lacking]
     lacks_in: Callable[[Plan], Lacking]
     needs: Callable[[Plan, int, Stream], bool] | None
     named: int
-    make: Callable[[Setting], Life]
-
-
-def lacks_nothing(_: object) -> Lacking:
-    """Of a check that every claim, or every plan, has room for."""
-    return None
 
 
 def needs_twins(check: str) -> Callable[[Plan, int, Stream], bool]:
@@ -88,5 +45,4 @@ def needs_twins(check: str) -> Callable[[Plan, int, Stream], bool]:
 
 NO_TWINS = "no two inputs that max_queries has room to compare are related as this check needs"
 TOO_FEW = "left out, as there are few queries"
-NO_PRIVACY = "the claim has no [privacy]"
 CACHED = "answers are cached: each label is of another histogram"

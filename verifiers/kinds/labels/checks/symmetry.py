@@ -6,11 +6,15 @@ from .....reference import REFUSAL
 from .....reference.mechanisms import Labels
 from ....evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes
 from ....evidence.dirichlet import split_levels
-from ..claim import Claim
-from ..error_budget import SHARES, log_threshold
+from ....findings.finding import Finding
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ..claim import LabelsClaim
 from ..planning.plan import Plan
-from .base import PLAINLY, Finding, How, Judged
-from .spec import CACHED, NO_TWINS, TOO_FEW, CheckSpec, Phase, needs_twins
+from ..registry import SHARES
+from .base import PLAINLY, How
+from .spec import CACHED, NO_TWINS, TOO_FEW, LabelsSpec, needs_twins
 
 MOST_REFUSED = 0.85
 """Share of the labels that must have been compared: with 85 %, simulated power is at least 0.99."""
@@ -102,11 +106,11 @@ class Symmetry(Judged):
         )
 
 
-def _lacks(claim: Claim) -> str | None:
+def _lacks(claim: LabelsClaim) -> str | None:
     return CACHED if claim.mechanism.caching else None
 
 
-def _spec(check: str, named: int) -> CheckSpec:
+def _spec(check: str, named: int) -> LabelsSpec:
     def lacks_in(plan: Plan) -> str | None:
         if check in plan.twins:
             return None
@@ -116,9 +120,9 @@ def _spec(check: str, named: int) -> CheckSpec:
             return f"{NO_TWINS}: {_REASONS[check]}"
         return "the target refuses totals other than the claimed teachers"
 
-    return CheckSpec(
+    return LabelsSpec(
         id=check,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=_lacks,
         lacks_in=lacks_in,
         needs=needs_twins(check),

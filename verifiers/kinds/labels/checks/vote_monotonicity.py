@@ -4,10 +4,15 @@ import numpy as np
 
 from .....reference.mechanisms import Labels
 from ....evidence import log_e_value_larger
-from ..error_budget import SHARES, log_threshold
+from ....findings.finding import Finding
+from ....run.checks import Judged
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..planning.plan import Plan
-from .base import PLAINLY, Finding, How, Judged
-from .spec import NO_TWINS, TOO_FEW, CheckSpec, Phase, lacks_nothing, needs_twins
+from ..registry import SHARES
+from .base import PLAINLY, How
+from .spec import NO_TWINS, TOO_FEW, LabelsSpec, needs_twins
 
 _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
 
@@ -98,9 +103,9 @@ def _lacks_in(plan: Plan) -> str | None:
 
 
 SPECS = (
-    CheckSpec(
+    LabelsSpec(
         id=VoteMonotonicity.id,
-        phase=Phase.LABELS,
+        phase=Phase.SHARED,
         lacks=lacks_nothing,
         lacks_in=_lacks_in,
         needs=needs_twins(VoteMonotonicity.id),

@@ -1,6 +1,1 @@
-"""A run of all checks on a target."""
-
-from ....run.events import Progress
-from .run import verify
-
-__all__ = ["Progress", "verify"]
+"""How a run asks for labels, call by call, and shows them to its checks."""

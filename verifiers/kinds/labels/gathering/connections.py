@@ -32,16 +32,16 @@ def ask_over_kept(gathering: Gathering) -> None:
 
 def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
     """Asks over so many connections at a time; False where there is no use in more of them."""
-    standing = gathering.standing
+    state = gathering.state
     try:
-        kept = KeptConnections(standing.target, several)
+        kept = KeptConnections(state.target, several)
     except NotOffered:
         return False
     with kept:
-        if standing.left < queries_of(gathering.plan) - standing.queries + CALLS:
+        if state.left < queries_of(gathering.plan) - state.queries + CALLS:
             fresh.note_connections(_unseen("max_queries leaves no room"))
             return False
-        standing.tell(f"asking over {_connections(several)}")
+        state.tell(f"asking over {_connections(several)}")
         _ask(gathering, kept)
     if kept.ended is not None:
         fresh.note_connections(_unseen(kept.ended, after=kept.calls))
@@ -62,7 +62,7 @@ def _ask(gathering: Gathering, kept: KeptConnections) -> None:
             named = claim.named(tuple(int(v) for v in histogram))
             raise TargetError(f"{named} is refused, but was answered: {refusal}") from None
         finally:
-            gathering.standing.spend(kept.calls - before)
+            gathering.state.spend(kept.calls - before)
         seen += len(replies)
         refuses, release = claim.mechanism.refuses, claim.release
         labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from ..checks.fits import MOST, SURE, Fits, divergences, told_apart
+from ....run.cause import SURE
+from ..checks.fits import MOST, Fits, divergences, told_apart
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
 from ..planning.stream_planner import FRESH_CALL

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....run.cause import SURE
 from ....targets import Refused
-from ..checks.fits import MOST, SURE
+from ..checks.fits import MOST
 from ..planning.plan import Batch
 from ..planning.roles import Role
 from .diagnosis import diagnosing_batches
@@ -21,7 +22,7 @@ def explain(gathering: Gathering) -> None:
     labels, fresh = gathering.observers.labels, gathering.observers.fresh
     order_alone = gathering.observers.only_order_refuted
     if order_alone:
-        gathering.standing.tell("looking for the cause")
+        gathering.state.tell("looking for the cause")
         gathering.ask_more_in_order(_MORE_IN_ORDER)
         if labels is not None:  # a fault that has set in meanwhile shows in any calls
             informative = gathering.plan.first(Role.INFORMATIVE)
@@ -31,8 +32,8 @@ def explain(gathering: Gathering) -> None:
     if labels is None:
         return
     labels.begin_diagnosis()
-    standing = gathering.standing
-    standing.tell("looking for the cause", standing.queries + MOST)
+    state = gathering.state
+    state.tell("looking for the cause", state.queries + MOST)
     batches = diagnosing_batches(
         gathering.plan,
         labels.fits,
@@ -52,7 +53,7 @@ def explain(gathering: Gathering) -> None:
 
 def _ask(gathering: Gathering, batch: Batch) -> bool:
     """Feeds labels for the diagnosis to all checks; False when the budget is used up."""
-    size = min(batch.size, gathering.standing.left)
+    size = min(batch.size, gathering.state.left)
     if size > 0:
         gathering.ask_what_is_served(replace(batch, size=size))
     return size == batch.size
@@ -60,20 +61,20 @@ def _ask(gathering: Gathering, batch: Batch) -> bool:
 
 def _simplify(gathering: Gathering) -> None:
     """Once the labels' law is refuted, looks for the simplest histogram that shows it."""
-    standing, observers = gathering.standing, gathering.observers
+    state, observers = gathering.state, gathering.observers
     fits = None if observers.labels is None else observers.labels.fits()
     caching = gathering.plan.claim.mechanism.caching
     if not observers.law_refuted or fits is None or not fits.explained or caching:
         return
     call = 1 if fits.single else None
-    budget = min(max(standing.queries // 2, _LEAST_SEARCH), standing.left)
-    standing.tell("looking for the simplest histogram", standing.queries + budget)
+    budget = min(max(state.queries // 2, _LEAST_SEARCH), state.left)
+    state.tell("looking for the simplest histogram", state.queries + budget)
     try:
-        standing.ending.simplest = find_simplest(
+        state.outcome.simplest = find_simplest(
             gathering.plan,
             fits.best,
             lambda stream, size: gathering.ask(Batch(stream, size, call=call)),
             budget,
         )
     except Refused as refusal:
-        standing.ending.warn(f"a simple histogram is refused: {refusal}")
+        state.outcome.warn(f"a simple histogram is refused: {refusal}")

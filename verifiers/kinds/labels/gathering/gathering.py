@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from .....reference.mechanisms import Labels
-from ....run.events import LabelsSeen
+from ....run.events import ReleasesSeen
 from ....run.selection import Selection
-from ....run.standing import Standing
+from ....run.state import RunState
 from ....targets import Refused, TargetError
 from ..checks import InputContract
-from ..checks.spec import Setting
+from ..checks.applicable import streams_asked
+from ..checks.spec import LabelsSetting
 from ..planning.course import LARGEST_BATCH
 from ..planning.hunt import Hunt
 from ..planning.plan import Batch, Plan
@@ -34,11 +35,11 @@ class Gathering:
     """
 
     def __init__(
-        self, standing: Standing, plan: Plan, seed: int, contract: InputContract, only: Selection
+        self, state: RunState, plan: Plan, seed: int, contract: InputContract, only: Selection
     ) -> None:
-        self.standing, self.plan, self.contract = standing, plan, contract
-        self.asking = Asking(standing.target, plan, contract.serves_other_totals, seed)
-        self.setting = Setting(plan.claim, seed, plan, self.asking.kept, contract.drawn)
+        self.state, self.plan, self.contract = state, plan, contract
+        self.asking = Asking(state.target, plan, contract.serves_other_totals, seed)
+        self.setting = LabelsSetting(plan.claim, seed, plan, self.asking.kept, contract.drawn)
         self.observers = Observers(self.setting, only)
         self.opened: list[Labels] = []
         self.without: set[int] = set()
@@ -47,24 +48,24 @@ class Gathering:
             None
             if order is None
             else InOrder(
-                standing, plan, self.asking, order, seen=self.say_seen, batch=self._ask_several
+                state, plan, self.asking, order, seen=self.say_seen, batch=self._ask_several
             )
         )
-        self._wanted = only.asks(plan, self.observers.lacking)
+        self._wanted = streams_asked(only, plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
 
     @property
     def goes_on(self) -> bool:
         """Whether there is no failure that ends the run."""
-        return self.standing.ending.finished or not self.observers.refuted
+        return self.state.outcome.finished or not self.observers.refuted
 
     def sweep(self) -> None:
         """Sweeps over all streams in growing batches, then on where a check is not yet sure."""
-        scale, ending = self.observers.scale, self.standing.ending
+        scale, outcome = self.observers.scale, self.state.outcome
         if scale is not None and self._telling() is None:
-            ending.hopeless[scale.id] = _UNTOLD
+            outcome.hopeless[scale.id] = _UNTOLD
         for batch in self._batches():
-            if self.standing.queries >= AFTER and not self._ask_in_order():
+            if self.state.queries >= AFTER and not self._ask_in_order():
                 return
             if not self.goes_on or (self._wanted[batch.stream] and not self.ask_batch(batch)):
                 return
@@ -76,8 +77,8 @@ class Gathering:
                 return
             telling = self._telling()
             if telling is None:
-                ending.hopeless[scale.id] = _UNTOLD
-                ending.stopped = ending.stopped or _UNTOLD
+                outcome.hopeless[scale.id] = _UNTOLD
+                outcome.stopped = outcome.stopped or _UNTOLD
                 return
             if not self.ask_batch(Batch(telling, min(LARGEST_BATCH, max(1000, missing)))):
                 return
@@ -130,13 +131,13 @@ class Gathering:
 
     def ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""
-        left, size = self.standing.left, batch.labels
+        left, size = self.state.left, batch.labels
         fits = batch.size if size <= left else left * batch.size // size
         if fits > 0:  # of two streams in turn, one query left asks neither
             self.ask_what_is_served(replace(batch, size=fits))
-        self.standing.tell("asking", self._planned)
+        self.state.tell("asking", self._planned)
         if size > left:
-            self.standing.use_up()
+            self.state.use_up()
         return size <= left and self.goes_on
 
     def ask_what_is_served(self, batch: Batch) -> None:
@@ -153,22 +154,22 @@ class Gathering:
             self._drop(stream, str(refusal))
         except UsedUp:
             self.without.add(stream)
-            ending = self.standing.ending
-            ending.stopped = "an answer is kept, and no more histograms have this law"
+            outcome = self.state.outcome
+            outcome.stopped = "an answer is kept, and no more histograms have this law"
 
     def ask(self, batch: Batch) -> Labels:
         """Fresh labels of a stream, seen by all checks."""
         if batch.other is not None:
             return self._ask_in_turn(batch, batch.other)
         labels, calls = self.asking.labels(batch)
-        self.standing.spend(labels.size)
+        self.state.spend(labels.size)
         self.show(batch, labels, calls)
         return labels
 
     def _ask_in_turn(self, batch: Batch, other: int) -> Labels:
         """The same of two streams in calls for one label, in turn."""
         labels, others = self.asking.in_turn(batch)
-        self.standing.spend(2 * batch.size)
+        self.state.spend(2 * batch.size)
         if self.observers.fresh is not None:
             self.observers.fresh.observe_in_turn(batch.stream, other, labels, others)
         self.show(batch, labels, (1,) * batch.size)
@@ -190,7 +191,7 @@ class Gathering:
 
     def say_seen(self) -> None:
         """Publishes that checks have seen labels."""
-        self.standing.publish(LabelsSeen(self.standing.queries, self.observers.checks))
+        self.state.publish(ReleasesSeen(self.state.queries, self.observers.checks))
 
     def _telling(self) -> int | None:
         """The stream whose labels tell most of the noise scale, if those of any do."""
@@ -203,6 +204,4 @@ class Gathering:
         """Goes on without a histogram that the target refuses."""
         self.without.add(stream)
         self.observers.drop(stream)
-        self.standing.ending.warn(
-            f"histogram refused ({self.plan.streams[stream].kind}): {refusal}"
-        )
+        self.state.outcome.warn(f"histogram refused ({self.plan.streams[stream].kind}): {refusal}")

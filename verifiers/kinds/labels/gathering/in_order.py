@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Histogram
-from ....run.standing import Standing
+from ....run.state import RunState
 from ....targets import Refused, TargetError
 from ..checks import Order
 from ..planning.plan import Plan
@@ -32,7 +32,7 @@ class InOrder:
 
     def __init__(
         self,
-        standing: Standing,
+        state: RunState,
         plan: Plan,
         asking: Asking,
         check: Order,
@@ -40,7 +40,7 @@ class InOrder:
         seen: Callable[[], None],
         batch: Callable[[], None],
     ) -> None:
-        self.standing, self.plan, self.asking = standing, plan, asking
+        self.state, self.plan, self.asking = state, plan, asking
         self.check, self.seen, self.batch = check, seen, batch
         self.place = 0
 
@@ -50,7 +50,7 @@ class InOrder:
         planned: queries of the whole run; over: looked at every few calls, whether to end here.
         """
         while self.place < len(self.plan.traffic.histograms) and not over():
-            self.standing.tell("asking in turn", planned)
+            self.state.tell("asking in turn", planned)
             size = _TOLD if self.place < _LATER else _TOLD_LATER
             end = min(self.place + size, len(self.plan.traffic.histograms))
             places = np.arange(self.place, end)
@@ -64,7 +64,7 @@ class InOrder:
         answered, labels = [], []
         after = self.plan.traffic.after_batch
         needed = np.cumsum(1 + BATCH * after[places])
-        fits = places[needed <= self.standing.left]
+        fits = places[needed <= self.state.left]
         for place in fits:
             if after[place] and self.check.awaits(int(place)):
                 self.batch()
@@ -76,7 +76,7 @@ class InOrder:
             self.check.observe_in_order(np.array(answered), np.array(labels, dtype=np.int64))
             self.seen()
         if fits.size < places.size:
-            self.standing.use_up()
+            self.state.use_up()
         return fits.size == places.size
 
     def _one(self, place: int) -> int | None:
@@ -92,7 +92,7 @@ class InOrder:
         if label is None:
             self.check.pass_over(np.array([place]))
         else:
-            self.standing.spend(1)
+            self.state.spend(1)
         return label
 
     def _refused(self, votes: Histogram, place: int, why: str) -> None:
@@ -102,4 +102,4 @@ class InOrder:
             named = self.plan.claim.named(votes)
             raise TargetError(f"{named} is refused, but was answered: {why}") from None
         self.check.pass_over(same)
-        self.standing.ending.warn(f"histogram refused (in turn): {why}")
+        self.state.outcome.warn(f"histogram refused (in turn): {why}")

@@ -9,8 +9,9 @@ import numpy as np
 from .....reference import BudgetExhausted, Histogram
 from .....reference.clock import check_clock, seconds_left
 from .....reference.mechanisms import Labels
+from ....run.restarts import not_restarted
 from ....targets import NotOffered, Refused, Target, TargetError, checked_labels
-from ..claim import Claim
+from ..claim import LabelsClaim
 from ..planning.stream_planner import FRESH_CALL
 
 LAST_CALL = 16
@@ -69,7 +70,7 @@ class Lives:
     machine does only adds to it.
     """
 
-    def __init__(self, target: Target, claim: Claim, histogram: Histogram) -> None:
+    def __init__(self, target: Target, claim: LabelsClaim, histogram: Histogram) -> None:
         self.target, self.claim, self.histogram = target, claim, histogram
         self.queries = 0
         self.start = float("inf")
@@ -185,7 +186,7 @@ class Lives:
         return checked_labels(reply, self.histogram, FRESH_CALL, self.claim.mechanism.refuses)
 
 
-def not_seen(target: Target, claim: Claim, *, cut_short: bool) -> str:
+def not_seen(target: Target, claim: LabelsClaim, *, cut_short: bool) -> str:
     """The warning of a run in which no two lives of the target were compared.
 
     cut_short: the target could have been restarted, and the run ended before.
@@ -193,16 +194,3 @@ def not_seen(target: Target, claim: Claim, *, cut_short: bool) -> str:
     caching = claim.mechanism.caching
     lost = "answers kept in memory alone" if caching else "a seed fixed at its start"
     return not_restarted(target, lost, cut_short=cut_short, comparable=not caching)
-
-
-def not_restarted(target: Target, lost: str, *, cut_short: bool, comparable: bool = True) -> str:
-    """The warning of a run that did not restart its target; lost: what would not show.
-
-    cut_short: the target could have been restarted, and the run ended before; comparable: an
-    earlier report would show the same.
-    """
-    warning = f"the target was not restarted: {lost} would not show"
-    if cut_short:
-        return f"{warning}; the run ended before it could be"
-    compare = ", or compare with an earlier report by --compare" if comparable else ""
-    return f"{warning}; {target.no_restart}{compare}"

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from .....reference.mechanisms import Labels
+from ....run.phase import Phase
 from ....run.selection import Selection
-from ..checks import Check, ClassProbabilities, FreshNoise, NoiseScale, Order
+from ..checks import ClassProbabilities, FreshNoise, LabelsCheck, NoiseScale, Order
 from ..checks.applicable import applicable, lacking
-from ..checks.base import How, Life, is_judged
-from ..checks.spec import Phase, Setting
+from ..checks.base import How, LabelsRunning, is_judged
+from ..checks.spec import LabelsSetting
 from ..planning.plan import Batch
 
 
@@ -21,24 +22,24 @@ class Observers:
     them); answered: which streams (streams,) have been answered.
     """
 
-    def __init__(self, setting: Setting, selection: Selection) -> None:
+    def __init__(self, setting: LabelsSetting, selection: Selection) -> None:
         claim, plan = setting.claim, setting.plan
         self.lacking = {**lacking(claim, plan), **selection.left_out}
-        self._lives: list[tuple[Phase, Life]] = []
+        self._running: list[tuple[Phase, LabelsRunning]] = []
         seeing = [spec for spec in applicable(claim, plan) if spec.needs is not None]
         for spec in sorted(seeing, key=lambda spec: spec.named):
             if selection.keeps(spec.id):
-                self._lives.append((spec.phase, spec.make(setting)))
-        self.checks: list[Check] = [life for _, life in self._lives if is_judged(life)]
+                self._running.append((spec.phase, spec.make(setting)))
+        self.checks: list[LabelsCheck] = [check for _, check in self._running if is_judged(check)]
         self.labels = next((c for c in self.checks if isinstance(c, ClassProbabilities)), None)
         self.scale = next((c for c in self.checks if isinstance(c, NoiseScale)), None)
         self.fresh = next((c for c in self.checks if isinstance(c, FreshNoise)), None)
         self.order = next((c for c in self.checks if isinstance(c, Order)), None)
         self.answered = np.zeros(len(plan.streams), dtype=bool)
 
-    def of(self, phase: Phase) -> Iterator[Life]:
+    def of(self, phase: Phase) -> Iterator[LabelsRunning]:
         """Those that conclude in a phase."""
-        return (life for its_phase, life in self._lives if its_phase is phase)
+        return (each for its_phase, each in self._running if its_phase is phase)
 
     @property
     def refuted(self) -> bool:
@@ -68,14 +69,14 @@ class Observers:
         """
         self.answered[batch.stream] = True
         how = How(batch.turn, calls, batch.other is not None, connections)
-        for _, life in self._lives:
-            life.observe(batch.stream, labels, how)
+        for _, check in self._running:
+            check.observe(batch.stream, labels, how)
 
     def drop(self, stream: int) -> None:
         """Does without a stream that the target refuses; a check that cannot goes to `lacking`."""
-        for phase, life in list(self._lives):
-            reason = life.drop(stream)
+        for phase, check in list(self._running):
+            reason = check.drop(stream)
             if reason is not None:
-                self._lives.remove((phase, life))
-                self.checks = [check for check in self.checks if check is not life]
-                self.lacking[life.id] = reason
+                self._running.remove((phase, check))
+                self.checks = [kept for kept in self.checks if kept is not check]
+                self.lacking[check.id] = reason

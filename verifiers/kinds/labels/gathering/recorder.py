@@ -2,32 +2,29 @@
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....attacks.auditing import anytime_interval
-from ....findings.figures import (
+from ....findings.figures import MOST_LABELS, EvidenceTrace, ScaleTrace, thinned
+from ....findings.finding import Finding
+from ....findings.report import CheckResult, Verdict
+from ....run.checks import Check
+from ....run.events import Concluded, Event, ReleasesSeen
+from ..checks import ClassProbabilities, NoiseScale
+from ..figures import (
     LABEL_CONFIDENCE,
     AskedHistogram,
-    EvidenceTrace,
-    Figures,
+    LabelFigures,
     LabelShare,
     Leakage,
     PrivacyCost,
-    ScaleTrace,
 )
-from ....findings.report import CheckResult, Verdict
-from ....run.events import Concluded, Event, LabelsSeen
-from ..checks import Check, ClassProbabilities, Finding, NoiseScale
 from ..planning.plan import Plan
 
-MOST_POINTS = 200
-MOST_LABELS = 30
 _BEYOND = 1e308  # evidence without bound, as the public JSON writes it
 
-Point = TypeVar("Point")
 Counts = NDArray[np.float64]
 
 
@@ -43,7 +40,7 @@ class Recorder:
 
     def hear(self, event: Event) -> None:
         """Follows the evidence, and keeps the figures of what checks conclude."""
-        if isinstance(event, LabelsSeen):
+        if isinstance(event, ReleasesSeen):
             self._observe(event.checks)
         elif isinstance(event, Concluded):
             self._prove(event.outcome.finding)
@@ -74,14 +71,14 @@ class Recorder:
         elif isinstance(finding.figure, PrivacyCost):
             self._privacy = finding.figure
 
-    def figures(self, checks: Sequence[Check], results: Sequence[CheckResult]) -> Figures:
+    def figures(self, checks: Sequence[Check], results: Sequence[CheckResult]) -> LabelFigures:
         """The figures of the run; results: what will be reported of the checks."""
         self._observe(checks)  # what was seen before a run ended early was not published
         refuted = [result for result in results if result.verdict is Verdict.FAIL]
         shown = {result.histogram for result in refuted}
         labels = next((check for check in checks if isinstance(check, ClassProbabilities)), None)
         scale = next((check for check in checks if isinstance(check, NoiseScale)), None)
-        return Figures(
+        return LabelFigures(
             tuple(self._trace(check) for check in checks if self._evidence.get(check.id)),
             () if labels is None else tuple(_asked(labels, shown)),
             None if scale is None or not self._scale else self._scale_trace(scale),
@@ -98,14 +95,6 @@ class Recorder:
         confidence = f"1 - {math.exp(-check.log_threshold):.2g}"
         points = thinned(self._scale)
         return ScaleTrace(str(noise), noise.scale, confidence, points, self._emptied)
-
-
-def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ...]:
-    """At most `most` of the points, evenly spread, the first and the last among them."""
-    if len(points) <= most:
-        return tuple(points)
-    kept = np.unique(np.linspace(0, len(points) - 1, most).round().astype(int))
-    return tuple(points[i] for i in kept)
 
 
 def _asked(check: ClassProbabilities, shown: set[tuple[int, ...] | None]) -> list[AskedHistogram]:

@@ -1,7 +1,7 @@
 """When lives of a target are compared in a run: with an earlier report's, and after a restart."""
 
-from ....findings.opening import Opening
 from ....targets import at_once
+from ..opening import LabelOpening
 from ..planning.plan import Batch
 from ..planning.roles import Role
 from ..planning.stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
@@ -12,7 +12,7 @@ from .lives import QUERIES as OF_LIVES
 
 def expect_restart(gathering: Gathering) -> None:
     """Tells the check of freshness to count on the labels of a restart, where there will be one."""
-    fresh, target = gathering.observers.fresh, gathering.standing.target
+    fresh, target = gathering.observers.fresh, gathering.state.target
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
         before = last_calls(gathering.setting.seed) * LAST_CALL
@@ -20,52 +20,52 @@ def expect_restart(gathering: Gathering) -> None:
         fresh.expect_restart(before + of_lives + _labels_at_once(gathering))
 
 
-def compare_with(gathering: Gathering, earlier: Opening) -> None:
+def compare_with(gathering: Gathering, earlier: LabelOpening) -> None:
     """Compares the first call of this run with that of an earlier one."""
     if gathering.observers.fresh is not None and not gathering.plan.claim.mechanism.caching:
         first = gathering.contract.first
         gathering.observers.fresh.observe_restart(earlier.as_labels, first, kind="compared")
-        gathering.standing.note_restart()
+        gathering.state.note_restart()
 
 
 def restart(gathering: Gathering) -> None:
     """Compares this life of the target with others, where it can be restarted."""
-    standing, fresh = gathering.standing, gathering.observers.fresh
-    no_restart = standing.target.no_restart is not None
-    if fresh is None or no_restart or standing.ending.stopped is not None:
+    state, fresh = gathering.state, gathering.observers.fresh
+    no_restart = state.target.no_restart is not None
+    if fresh is None or no_restart or state.outcome.stopped is not None:
         return
-    if standing.left < OF_LIVES:
-        standing.use_up()
+    if state.left < OF_LIVES:
+        state.use_up()
         return
     size = last_calls(gathering.setting.seed) * LAST_CALL
-    if standing.left >= size + OF_LIVES:
-        standing.tell("asking before a restart")
+    if state.left >= size + OF_LIVES:
+        state.tell("asking before a restart")
         # seen by all checks, as any label that is asked
         if not gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=LAST_CALL)):
             return
-    standing.tell("restarting the target")
-    lives = Lives(standing.target, gathering.plan.claim, gathering.contract.opening)
+    state.tell("restarting the target")
+    lives = Lives(state.target, gathering.plan.claim, gathering.contract.opening)
     try:
         lives.compare(fresh, gathering.opened)
-        left = standing.left - lives.queries - _labels_at_once(gathering)
+        left = state.left - lives.queries - _labels_at_once(gathering)
         lives.compare_more(fresh, left, lambda: gathering.goes_on)
     finally:
-        standing.spend(lives.queries)
+        state.spend(lives.queries)
         gathering.say_seen()
-    standing.note_restart()
+    state.note_restart()
     _compare_workers(gathering)
 
 
 def _compare_workers(gathering: Gathering) -> None:
     """Asks workers that have just begun side by side: a run may have met them out of step."""
     size = _labels_at_once(gathering)
-    if 0 < size <= gathering.standing.left and gathering.goes_on:
-        gathering.standing.tell("asking after a restart")
+    if 0 < size <= gathering.state.left and gathering.goes_on:
+        gathering.state.tell("asking after a restart")
         gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=FRESH_CALL))
 
 
 def _labels_at_once(gathering: Gathering) -> int:
-    return FRESH_CALL * calls_at_once(at_once(gathering.standing.target))
+    return FRESH_CALL * calls_at_once(at_once(gathering.state.target))
 
 
 def ask_new_life(gathering: Gathering) -> None:
@@ -73,12 +73,12 @@ def ask_new_life(gathering: Gathering) -> None:
 
     Labels of the histogram that opens a run say little of the noise, as they are hard to predict.
     """
-    plan, standing = gathering.plan, gathering.standing
-    if not standing.restarted or standing.ending.stopped is not None:
+    plan, state = gathering.plan, gathering.state
+    if not state.restarted or state.outcome.stopped is not None:
         return
-    standing.tell("asking a new life")
+    state.tell("asking a new life")
     size = plan.extent.of(NEW_LIFE, 1)
     for stream in plan.of(Role.PROBE):
-        if size > standing.left or not gathering.goes_on:
+        if size > state.left or not gathering.goes_on:
             return
         gathering.ask_what_is_served(Batch(stream, size, call=1))

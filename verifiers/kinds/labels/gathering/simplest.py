@@ -6,7 +6,7 @@ with labels and a share of the error of their own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value
 from ....findings.evidence_text import an_e_value
-from ..error_budget import SIMPLEST_SHARE, log_threshold
+from ....findings.finding import Finding
+from ....run.error_budget import log_threshold
+from ..checks import Order
 from ..planning.plan import Plan
 from ..planning.roles import Role
+from ..registry import SIMPLEST_SHARE
 
 Ask = Callable[[int, int], Labels]
 
@@ -35,6 +38,16 @@ class Simplest:
             f"{self.queries} labels of the simplest histogram that shows it give "
             f"{an_e_value(self.log_e_value / np.log(10.0))}"
         )
+
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        """See `run.outcome.Simplest`: what depends on the calls before shows on none alone."""
+        if check == Order.id or finding.histogram is None:
+            return finding
+        where = ""
+        if finding.histogram != self.histogram:  # the labels told of are of another one
+            where = f", {self.name}"
+        message = f"{finding.message}; {self}{where}"
+        return replace(finding, message=message, histogram=self.histogram)
 
 
 def find_simplest(plan: Plan, fault: int, ask: Ask, budget: int) -> Simplest | None:

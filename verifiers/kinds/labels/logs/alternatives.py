@@ -12,7 +12,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.shared_nodes import REACHES
 from ....evidence.pointed import LEAK
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from ..planning.faults import Fault, cheap_faults, fault_laws, short
 from .selected import selected_laws, selections
 
@@ -32,13 +32,13 @@ class Alternatives:
     one, for logs that leave refusals out.
     """
 
-    claim: MechanismClaim
+    claim: LabelsMechanism
     factors: Vector
     faults: Sequence[Fault]
     answered: bool
 
     @classmethod
-    def of(cls, claim: MechanismClaim, tolerance: float, answered: bool) -> "Alternatives":
+    def of(cls, claim: LabelsMechanism, tolerance: float, answered: bool) -> "Alternatives":
         """Those of a claim; the ends of its tolerance are among the factors."""
         up = np.array([1.0 + near for near in (*_NEAR, tolerance)] + list(_WIDE))
         factors = np.unique(np.concatenate([1.0 / up, up, [1.0, 1.0 - tolerance]]))

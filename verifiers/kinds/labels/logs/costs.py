@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from .....reference import REFUSAL
+from ....claims.tables import PrivacyClaim
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
 from ....inputs.release_log import Row
+from ....run.registry import NO_PRIVACY
 from ....text import counted
 from ..checks.accountant_soundness import AccountantSoundness
 from ..checks.privacy_claim import PrivacyClaimCheck
-from ..checks.spec import NO_PRIVACY
-from ..claim import Claim, PrivacyClaim
+from ..claim import LabelsClaim
 from .certain_total import CertainTotal, Votes, certain_total
 
 PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
@@ -73,7 +74,7 @@ class AskedOnce:
 class Costs:
     """Counts the rows of a log as they are read, for what is concluded at its end."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
         counts = AskedOnce if claim.mechanism.caching else Asked.nothing
         self.asked: Asked | AskedOnce = counts()
@@ -129,13 +130,17 @@ class Costs:
         return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
 
 
-def queries_cost(claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int]) -> CertainTotal:
+def queries_cost(
+    claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int]
+) -> CertainTotal:
     """What the queries cost, proved where it is more than is claimed."""
     mechanism = claim.mechanism.mechanism()
     return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
 
 
-def charges_cost(claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: float) -> CertainTotal:
+def charges_cost(
+    claim: LabelsClaim, privacy: PrivacyClaim, asked: Asked, charged: float
+) -> CertainTotal:
     """What queries cost that were charged, proved where it is more than `charged`.
 
     Of a refused one, the screen alone, as an account of what was realised charges it; and from the
@@ -152,7 +157,7 @@ def charges_cost(claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: flo
 
 
 def _privacy(
-    claim: Claim, privacy: PrivacyClaim, asked: Mapping[Votes, int], rows: int
+    claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int], rows: int
 ) -> CheckResult:
     """The claim judged alone, and held to the queries of the log."""
     check = PrivacyClaimCheck(claim)

@@ -7,11 +7,11 @@ import numpy as np
 from .....reference.arrays import Vector
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
+from ....run.cause import SURE
 from ..checks import FreshNoise
-from ..checks.fits import SURE
 from ..checks.noise_scale import NoiseScale, interval_text
-from ..error_budget import SHARES
 from ..planning.faults import short
+from ..registry import SHARES
 from .costs import Costs
 from .judge import COPIED, POINTED, LogEvidence, leaves_out_refusals
 from .laws import EXPONENTS

@@ -12,12 +12,12 @@ from functools import lru_cache
 from .....reference.arrays import Matrix
 from .....reference.parallel.workers import carried_out
 from ....inputs.release_log import Row
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .alternatives import Alternatives
 from .judge import CHUNK, LogEvidence, Prepared, leaves_out_refusals
 from .laws import Histogram, worked_out
 
-Part = tuple[MechanismClaim, float, bool, tuple[Histogram, ...]]
+Part = tuple[LabelsMechanism, float, bool, tuple[Histogram, ...]]
 
 
 def observe_in_parts(
@@ -103,13 +103,13 @@ class _Ahead:
 
 
 def _worked_out(
-    claim: MechanismClaim, tolerance: float, answered: bool, block: tuple[Histogram, ...]
+    claim: LabelsMechanism, tolerance: float, answered: bool, block: tuple[Histogram, ...]
 ) -> list[Matrix]:
     """What a worker does: the laws of a block; nothing for an empty one."""
     return worked_out(_alternatives(claim, tolerance, answered), block) if block else []
 
 
 @lru_cache(maxsize=1)
-def _alternatives(claim: MechanismClaim, tolerance: float, answered: bool) -> Alternatives:
+def _alternatives(claim: LabelsMechanism, tolerance: float, answered: bool) -> Alternatives:
     """Those of a claim; they hold functions that do not travel, so each worker makes its own."""
     return Alternatives.of(claim, tolerance, answered)

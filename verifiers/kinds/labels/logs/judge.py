@@ -15,8 +15,9 @@ from ....evidence.onset import OnsetEvidence
 from ....evidence.outcomes import as_outcomes
 from ....evidence.scale import ScaleEvidence
 from ....inputs.release_log import Row, RowReader
-from ..claim import Claim
-from ..error_budget import SHARES, log_threshold
+from ....run.error_budget import log_threshold
+from ..claim import LabelsClaim
+from ..registry import SHARES
 from .alternatives import Alternatives
 from .copies import Copies
 from .laws import EXPONENTS, Laws, LawTable, Wanted, worked_out
@@ -65,7 +66,7 @@ class LogEvidence:
     SAVED = ("asked", "rows", "other_totals", "named", "refused", "by_input", "missed")
     """What it knows beside its parts, for those who keep it."""
 
-    def __init__(self, claim: Claim, seed: int) -> None:
+    def __init__(self, claim: LabelsClaim, seed: int) -> None:
         self.claim = claim
         mechanism, gate = claim.mechanism, claim.gate
         self.outcomes = mechanism.classes + mechanism.refuses
@@ -241,12 +242,14 @@ def _contradiction(row: Row, number: int, kept: int | None) -> str:
     )
 
 
-def leaves_out_refusals(claim: Claim) -> bool:
+def leaves_out_refusals(claim: LabelsClaim) -> bool:
     """Whether the log holds answered queries alone."""
     return claim.log is not None and claim.log.refusals == "left-out"
 
 
-def reader_of(claim: Claim, header: str | None = None, last_time: float | None = None) -> RowReader:
+def reader_of(
+    claim: LabelsClaim, header: str | None = None, last_time: float | None = None
+) -> RowReader:
     """What reads the rows of a log of this claim; header, last_time: of what was read before."""
     refuses = claim.mechanism.refuses and not leaves_out_refusals(claim)
     given = {row.key: row.histogram for row in claim.given if row.key is not None}

@@ -11,7 +11,7 @@ import numpy as np
 from .....reference import REFUSAL
 from .....reference.accounting.analyses import Analysis
 from ....inputs.release_log import Row
-from ..claim import Claim
+from ..claim import LabelsClaim
 from .alarms import Alarm
 from .costs import CHARGES, PRIVACY
 from .findings import cause_of
@@ -55,7 +55,7 @@ class Monitor:
     ends with the log; anew: whether nothing had been read. Raises LogError.
     """
 
-    def __init__(self, log: str, claim: Claim, folder: str, once: bool) -> None:
+    def __init__(self, log: str, claim: LabelsClaim, folder: str, once: bool) -> None:
         self.claim, self.folder = claim, folder
         self.evidence = LogEvidence(claim, secrets.randbits(128))  # its state is kept
         self.spent = Spent(claim.mechanism.mechanism(), claim.mechanism.classes)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .....attacks import Answers, misplaced, reconstruct
 from .....reference import NoisyArgmax
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .store import Group
 
 LEAST = 100
@@ -30,7 +30,7 @@ class Reading:
     estimate: tuple[float, ...]
 
 
-def readings(claim: MechanismClaim, groups: Sequence[Group], answered: bool) -> list[Reading]:
+def readings(claim: LabelsMechanism, groups: Sequence[Group], answered: bool) -> list[Reading]:
     """By maximum likelihood, for inputs with the claimed number of votes; the best read first.
 
     answered: the log holds no refusals, although there are some.

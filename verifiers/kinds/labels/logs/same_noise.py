@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
 from ....evidence.onset import OnsetEvidence
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 
 Bits = NDArray[np.uint64]
 """Draws of the noise (w,), a bit each: those that would have given a row its label."""
@@ -34,7 +34,7 @@ class NoiseTable:
     Any fixed draws make a fair wager, those of the claimed noise a good one.
     """
 
-    def __init__(self, claim: MechanismClaim) -> None:
+    def __init__(self, claim: LabelsMechanism) -> None:
         rng = np.random.default_rng(0)
         self.claim, mechanism = claim, claim.mechanism()
         self._noise = mechanism.noise.sample(rng, (DRAWS, claim.classes))

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Set
 
 from .....reference.arrays import Vector
+from ....claims.tables import PrivacyClaim
 from ..checks.privacy_claim import PrivacyClaimCheck
-from ..claim import Claim, PrivacyClaim
+from ..claim import LabelsClaim
 from .certain_total import Votes
 from .costs import CHARGES, PRIVACY, Asked, charges_cost, queries_cost
 
@@ -23,7 +24,7 @@ class Watch:
     looked: the rows at which costs were last looked at.
     """
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
         self.looked = 0
         self.claim_judged = False
@@ -84,5 +85,5 @@ class Watch:
         self.looked, self.claim_judged = int(str(kept["looked"])), bool(kept["claim_judged"])
 
 
-def _falls_short(claim: Claim, privacy: PrivacyClaim, asked: Asked, charged: float) -> bool:
+def _falls_short(claim: LabelsClaim, privacy: PrivacyClaim, asked: Asked, charged: float) -> bool:
     return charges_cost(claim, privacy, asked, charged).proved > charged

@@ -7,7 +7,8 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.clock import step
 from ....strategies import drawn_votes
-from ..claim import Claim, MechanismClaim
+from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
 from .given_inputs import given_inputs
 from .pool import candidate_pool, entropies
 
@@ -20,21 +21,21 @@ CLEAR = 0.97
 _EXPLORERS = 26
 
 
-def opening_histogram(claim: Claim) -> Histogram:
+def opening_histogram(claim: LabelsClaim) -> Histogram:
     """The histogram that opens a run: the least predictable of the claim's inputs, or of any."""
     if not claim.given:
         return most_even_law(claim.mechanism)
     return given_inputs(claim).least_predictable()
 
 
-def clearest_histogram(claim: Claim) -> Histogram:
+def clearest_histogram(claim: LabelsClaim) -> Histogram:
     """The surest of the claim's inputs; where any histogram may be asked, all votes on the last."""
     if claim.given:
         return given_inputs(claim).clearest()
     return unanimous(claim.mechanism.classes, claim.mechanism.teachers)[::-1].copy()
 
 
-def most_even_law(mechanism: MechanismClaim) -> Histogram:
+def most_even_law(mechanism: LabelsMechanism) -> Histogram:
     """The histogram, votes even over some classes, whose outcomes are least predictable."""
     classes, teachers = mechanism.classes, mechanism.teachers
     found = np.zeros((classes, classes), dtype=np.int64)
@@ -53,7 +54,7 @@ def unanimous(classes: int, total: int) -> Histogram:
     return votes
 
 
-def smaller_total(mechanism: MechanismClaim) -> Histogram:
+def smaller_total(mechanism: LabelsMechanism) -> Histogram:
     """Unanimous, with the fewest votes that still have a clear winner; at most the teachers."""
     totals = np.unique(np.linspace(1, mechanism.teachers, 100).astype(np.int64))
     found = np.zeros((totals.size, mechanism.classes), dtype=np.int64)
@@ -64,7 +65,7 @@ def smaller_total(mechanism: MechanismClaim) -> Histogram:
     return smallest
 
 
-def typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
+def typical(mechanism: LabelsMechanism, other_totals: bool) -> list[Histogram]:
     """Two camps, a tie of three far ahead, small counts, and a few teachers missing."""
     classes, teachers = mechanism.classes, mechanism.teachers
     found = []
@@ -89,7 +90,7 @@ def typical(mechanism: MechanismClaim, other_totals: bool) -> list[Histogram]:
     return found
 
 
-def tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
+def tied_pair(mechanism: LabelsMechanism) -> tuple[Histogram, Histogram]:
     """Two classes that share all votes, and the same with one vote moved."""
     tied = np.zeros(mechanism.classes, dtype=np.int64)
     tied[0] = (mechanism.teachers + 1) // 2
@@ -99,7 +100,7 @@ def tied_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
     return tied, moved
 
 
-def even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
+def even_pair(mechanism: LabelsMechanism) -> tuple[Histogram, Histogram]:
     """Even votes, and the same with a vote of the first class moved to the last."""
     even = np.full(mechanism.classes, mechanism.teachers // mechanism.classes, dtype=np.int64)
     even[: mechanism.teachers % mechanism.classes] += 1
@@ -110,7 +111,7 @@ def even_pair(mechanism: MechanismClaim) -> tuple[Histogram, Histogram]:
 
 
 @lru_cache(maxsize=16)
-def clear_winner_of_other_total(mechanism: MechanismClaim, seed: int) -> Histogram:
+def clear_winner_of_other_total(mechanism: LabelsMechanism, seed: int) -> Histogram:
     """A clear winner at the smallest of the other totals that allow one, else at the largest."""
     for factor in OTHER_TOTALS:
         step("candidates of other totals")
@@ -138,7 +139,7 @@ def simple_histograms(classes: int, total: int) -> list[Histogram]:
     return list(found.values())
 
 
-def explorers(claim: Claim, seed: int, other_totals: bool) -> list[Histogram]:
+def explorers(claim: LabelsClaim, seed: int, other_totals: bool) -> list[Histogram]:
     """Distinct histograms of the claimed total, and a few of other totals, from Hypothesis."""
     classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
     step("explorers")

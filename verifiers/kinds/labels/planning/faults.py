@@ -12,7 +12,7 @@ from .....reference import ConfidentGNMax, Noise
 from .....reference.arrays import Matrix
 from .....reference.noise import FAMILIES
 from ....evidence.pointed import LEAK
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .ladder import ladder
 from .laws import (
     FEW_CLASSES,
@@ -100,7 +100,7 @@ def short(noise: Noise) -> str:
     return f"{noise.family}:{noise.scale:.4g}"
 
 
-def known_faults(claim: MechanismClaim) -> list[Fault]:
+def known_faults(claim: LabelsMechanism) -> list[Fault]:
     """The faults that are tried on a deployment that makes this claim, the plainer ones first."""
     noise = claim.noise
     faults = [
@@ -131,7 +131,7 @@ def known_faults(claim: MechanismClaim) -> list[Fault]:
     return faults
 
 
-def cheap_faults(claim: MechanismClaim) -> list[Fault]:
+def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
     """Those, other scales left out, whose law costs about as much as the claimed one.
 
     For logs, where a histogram may come once and never again.
@@ -169,7 +169,7 @@ _NAMED_FACTORS = {
 }
 
 
-def _scale_faults(claim: MechanismClaim) -> list[Fault]:
+def _scale_faults(claim: LabelsMechanism) -> list[Fault]:
     scale = claim.noise.scale
     factors = dict(_NAMED_FACTORS)
     for value, wording in (
@@ -183,7 +183,7 @@ def _scale_faults(claim: MechanismClaim) -> list[Fault]:
     return [scale_fault(claim, Scaled.VOTES, factor, said) for factor, said in factors.items()]
 
 
-def scale_fault(claim: MechanismClaim, of: Scaled, factor: float, said: str) -> Fault:
+def scale_fault(claim: LabelsMechanism, of: Scaled, factor: float, said: str) -> Fault:
     """Noise, of the votes or of the threshold, of `factor` times the claimed scale.
 
     said: what scale that is, in words. Raises ValueError for a threshold that the claim lacks.
@@ -201,7 +201,7 @@ def scale_fault(claim: MechanismClaim, of: Scaled, factor: float, said: str) -> 
 
 
 def _family_faults(
-    claim: MechanismClaim, law: Callable[[MechanismClaim, Noise], Law] = noise_law
+    claim: LabelsMechanism, law: Callable[[LabelsMechanism, Noise], Law] = noise_law
 ) -> list[Fault]:
     faults = []
     for family in FAMILIES.values():
@@ -220,7 +220,7 @@ def _family_faults(
     return faults
 
 
-def _screening_faults(claim: MechanismClaim, mechanism: ConfidentGNMax) -> list[Fault]:
+def _screening_faults(claim: LabelsMechanism, mechanism: ConfidentGNMax) -> list[Fault]:
     """Confident-GNMax: the check skipped, without noise, or with noise of another scale."""
     skipped = replace(mechanism, threshold=-1e12)
     swapped = replace(mechanism, noise=mechanism.threshold_noise, threshold_noise=mechanism.noise)
@@ -232,7 +232,7 @@ def _screening_faults(claim: MechanismClaim, mechanism: ConfidentGNMax) -> list[
     ]
 
 
-def _bare_classes(claim: MechanismClaim) -> list[Fault]:
+def _bare_classes(claim: LabelsMechanism) -> list[Fault]:
     """Noise missing on a single class: on the first and the last, and on any of few."""
     return [
         Fault(
@@ -244,7 +244,7 @@ def _bare_classes(claim: MechanismClaim) -> list[Fault]:
     ]
 
 
-def _named_classes(claim: MechanismClaim) -> dict[int, str]:
+def _named_classes(claim: LabelsMechanism) -> dict[int, str]:
     """The first and the last class, and any of few, in words."""
     last = claim.classes - 1
     named = {last: "the last class", 0: "the first class"}
@@ -257,7 +257,7 @@ _FAVOURS = (0.1, -0.1, 0.35, -0.35)  # scales of the noise
 _FAVOUR_WEIGHT = 0.25  # of the wager on each: there are four a class
 
 
-def _favoured_classes(claim: MechanismClaim, favours: Sequence[float]) -> list[Fault]:
+def _favoured_classes(claim: LabelsMechanism, favours: Sequence[float]) -> list[Fault]:
     """A class that has so many votes more, or fewer, than were cast for it."""
     faults = []
     for favour in favours:
@@ -274,7 +274,7 @@ _LEADS = (0.5, 1.0, 2.0, 3.0)  # scales of the noise, beside those of the ladder
 _SHORTCUT_WEIGHT = 6.0  # their evidence grows slowly, and costs most queries
 
 
-def _shortcuts(claim: MechanismClaim) -> list[Fault]:
+def _shortcuts(claim: LabelsMechanism) -> list[Fault]:
     """The winner told without noise once it is far ahead."""
     leads = [lead * claim.noise.scale for lead in _LEADS]
     leads += [rung.lead - 0.5 for rung in ladder(claim)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .....reference import Histogram
 from .....reference.arrays import Matrix
-from ..claim import Claim
+from ..claim import LabelsClaim
 from .ladder import CHANCES, INSTEAD, Rung
 from .pool import Pool, entropies, nearest_to_clear, pool_of
 
@@ -42,7 +42,7 @@ class Raised(NamedTuple):
 class GivenInputs:
     """The different histograms (n, c) of a claim's inputs."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim.mechanism
         self._second = {} if claim.inputs is None else claim.inputs.second
         different = dict.fromkeys(row.histogram for row in claim.given)
@@ -176,6 +176,6 @@ class GivenInputs:
 
 
 @lru_cache(maxsize=8)
-def given_inputs(claim: Claim) -> GivenInputs:
+def given_inputs(claim: LabelsClaim) -> GivenInputs:
     """The inputs of a claim, whose laws are computed once."""
     return GivenInputs(claim)

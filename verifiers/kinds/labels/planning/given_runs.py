@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Histogram
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .faults import divergences
 from .related import CAMPS, LESS, Runs
 
@@ -26,7 +26,7 @@ class Given:
 
     @classmethod
     def of(
-        cls, claim: MechanismClaim, histograms: Sequence[Sequence[int]], rng: np.random.Generator
+        cls, claim: LabelsMechanism, histograms: Sequence[Sequence[int]], rng: np.random.Generator
     ) -> "Given":
         """The different ones; tells: how soon half the noise shows on each (n,), in nats."""
         votes = np.array(list(dict.fromkeys(map(tuple, histograms))), dtype=np.int64)

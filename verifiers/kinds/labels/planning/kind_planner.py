@@ -9,7 +9,8 @@ from .....reference import Histogram
 from .....reference.clock import step
 from ....evidence.pointed import FROM_THE_START
 from ....evidence.power import ratios_to_see
-from ..error_budget import SHARES, log_threshold
+from ....run.error_budget import log_threshold
+from ..registry import SHARES
 from .faults import Fault, fault_laws
 from .kinds import Kind, support
 from .plan import ANCHOR_SHARE, POINTED, Stream

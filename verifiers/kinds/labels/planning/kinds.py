@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax, Histogram
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .faults import Fault, divergences, fault_laws
 from .laws import mechanism_law, scaled_to_the_teachers, screened_by_the_share
 
@@ -40,7 +40,7 @@ def support(histogram: Sequence[int] | Histogram) -> int:
     return int(np.count_nonzero(histogram))
 
 
-def half_the_noise(mechanism: MechanismClaim) -> Fault:
+def half_the_noise(mechanism: LabelsMechanism) -> Fault:
     """The fault that is looked for on each size of support."""
     noise = mechanism.noise.times(HALF)
     return Fault("half the claimed scale", mechanism_law(mechanism.mechanism(noise)))
@@ -55,12 +55,12 @@ def sizes(classes: int) -> list[int]:
 
 
 @lru_cache(maxsize=16)
-def any_support(mechanism: MechanismClaim) -> tuple[Kind, ...]:
+def any_support(mechanism: LabelsMechanism) -> tuple[Kind, ...]:
     """`supports` of the claimed total; the last few are kept, for plans of one mechanism."""
     return tuple(supports(mechanism))
 
 
-def supports(mechanism: MechanismClaim, pool: NDArray[np.int64] | None = None) -> Iterator[Kind]:
+def supports(mechanism: LabelsMechanism, pool: NDArray[np.int64] | None = None) -> Iterator[Kind]:
     """Of each size of support the histogram on which half the noise shows soonest.
 
     pool: histograms (n, c) to choose from; any of the claimed total where there is none.
@@ -77,7 +77,7 @@ def supports(mechanism: MechanismClaim, pool: NDArray[np.int64] | None = None) -
 
 
 @lru_cache(maxsize=16)
-def fewer_votes(mechanism: MechanismClaim) -> tuple[Kind, ...]:
+def fewer_votes(mechanism: LabelsMechanism) -> tuple[Kind, ...]:
     """Of totals below the teachers the histograms on which faults of that total show soonest.
 
     One for what goes by the total, and one for half the noise.
@@ -93,7 +93,7 @@ def fewer_votes(mechanism: MechanismClaim) -> tuple[Kind, ...]:
     return tuple(found)
 
 
-def faults_by_total(mechanism: MechanismClaim) -> list[Fault]:
+def faults_by_total(mechanism: LabelsMechanism) -> list[Fault]:
     """Faults that only totals other than the claimed teachers show."""
     teachers = mechanism.teachers
     fewest = round(min(SHARES_OF_TEACHERS) * teachers)
@@ -118,7 +118,7 @@ def faults_by_total(mechanism: MechanismClaim) -> list[Fault]:
 
 
 def _most_telling(
-    mechanism: MechanismClaim, candidates: NDArray[np.int64], faults: tuple[Fault, ...]
+    mechanism: LabelsMechanism, candidates: NDArray[np.int64], faults: tuple[Fault, ...]
 ) -> Kind:
     """The candidate (n, c) whose labels tell the least visible of the faults from the claim."""
     votes = candidates.astype(np.float64)
@@ -127,7 +127,7 @@ def _most_telling(
     return Kind(candidates[int(np.argmax(told))], faults)
 
 
-def _composed(mechanism: MechanismClaim, total: int, size: int) -> NDArray[np.int64]:
+def _composed(mechanism: LabelsMechanism, total: int, size: int) -> NDArray[np.int64]:
     """Votes (n, c) on `size` classes, with leads up to some scales of the noise; none if too few.
 
     A leader, some who share the second place, and the others with a share of its votes.

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from .....reference.searches import last_between
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 
 CHANCES = (0.99, 0.997, 0.998, 0.999)
 """Probability of the winner on each rung: what is left of it says how many labels show a shortcut
@@ -31,7 +31,7 @@ class Rung:
 
 
 @lru_cache(maxsize=64)
-def ladder(claim: MechanismClaim) -> tuple[Rung, ...]:
+def ladder(claim: LabelsMechanism) -> tuple[Rung, ...]:
     """The rungs that the claimed teachers and noise allow; none where no winner is so clear.
 
     Each is the least clear winner that has at least its chance.
@@ -45,7 +45,7 @@ def ladder(claim: MechanismClaim) -> tuple[Rung, ...]:
     return tuple(found.values())
 
 
-def _least_clear(claim: MechanismClaim, chance: float) -> Rung:
+def _least_clear(claim: LabelsMechanism, chance: float) -> Rung:
     """The winner of fewest votes that has this chance, which grows with them."""
 
     def is_less_clear(winner: int) -> bool:
@@ -55,7 +55,7 @@ def _least_clear(claim: MechanismClaim, chance: float) -> Rung:
     return _rung(claim, last_between(even, claim.teachers, is_less_clear) + 1)
 
 
-def _rung(claim: MechanismClaim, winner: int) -> Rung:
+def _rung(claim: LabelsMechanism, winner: int) -> Rung:
     """A winner of so many votes, the others even to a vote."""
     others = claim.teachers - winner
     votes = np.full(claim.classes, others // (claim.classes - 1), dtype=np.int64)

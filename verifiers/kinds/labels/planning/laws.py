@@ -14,7 +14,7 @@ from .....reference import ConfidentGNMax, Noise, NoisyArgmax, log_probabilities
 from .....reference.arrays import Matrix
 from .....reference.probabilities import log_derivatives
 from .....reference.shared_nodes import won
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 
 Law = Callable[[Matrix], Matrix]
 
@@ -40,7 +40,7 @@ def _kept_law(
     return np.asarray(np.exp(mechanism.log_probabilities(histograms)))
 
 
-def noise_law(claim: MechanismClaim, noise: Noise) -> Law:
+def noise_law(claim: LabelsMechanism, noise: Noise) -> Law:
     """Labels of the claimed mechanism with other noise of the votes."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -53,7 +53,7 @@ _EDGES = np.arange(-8.0, 12.0, 0.2)  # scales of the noise about the leader
 _RACED = 256  # histograms at a time
 
 
-def roughly(claim: MechanismClaim, noise: Noise) -> Law:
+def roughly(claim: LabelsMechanism, noise: Noise) -> Law:
     """As `noise_law`, on a coarse grid: within some thousandths, for histograms by the thousand."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -69,7 +69,7 @@ def roughly(claim: MechanismClaim, noise: Noise) -> Law:
     return finish(claim, law)
 
 
-def finish(claim: MechanismClaim, law: Law) -> Law:
+def finish(claim: LabelsMechanism, law: Law) -> Law:
     """The law of released labels: with a threshold, after the claimed screening."""
     mechanism = claim.mechanism()
     if not isinstance(mechanism, ConfidentGNMax):
@@ -99,7 +99,7 @@ def uniform(histograms: Matrix) -> Matrix:
     return np.full(histograms.shape, 1.0 / histograms.shape[-1])
 
 
-def argmin(claim: MechanismClaim) -> Law:
+def argmin(claim: LabelsMechanism) -> Law:
     """Least noisy count (opendp#2912); for noise that is not symmetric, roughly."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -117,7 +117,7 @@ _FEW_VOTES = 0.016  # of the teachers
 _HOPELESS = 60.0  # scales of the noise behind the leader
 
 
-def left_out(claim: MechanismClaim) -> Law:
+def left_out(claim: LabelsMechanism) -> Law:
     """Law when classes with one vote to a few can never win, as where small counts are hidden."""
     few = max(1.0, _FEW_VOTES * claim.teachers)
 
@@ -129,7 +129,7 @@ def left_out(claim: MechanismClaim) -> Law:
     return finish(claim, law)
 
 
-def without(claim: MechanismClaim, gone: NDArray[np.bool_]) -> Law:
+def without(claim: LabelsMechanism, gone: NDArray[np.bool_]) -> Law:
     """Law when the classes `gone` (c,) take no part."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -142,7 +142,7 @@ def without(claim: MechanismClaim, gone: NDArray[np.bool_]) -> Law:
 _STEP = 1e-3  # scales of the noise
 
 
-def favoured(claim: MechanismClaim, k: int, votes: float) -> Law:
+def favoured(claim: LabelsMechanism, k: int, votes: float) -> Law:
     """To first order in log Q, which is close enough for a wager and costs one evaluation."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -175,7 +175,7 @@ def _log_derivatives(
     return log_q, found
 
 
-def bare_beyond(claim: MechanismClaim, lead: float) -> Law:
+def bare_beyond(claim: LabelsMechanism, lead: float) -> Law:
     """The leading class without noise once it is more than `lead` votes ahead."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -186,7 +186,7 @@ def bare_beyond(claim: MechanismClaim, lead: float) -> Law:
     return finish(claim, law)
 
 
-def scaled_to_the_teachers(claim: MechanismClaim, least: int, below: int | None) -> Law:
+def scaled_to_the_teachers(claim: LabelsMechanism, least: int, below: int | None) -> Law:
     """Votes scaled to the claimed teachers where their total is from `least` to under `below`."""
     right = mechanism_law(claim.mechanism())
 
@@ -199,7 +199,7 @@ def scaled_to_the_teachers(claim: MechanismClaim, least: int, below: int | None)
     return law
 
 
-def screened_by_the_share(claim: MechanismClaim, least: int, below: int | None) -> Law:
+def screened_by_the_share(claim: LabelsMechanism, least: int, below: int | None) -> Law:
     """With a threshold: votes are scaled, as by `scaled_to_the_teachers`, for its check alone."""
     right = mechanism_law(claim.mechanism())
     scaled = scaled_to_the_teachers(claim, least, below)
@@ -212,7 +212,7 @@ def screened_by_the_share(claim: MechanismClaim, least: int, below: int | None) 
     return law
 
 
-def now_and_then(claim: MechanismClaim, law: Law) -> Law:
+def now_and_then(claim: LabelsMechanism, law: Law) -> Law:
     """The claimed law, but for one draw in twenty."""
     right, wrong = mechanism_law(claim.mechanism()), finish(claim, law)
     return lambda histograms: 0.95 * right(histograms) + 0.05 * wrong(histograms)
@@ -223,7 +223,7 @@ def from_ten(histogram: Matrix) -> NDArray[np.bool_]:
     return np.arange(histogram.size) >= 10
 
 
-def noiseless(claim: MechanismClaim, where: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
+def noiseless(claim: LabelsMechanism, where: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
     """Law when the classes that `where` selects get no noise; of those that tie the first wins."""
 
     def law(histograms: Matrix) -> Matrix:
@@ -251,7 +251,7 @@ def race_with_bare(noise: Noise, histogram: Matrix, bare: NDArray[np.bool_]) -> 
     return np.asarray(wins / wins.sum())
 
 
-def clipped(claim: MechanismClaim, bound: float) -> Law:
+def clipped(claim: LabelsMechanism, bound: float) -> Law:
     """Law when draws beyond `bound` scales are set to the bound."""
 
     def cdf(histogram: Matrix, x: Matrix) -> Matrix:

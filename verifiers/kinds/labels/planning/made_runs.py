@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Histogram
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .faults import divergences
 from .related import CAMPS, LESS, Runs
 
@@ -25,7 +25,7 @@ _MISSING = (0.7, 0.98)  # of the teachers, between which totals with missing one
 class Made:
     """Runs of any histograms that a claim allows; other_totals: whether others are served."""
 
-    claim: MechanismClaim
+    claim: LabelsMechanism
     rng: np.random.Generator
     other_totals: bool
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .faults import Fault, fault_laws, short
 from .laws import Law, finish, mechanism_law, plurality, roughly
 
@@ -22,7 +22,7 @@ _BARE = 0.97  # of the labels are the plurality, where noise is left out
 _MOST = 50.0  # nats that one label counts at most
 
 
-def order_faults(claim: MechanismClaim) -> list[Fault]:
+def order_faults(claim: LabelsMechanism) -> list[Fault]:
     """Half the noise first, then less, more, and none; of a threshold, none at all."""
     mechanism = claim.mechanism()
     right, bare = roughly(claim, claim.noise), finish(claim, plurality)
@@ -42,12 +42,12 @@ def order_faults(claim: MechanismClaim) -> list[Fault]:
     return faults
 
 
-def scaled_up(claim: MechanismClaim) -> Fault:
+def scaled_up(claim: LabelsMechanism) -> Fault:
     """Votes that are too few, scaled up to the number of teachers before noise is added."""
     return Fault("votes scaled up to the number of teachers", _scaled(claim))
 
 
-def _scaled(claim: MechanismClaim) -> Law:
+def _scaled(claim: LabelsMechanism) -> Law:
     law = roughly(claim, claim.noise)
 
     def scaled(histograms: Matrix) -> Matrix:

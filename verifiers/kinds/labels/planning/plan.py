@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.scale import scale_factors
-from ..claim import Claim, MechanismClaim
+from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
 from .extent import FULL, Extent
 from .faults import Fault, divergences, fault_laws, turned_rows
 from .roles import Role
@@ -116,7 +117,7 @@ class Plan:
     much is asked for breadth.
     """
 
-    claim: Claim
+    claim: LabelsClaim
     streams: tuple[Stream, ...]
     pairs: tuple[Pair, ...]
     twins: dict[str, Twins] = field(hash=False)
@@ -266,7 +267,7 @@ class Plan:
 
 @lru_cache(maxsize=8)
 def _log_ratios(
-    faults: tuple[Fault, ...], claim: MechanismClaim, asked: tuple[tuple[int, ...], ...]
+    faults: tuple[Fault, ...], claim: LabelsMechanism, asked: tuple[tuple[int, ...], ...]
 ) -> Matrix:
     """See `Plan.fault_log_ratios`; kept for the plans that differ in how often they ask alone."""
     histograms = np.array(asked, dtype=np.float64)

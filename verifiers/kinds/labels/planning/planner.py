@@ -13,7 +13,8 @@ import numpy as np
 
 from .....reference import Histogram
 from .....reference.clock import step
-from ..claim import Claim, MechanismClaim
+from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
 from .asked_histograms import (
     clear_winner_of_other_total,
     explorers,
@@ -41,7 +42,7 @@ _TYPICAL_INPUTS, _EXPLORED_INPUTS = 2, 60
 
 @lru_cache(maxsize=32)
 def make_plan(
-    claim: Claim,
+    claim: LabelsClaim,
     seed: int,
     other_totals: bool = True,
     own: tuple[tuple[int, ...], ...] = (),
@@ -70,13 +71,13 @@ def make_plan(
 
 
 @lru_cache(maxsize=16)
-def _faults(mechanism: MechanismClaim) -> tuple[Fault, ...]:
+def _faults(mechanism: LabelsMechanism) -> tuple[Fault, ...]:
     """The faults that plans of one mechanism share."""
     return (*known_faults(mechanism), *faults_by_total(mechanism))
 
 
 @lru_cache(maxsize=16)
-def _probes(mechanism: MechanismClaim, seed: int, faults: tuple[Fault, ...]) -> list[Histogram]:
+def _probes(mechanism: LabelsMechanism, seed: int, faults: tuple[Fault, ...]) -> list[Histogram]:
     """Of the candidates those on which faults show soonest, which many plans share."""
     return candidate_pool(mechanism, mechanism.teachers, seed).probes(faults)
 

@@ -11,7 +11,7 @@ from .....reference import Histogram
 from .....reference.arrays import Matrix
 from ....evidence.dirichlet import rare_share
 from ....strategies import drawn_votes
-from ..claim import MechanismClaim
+from ..mechanism import LabelsMechanism
 from .faults import Fault, divergences, fault_laws
 
 _STEP = 1e-3
@@ -31,7 +31,7 @@ class Pool:
     (dQ/d ln s)^2 / Q, by a central difference.
     """
 
-    claim: MechanismClaim
+    claim: LabelsMechanism
     histograms: NDArray[np.int64]
     log_q: Matrix
     information: NDArray[np.float64]
@@ -118,7 +118,7 @@ def leads(histograms: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(ranked[:, -1] - ranked[:, -2])
 
 
-def nearly_tied(claim: MechanismClaim, histograms: NDArray[np.int64]) -> NDArray[np.bool_]:
+def nearly_tied(claim: LabelsMechanism, histograms: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Of histograms (b, c), whether the two leading classes are within a tenth of the scale (b,).
 
     More than two classes may not all have the same votes.
@@ -145,7 +145,7 @@ def nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
 
 
 @lru_cache(maxsize=16)
-def candidate_pool(claim: MechanismClaim, total: int, seed: int) -> Pool:
+def candidate_pool(claim: LabelsMechanism, total: int, seed: int) -> Pool:
     """Histograms of `total` votes: a leader, a runner-up and the rest in many proportions.
 
     The last few are kept: a search for the sharpest plan makes twenty of one mechanism.
@@ -159,7 +159,7 @@ def candidate_pool(claim: MechanismClaim, total: int, seed: int) -> Pool:
     return pool_of(claim, np.array(sorted(found), dtype=np.int64))
 
 
-def pool_of(claim: MechanismClaim, histograms: NDArray[np.int64]) -> Pool:
+def pool_of(claim: LabelsMechanism, histograms: NDArray[np.int64]) -> Pool:
     """Histograms (b, c) of one total, with their laws."""
     votes = histograms.astype(np.float64)
     log_q, up, down = (

@@ -1,10 +1,22 @@
 """The sharpest pass that a number of queries allows: a plan for calls that cost a second each."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..claim import Claim, Gate
-from ..error_budget import SHARES, log_threshold
+from ....run.error_budget import log_threshold
+from ....run.precision import (
+    COARSEST_EFFECT,
+    TooFewError,
+    coarser,
+    dearer,
+    gate_for,
+    is_default,
+    sharpest_within,
+)
+from ..claim import LabelsClaim
+from ..registry import SHARES
 from .extent import FULL, Extent
 from .plan import Plan
 from .planner import make_plan
@@ -12,13 +24,19 @@ from .roles import Role
 from .schedule import Schedule
 from .stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
 
-COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
-"""Beyond these a pass would not rule out halved or doubled noise."""
+
+class Asks(NamedTuple):
+    """What of a plan is asked: which of its streams, and whether the calls in turn."""
+
+    streams: Sequence[bool]
+    in_order: bool
+
+
+Wanted = Callable[[Plan], Asks]
 
 _WITH_TWINS = 0.25
 """Queries that see no less than this are spent on depth before symmetries get any."""
 
-_TOLERANCE = 2.5  # times the effect, as the defaults have it
 _FULL_FROM = 50_000  # queries from which nothing is thinned
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
 _BESIDE_FULL = 256 + 400  # where nothing is thinned: of more restarts, and of kept connections
@@ -28,33 +46,41 @@ _ASKED_AGAIN = (
 _SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
 _SPARE = 1.05  # times the queries that are expected
 _STEPS = 6  # of the search, each of which makes a plan
-
-
-class TooFewError(ValueError):
-    """No pass fits so few queries; the message says how many one takes, as `least` does."""
-
-    def __init__(self, message: str, least: int) -> None:
-        super().__init__(message)
-        self.least = least
+_WITHOUT = "; symmetries, monotonicity and order are left out"
 
 
 @dataclass(frozen=True)
 class Sharpest:
-    """A claim with the precision that fits, how much is asked, and what that takes in all."""
+    """A claim with the precision that fits, its plan, how much is asked, and what that takes."""
 
-    claim: Claim
+    claim: LabelsClaim
     extent: Extent
+    plan: Plan
     queries: int
+
+    @property
+    def coarser(self) -> str | None:
+        """The warning of a run whose pass says less than one at the defaults; None if it does."""
+        gate = self.claim.gate
+        if is_default(gate) and self.extent == FULL:
+            return None
+        without = "" if self.extent.symmetries else _WITHOUT
+        return coarser(gate, without)
 
 
 def sharpest(
-    claim: Claim, queries: int, seed: int, own: tuple[tuple[int, ...], ...] = ()
+    claim: LabelsClaim,
+    queries: int,
+    seed: int,
+    own: tuple[tuple[int, ...], ...] = (),
+    wanted: Wanted | None = None,
 ) -> Sharpest:
     """The smallest effect and tolerance whose pass takes at most `queries`.
 
     Keys that the claim writes bind, its defaults do not. With few queries, less is asked of what is
-    asked for breadth alone; with very few, symmetries and monotonicity are left out. Raises
-    TooFewError, which names the least number: the same whatever was asked below it.
+    asked for breadth alone; with very few, symmetries and monotonicity are left out. wanted: what
+    of a plan is asked. Raises TooFewError, which names the least number: the same whatever was
+    asked below it.
     """
     share = min(1.0, queries / _FULL_FROM)
     tried = (
@@ -63,7 +89,7 @@ def sharpest(
         (_bare(0.0), COARSEST_EFFECT),
     )
     for extent, worst in tried:
-        search = _Search(claim, queries, seed, own, extent)
+        search = _Search(claim, queries, seed, own, extent, wanted or all_wanted)
         coarsest = search.at(worst)
         if coarsest.queries <= queries:
             return search.sharper(coarsest)
@@ -82,73 +108,52 @@ def _bare(share: float) -> Extent:
 class _Search:
     """What does not change while a precision is looked for."""
 
-    claim: Claim
+    claim: LabelsClaim
     queries: int
     seed: int
     own: tuple[tuple[int, ...], ...]
     extent: Extent
+    wanted: Wanted
 
     def sharper(self, found: Sharpest) -> Sharpest:
         """The sharpest that fits, between the default precision and one that does."""
         effect = self.claim.gate.smallest_effect
-        low, high = math.log(effect), math.log(found.claim.gate.smallest_effect)
+        coarsest = found.claim.gate.smallest_effect
         default = self.at(effect)
-        if default.queries <= self.queries or low >= high:
+        if default.queries <= self.queries or effect >= coarsest:
             return default if default.queries <= self.queries else found
-        for _ in range(_STEPS):
-            middle = self.at(math.exp((low + high) / 2.0))
-            if middle.queries <= self.queries:
-                found, high = middle, (low + high) / 2.0
-            else:
-                low = (low + high) / 2.0
-        return found
+        return sharpest_within(self.at, (effect, coarsest), found, self.queries, _STEPS)
 
     def at(self, effect: float) -> Sharpest:
         """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
-        effect = float(f"{effect:.2g}")
-        gate = self.claim.gate
-        default = Gate.model_fields["tolerance"].default
-        tolerance = min(COARSEST_TOLERANCE, max(default, _TOLERANCE * effect))
-        wanted = {"smallest_effect": effect, "tolerance": float(f"{tolerance:.2g}")}
-        changed = {key: value for key, value in wanted.items() if key not in gate.model_fields_set}
-        held = gate.model_copy(update={**changed, "max_queries": self.queries})
-        claim = self.claim.model_copy(update={"gate": held})
+        claim = self.claim.with_gate(gate_for(self.claim.gate, self.queries, effect))
         plan = make_plan(claim, self.seed, True, self.own, self.extent)
-        return Sharpest(claim, self.extent, queries_of(plan))
+        return Sharpest(claim, self.extent, plan, queries_of(plan, self.wanted(plan)))
 
 
-def coarser(claim: Claim, extent: Extent) -> str | None:
-    """The warning of a run whose pass says less than one at the defaults would; None if it does."""
-    gate, fields = claim.gate, Gate.model_fields
-    default = fields["smallest_effect"].default, fields["tolerance"].default
-    if (gate.smallest_effect, gate.tolerance) == default and extent == FULL:
-        return None
-    without = "" if extent.symmetries else "; symmetries, monotonicity and order are left out"
-    return (
-        f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in total "
-        f"variation (default {default[0]:g}) and a noise scale off by {gate.tolerance:.0%} "
-        f"(default {default[1]:.0%}){without}"
-    )
-
-
-def dearer(plan: Plan, *, planned: bool) -> str:
+def dearer_than(plan: Plan, *, planned: bool) -> str:
     """The warning of a run whose queries ended before a pass: what one takes, and what they allow.
 
     planned: whether the plan was made for so many.
     """
     most, needed = plan.claim.gate.max_queries, queries_of(plan)
-    if needed <= most:
-        return f"{most:,} queries were too few for a pass, for which about as many were expected"
-    unit = 10 ** max(0, len(str(needed)) - 2)
-    enough = math.ceil(_SPARE * needed / unit) * unit
-    told = f"a pass takes about {needed:,} queries, --max-queries {enough}"
     coarse = f"; --queries {most} plans for the sharpest that so many allow"
-    return told if planned else told + coarse
+    return dearer(most, needed, _SPARE * needed, coarse="" if planned else coarse)
 
 
-def queries_of(plan: Plan) -> int:
-    """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
-    asked = sum(batch.labels for batch in Schedule(plan).sweeps()) + plan.traffic.labels
+def all_wanted(plan: Plan) -> Asks:
+    """All of a plan is asked."""
+    return Asks([True] * len(plan.streams), True)
+
+
+def queries_of(plan: Plan, asks: Asks | None = None) -> int:
+    """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end.
+
+    asks: what of the plan is asked; all when None.
+    """
+    streams, in_order = asks or all_wanted(plan)
+    asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
+    asked += plan.traffic.labels if in_order else 0
     side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
     beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
     beside += len(plan.of(Role.PROBE)) * plan.extent.of(NEW_LIFE, 1)

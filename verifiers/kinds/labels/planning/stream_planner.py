@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from .....reference import Histogram
 from .....reference.clock import step
+from ....claims.tables import ANY_QUERIES
 from ....evidence.pointed import FROM_THE_START
 from ....evidence.power import bare_winners_to_see, pairs_to_see, queries_to_see, rises_to_see
-from ..claim import ANY_QUERIES, Claim
-from ..error_budget import SHARES, log_threshold
+from ....run.error_budget import log_threshold
+from ..claim import LabelsClaim
+from ..registry import SHARES
 from .asked_histograms import CLEAR, even_pair, tied_pair, told_apart
 from .extent import Extent
 from .faults import Fault
@@ -49,7 +51,7 @@ class StreamPlanner:
 
     def __init__(
         self,
-        claim: Claim,
+        claim: LabelsClaim,
         rng: np.random.Generator,
         anchors: Sequence[Role],
         extent: Extent,

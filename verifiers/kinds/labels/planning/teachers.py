@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from .....reference.arrays import Matrix
 from ....targets.input_forms import FormRelease
-from ..claim import Claim, MechanismClaim
+from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
 from .faults import Fault
 from .laws import Law, mechanism_law
 
@@ -20,7 +21,7 @@ _MORE = 2.0  # votes, beside the one that each teacher has
 _WEIGHT = 3.0  # each: their evidence grows slowly
 
 
-def faults_by_teacher(claim: Claim) -> list[Fault]:
+def faults_by_teacher(claim: LabelsClaim) -> list[Fault]:
     """The vote of a teacher counted three times; none where votes do not travel."""
     release, teachers = claim.release, claim.mechanism.teachers
     if not isinstance(release, FormRelease) or release.form == "query":
@@ -36,7 +37,7 @@ def faults_by_teacher(claim: Claim) -> list[Fault]:
     ]
 
 
-def counted_thrice(claim: MechanismClaim, votes: Votes, teacher: int) -> Law:
+def counted_thrice(claim: LabelsMechanism, votes: Votes, teacher: int) -> Law:
     """The vote of one teacher, by number, has weight 3."""
     right = mechanism_law(claim.mechanism())
 

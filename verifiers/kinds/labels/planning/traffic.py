@@ -7,7 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import Claim, Gate, MechanismClaim
+from ....claims.tables import Gate
+from ..claim import LabelsClaim
+from ..mechanism import LabelsMechanism
 from .extent import Extent
 from .given_runs import Given
 from .made_runs import Made
@@ -30,7 +32,7 @@ _MIXED, _SURE = 0.6, 0.225  # of all calls: runs of every kind, then nothing but
 _TELLING = 0.42  # of what comes after the sure ones, those that are hard to predict
 
 
-def calls_in_turn(claim: Claim, extent: Extent) -> int:
+def calls_in_turn(claim: LabelsClaim, extent: Extent) -> int:
     """Calls that a plan of this extent makes: the fewer, the larger the smallest effect is.
 
     Fewer of many classes, whose laws take long; none where there would be so few that nothing
@@ -53,7 +55,7 @@ class Traffic:
     is high however slowly it moves, with telling ones among them.
     """
 
-    claim: MechanismClaim
+    claim: LabelsMechanism
     seed: int
     calls: int
     own: tuple[tuple[int, ...], ...] = ()

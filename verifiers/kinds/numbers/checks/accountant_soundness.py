@@ -9,15 +9,17 @@ import numpy as np
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
+from ....run.checks import Site
+from ....run.phase import Phase
 from ....targets import NotOffered, Refused, checked_charge
 from ...labels.checks.accountant_soundness import CHARGED_ORDERS
-from ...labels.checks.base import Finding, Outcome
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair, charged_pair
 from ..planning.plan import NumbersPlan
-from ..standing import NumbersStanding
-from .pair_check import OF_KEYS, fractions
+from .base import spec_of
+from .pair_check import fractions
 
 _CLEARLY = 1.001  # of the charge: less is no matter
 _ROUNDING = 1e-12  # nats: less may be nothing but an error of floats
@@ -53,15 +55,15 @@ class AccountantSoundness:
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
-        return OF_KEYS if claim.mechanism.takes == "keys" else fractions(claim)
+        """Why a claim leaves no room for it; None where it does."""
+        return fractions(claim)
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`."""
         charges, worst = 0, None
         for said, values, pair in self._charged():
             try:
-                reply = standing.target.rdp(values, CHARGED_ORDERS)
+                reply = site.target.rdp(values, CHARGED_ORDERS)
             except NotOffered as lack:
                 return Outcome(Verdict.NOT_APPLICABLE, Finding(str(lack)))
             except Refused:
@@ -108,3 +110,6 @@ class AccountantSoundness:
             "arithmetic)"
         )
         return Finding(message, cause, cause=cause)
+
+
+SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.lacks),)

@@ -6,17 +6,19 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.clock import OutOfTime
 from .....reference.searches import last_from_zero
 from ....claims.open_target import open_claimed
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
 from ....targets import NotOffered, Refused, Target
-from ...labels.checks.base import Finding, Outcome
 from ...labels.checks.budget_asking import AGAIN, LONG_AGAIN, SECONDS
-from ...labels.checks.spec import NO_PRIVACY
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.certified_pair import charged_pair, inputs_alike
 from ..planning.plan import NumbersPlan, at_once
-from ..standing import NumbersStanding
-from .pair_check import OF_KEYS, fractions
+from .base import spec_of
+from .pair_check import fractions
 
 MOST_ANSWERS = 10**6
 """More answers than are asked for."""
@@ -46,13 +48,11 @@ class BudgetEnforcement:
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
-        if claim.mechanism.takes == "keys":
-            return OF_KEYS
+        """Why a claim leaves no room for it; None where it does."""
         return NO_PRIVACY if claim.privacy is None else fractions(claim)
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`."""
         found = charged_pair(self.claim)
         if found is None:
             nothing = Finding("the noise is clamped, and the farthest neighbour lies below")
@@ -61,7 +61,7 @@ class BudgetEnforcement:
         spec, asking = self.claim.gate.budget_target, NumbersBudgetAsking(self.claim, pair)
         worst = AskedInput(self.claim.release.input_text(values), values)
         reopen = None if spec is None else _opening(spec, self.claim)
-        target = standing.target if reopen is None else reopen()
+        target = site.target if reopen is None else reopen()
         try:
             lacking = self._run(target, asking, worst, reopen)
         except Refused as refusal:
@@ -75,7 +75,7 @@ class BudgetEnforcement:
         finally:
             if reopen is not None:
                 target.close()
-        standing.spend(asking.answered)
+        site.spend(asking.answered)
         if lacking is not None and asking.violation is None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
         return self._outcome(asking)
@@ -178,3 +178,6 @@ class BudgetEnforcement:
 
 def _opening(spec: str, claim: NumbersClaim) -> Callable[[], Target]:
     return lambda: open_claimed(spec, claim, plainly=True)
+
+
+SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.lacks),)

@@ -6,13 +6,16 @@ Records within the bounds are summed as they are.
 import numpy as np
 from numpy.typing import NDArray
 
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.imputed import taken_for_two_things
 from ..evidence.moved import MovedTooFar
 from ..planning.neighbours import Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
+from .base import spec_of
 from .moving import MovingRecords
 from .seen import Seen
 
@@ -88,3 +91,6 @@ def _seen(served: list[Neighbour]) -> str:
         if few == many
         else f"{inputs} of {few:,} to {many:,} records"
     )
+
+
+SPECS = (spec_of(Clipping, Phase.OWN, lacks_nothing),)

@@ -3,13 +3,15 @@
 import numpy as np
 
 from .....reference.arrays import Matrix
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
+from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
 from ..evidence.two_events import TwoEvents
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
-from .pair_check import OF_KEYS, PairCheck, PairEvidence, beyond, levels, power
+from .base import spec_of
+from .pair_check import PairCheck, PairEvidence, beyond, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
 _OFF_GRID = "noise on a grid is added to exact numbers that lie off it"
@@ -52,9 +54,7 @@ class FloatingPoint(PairCheck):
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
-        if claim.mechanism.takes == "keys":
-            return OF_KEYS
+        """Why a claim leaves no room for it; None where it does."""
         noise = claim.mechanism.aggregation.noise
         if noise.family.whole:
             return f"{noise.family} is whole: its releases have no low bits"
@@ -100,3 +100,6 @@ class FloatingPoint(PairCheck):
         message = f"low bits do not tell {pair.name} apart, by {evidence.wagers.pairs:,} pairs: "
         message += power(share)
         return Outcome(Verdict.PASS, Finding(message), self.queries)
+
+
+SPECS = (spec_of(FloatingPoint, Phase.OWN, FloatingPoint.lacks),)

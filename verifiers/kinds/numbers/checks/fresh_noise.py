@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.abreast import AbreastCopies
 from ..evidence.continued import ContinuedNoise
@@ -18,7 +20,7 @@ from ..evidence.vectors import RepeatedReleases, Steps
 from ..opening import NumbersOpening
 from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 EARLIER_RUN = "the same calls of an earlier run"
 AFTER_RESTART = "the same calls before a restart"
@@ -206,3 +208,6 @@ def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]
     found = np.zeros(sum(calls), dtype=bool)
     found[np.cumsum([0, *calls[:-1]])] = True
     return found
+
+
+SPECS = (spec_of(FreshNoise, Phase.SHARED, lacks_nothing),)

@@ -7,16 +7,18 @@ import numpy as np
 from .....attacks.gradients.canaries import checked
 from .....reference.numbers import NoisyGradient
 from ....evidence.bounded_mean import log_e_value_above
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....optional_packages import missing_package
+from ....run.checks import Site
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
 from ....targets import Refused
-from ...labels.checks.base import Finding, Outcome
-from ...labels.error_budget import log_threshold
 from ..claim import LeakageClaim, NumbersClaim
 from ..planning.plan import NumbersPlan, as_values
-from ..shares import SHARES
-from ..standing import NumbersStanding
+from ..registry import SHARES
 from ..vendor_model import ModelError, VendorModel, model_of
+from .base import spec_of
 
 if TYPE_CHECKING:
     from .....attacks.gradients.data import Floats
@@ -46,7 +48,7 @@ class GradientLeakage:
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
+        """Why a claim leaves no room for it; None where it does."""
         return None if claim.leakage else "the claim has no [leakage]: no model and data to attack"
 
     @property
@@ -55,11 +57,11 @@ class GradientLeakage:
         leakage = self.claim.leakage
         return _OF_TARGET * leakage.releases if leakage else 0
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`: a model that fails is an error, not one of the target."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`: a model that fails is an error, not one of the target."""
         assert self.claim.leakage is not None
         try:
-            return self._played(standing, self.claim.leakage)
+            return self._played(site, self.claim.leakage)
         except ModelError as error:
             return Outcome(Verdict.ERROR, Finding(str(error)), self.queries)
         except ModuleNotFoundError as error:
@@ -68,7 +70,7 @@ class GradientLeakage:
             needed = f"this needs {package}, which is not installed: pip install {package}"
             return Outcome(Verdict.ERROR, Finding(needed), self.queries)
 
-    def _played(self, standing: NumbersStanding, leakage: LeakageClaim) -> Outcome:
+    def _played(self, site: Site, leakage: LeakageClaim) -> Outcome:
         from .....attacks.gradients.sensitive import Batches
 
         model = model_of(self.claim)
@@ -76,9 +78,9 @@ class GradientLeakage:
         width = self.claim.mechanism.width
         trials = game.trials(int(np.clip(_NUMBERS // width, _FEWEST, _TRIALS)), 0)
         simulated = game.simulated(trials)
-        room = min(standing.left // leakage.releases, _NUMBERS // (width * leakage.batch))
+        room = min(site.left // leakage.releases, _NUMBERS // (width * leakage.batch))
         asked = game.trials(min(_OF_TARGET, room), 1) if room else None
-        released = None if asked is None else self._released(standing, model, game, asked)
+        released = None if asked is None else self._released(site, model, game, asked)
         if asked is not None and released is not None:
             rows = np.concatenate([trials.rows, asked.rows])
             values = np.concatenate([trials.sensitive, asked.sensitive])
@@ -89,7 +91,7 @@ class GradientLeakage:
 
     def _released(
         self,
-        standing: NumbersStanding,
+        site: Site,
         model: VendorModel,
         game: "VendorGame",
         asked: "Batches",
@@ -103,12 +105,12 @@ class GradientLeakage:
         for rows in asked.rows:
             gradients = checked(model(table.records[rows], table.labels[rows]), table.labels[rows])
             values = as_values(self.claim, gradients)
-            standing.tell(self.id, standing.queries + releases)
+            site.tell(self.id, site.queries + releases)
             try:
-                reply = standing.target.ask(values, releases)
+                reply = site.target.ask(values, releases)
             except Refused:
                 return None
-            standing.spend(releases)
+            site.spend(releases)
             self.queries += releases
             shaped = self.claim.release.shaped(reply, values, releases)
             found.append(shaped.mean(0)[looked_at])
@@ -170,3 +172,6 @@ def made_game(
         raise
     except ValueError as error:
         raise ModelError(f"{leakage.model} on {leakage.data}: {error}") from None
+
+
+SPECS = (spec_of(GradientLeakage, Phase.OWN, GradientLeakage.lacks),)

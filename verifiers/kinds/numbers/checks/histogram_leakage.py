@@ -1,13 +1,14 @@
 """`histogram-leakage` of numbers: what averaging the claim's releases of one input reads."""
 
 from .....attacks.averaging import error_of_average, share_within
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
-from ...labels.checks.spec import NO_PRIVACY
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
 from ..planning.plan import NumbersPlan
-from ..standing import NumbersStanding
-from .pair_check import OF_KEYS
+from .base import spec_of
 
 _WARNED = 0.5  # of the numbers: beyond, most are read
 _CAUSE = "releases of one input average out: lower the claim's queries, or add more noise"
@@ -28,15 +29,13 @@ class HistogramLeakage:
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
-        if claim.mechanism.takes == "keys":
-            return OF_KEYS
+        """Why a claim leaves no room for it; None where it does."""
         if claim.mechanism.takes == "tensors":
             return "every release is of another batch: there is nothing to average"
         return NO_PRIVACY if claim.privacy is None else None
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`: it asks for nothing."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`: it asks for nothing."""
         return self.outcome()
 
     def outcome(self) -> Outcome:
@@ -69,3 +68,6 @@ class HistogramLeakage:
             f"the claim lets an attacker who averages its releases read {share:.1%} of the numbers "
             "(see histogram-leakage); max_recoverable in [gate] sets a limit"
         )
+
+
+SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.lacks),)

@@ -7,7 +7,9 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
@@ -25,7 +27,7 @@ from ..evidence.lagged import WAYS, LaggedPairs, halves
 from ..evidence.shared_columns import SharedColumns, cells_of
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
@@ -184,3 +186,6 @@ def _beside(found: Matrix, stride: int, way: int) -> Vector:
         found = found[:, way : way + even]
         return pair_gains(found[:, ::2].ravel(), found[:, 1::2].ravel())
     return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())
+
+
+SPECS = (spec_of(Independence, Phase.SHARED, lacks_nothing),)

@@ -4,12 +4,17 @@ import math
 
 import numpy as np
 
+from ....findings.finding import Outcome
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ....targets import Refused, Target, TargetError
 from ...labels.planning.stream_planner import calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, asked_for
 from ..planning.plan import NO_RECORDS, NumbersPlan
+from .base import spec_of
 
 _FIRST = (2, 1)
 _RELEASES, _NUMBERS = 10, 64
@@ -28,7 +33,7 @@ class InputContract:
 
     id = "input-contract"
 
-    def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
+    def __init__(self, claim: NumbersClaim, plan: NumbersPlan, _: int = 0) -> None:
         self.claim, self.plan = claim, plan
         self.queries = 0
         self.served: list[Asked] = []
@@ -73,6 +78,14 @@ class InputContract:
         releases = np.concatenate([batch.releases for batch in first])
         return NumbersOpening.of(first[0].asked.exact, releases)
 
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
+        try:
+            self.run(site.target)
+        finally:
+            site.spend(self.queries)
+        return None
+
     def run(self, target: Target) -> None:
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         typical, *others = self.plan.inputs
@@ -114,3 +127,6 @@ class InputContract:
     def _ask(self, target: Target, asked: Asked, *sizes: int) -> None:
         self.queries += sum(sizes)
         self.seen.append(asked_for(target, self.claim.release, asked, sizes))
+
+
+SPECS = (spec_of(InputContract, Phase.OPENING, lacks_nothing),)

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
 _MOST = 32  # coordinates that are looked at
@@ -147,3 +149,15 @@ class PermutationEquivariance(_OneLaw):
         half = places // 2
         first, last = slice(0, half), slice(places - half, None)
         return [_Comparison("typical", "reversed", part, True) for part in (first, last)]
+
+
+def _alone(claim: NumbersClaim) -> str | None:
+    """Why there is nothing to reorder; None where there is."""
+    alone = claim.mechanism.takes == "counts" and claim.mechanism.width == 1
+    return "the deployment releases a single number" if alone else None
+
+
+SPECS = (
+    spec_of(ShiftInvariance, Phase.SHARED, lacks_nothing),
+    spec_of(PermutationEquivariance, Phase.SHARED, _alone),
+)

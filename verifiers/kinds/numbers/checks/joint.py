@@ -1,11 +1,13 @@
 """`joint`: no release, and no number of each, comes without noise oftener than the claim gives."""
 
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 _WANTED = 2_000
 _OF_RELEASES = "some releases have no noise in any of their numbers"
@@ -58,3 +60,6 @@ class Joint(Weighed):
             f"of {releases:,} releases none came without noise, nor one of their numbers, oftener "
             f"than the claim gives; {told}"
         )
+
+
+SPECS = (spec_of(Joint, Phase.SHARED, lacks_nothing),)

@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
 from ..planning.other_sums import likeliest
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 _OFFSETS = np.concatenate([-np.geomspace(4.0, 0.01, 24), [0.0], np.geomspace(0.01, 4.0, 24)])
 """In scales of the noise."""
@@ -134,3 +136,6 @@ class Location(Weighed):
             f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
             "all draws"
         )
+
+
+SPECS = (spec_of(Location, Phase.SHARED, lacks_nothing),)

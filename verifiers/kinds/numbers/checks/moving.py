@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import sensitivity
 from .....reference.numbers.noise import ulp
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
+from ....run.checks import Site
+from ....run.error_budget import log_threshold
 from ....targets import Refused, TargetError
-from ...labels.checks.base import Finding, Outcome
-from ...labels.error_budget import log_threshold
 from ..claim import NumbersClaim
 from ..evidence.moved import seen_move
 from ..evidence.moved_along import MovedAlong
@@ -21,8 +22,7 @@ from ..planning.asked import digits_of
 from ..planning.neighbours import Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
-from ..shares import SHARES, SIMPLEST_SHARE
-from ..standing import NumbersStanding
+from ..registry import SHARES, SIMPLEST_SHARE
 from .refused import said_of
 from .seen import Asked, Seen
 
@@ -106,16 +106,16 @@ class MovingRecords:
         """See `AskingCheck.asks`."""
         return sum(self.releases_of(neighbour) for neighbour in self.asked)
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`."""
         queries, refused = 0, list[tuple[str, str]]()
         for neighbour in self.asked:
             releases = self.releases_of(neighbour)
-            if standing.left < releases:
-                standing.use_up()
+            if site.left < releases:
+                site.use_up()
                 return None
             try:
-                released = self._released(standing, neighbour, releases)
+                released = self._released(site, neighbour, releases)
             except Refused as refusal:
                 refused.append((neighbour.name, str(refusal)))
                 continue
@@ -123,8 +123,8 @@ class MovingRecords:
                 if not neighbour.typed:
                     raise
                 refused.append((neighbour.name, str(failure)))
-                if standing.target.no_restart is None:  # its process may have ended there
-                    standing.target.restart()
+                if site.target.no_restart is None:  # its process may have ended there
+                    site.target.restart()
                 continue
             queries += releases
             self.served.append(neighbour)
@@ -134,7 +134,7 @@ class MovingRecords:
                 if norm is not None:
                     found = replace(found, diagnosis=norm, cause=norm)
                 beyond = neighbour.kind != "within"
-                told = self._with_simplest(standing, found) if beyond else found
+                told = self._with_simplest(site, found) if beyond else found
                 return Outcome(Verdict.FAIL, told, queries)
         warning = said_of(refused)
         if not queries:
@@ -143,30 +143,30 @@ class MovingRecords:
         message = self.passed(queries)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
 
-    def _with_simplest(self, standing: NumbersStanding, found: Finding) -> Finding:
+    def _with_simplest(self, site: Site, found: Finding) -> Finding:
         """The violation, and the simplest record that shows it on fresh releases, if one does."""
-        tried = list(simple_neighbours(self.claim)) if standing.explains else []
+        tried = list(simple_neighbours(self.claim)) if site.explains else []
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)
         for neighbour in tried:
-            if standing.left < _FEWEST:
+            if site.left < _FEWEST:
                 break
             try:
-                simple = self._judged(neighbour, self._released(standing, neighbour, _FEWEST))
+                simple = self._judged(neighbour, self._released(site, neighbour, _FEWEST))
             except Refused:
                 continue
             if simple is not None:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
         return found
 
-    def _released(self, standing: NumbersStanding, neighbour: Neighbour, left: int) -> Asked:
+    def _released(self, site: Site, neighbour: Neighbour, left: int) -> Asked:
         most = at_once(self.claim.mechanism.width, left)
         found, along = [], []
         while left:
             size = min(left, most)
-            reply = standing.target.ask(neighbour.values, size)
-            standing.spend(size)
+            reply = site.target.ask(neighbour.values, size)
+            site.spend(size)
             shaped = self.claim.release.shaped(reply, neighbour.values, size)
             found.append(shaped[:, self.coordinates])
             if self._sums and neighbour.direction is not None:

@@ -5,13 +5,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.noise_law import NoiseLawEvidence
 from ..evidence.true_divisor import TrueDivisor
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 SINGLE = "calls of one release"
 """The group of draws that were asked for one by one."""
@@ -130,3 +132,6 @@ class NoiseLaw(Weighed):
             f"{self.claim.gate.smallest_effect:g} away in total variation over 8 cells of "
             "equal probability would have been seen with probability 0.99"
         )
+
+
+SPECS = (spec_of(NoiseLaw, Phase.SHARED, lacks_nothing),)

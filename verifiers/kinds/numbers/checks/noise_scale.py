@@ -9,12 +9,14 @@ from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
-from ...labels.checks.base import Finding
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
-from .base import Weighed
+from .base import Weighed, spec_of
 
 _AT_ONCE, _FEW = 1 << 13, 200  # draws
 _ALIKE = 2.0  # nats by which the likeliest scale may be likelier than a known one
@@ -154,3 +156,6 @@ class NoiseScale(Weighed):
         found = self.interval
         ends = "nowhere" if found is None else f"from {found[0]:.4g} to {found[1]:.4g}"
         return Finding(f"the scale lies {ends}; {self.noise.family.scale:g} is claimed")
+
+
+SPECS = (spec_of(NoiseScale, Phase.SHARED, lacks_nothing),)

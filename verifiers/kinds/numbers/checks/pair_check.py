@@ -6,17 +6,17 @@ from typing import Any, Protocol
 from .....reference.arrays import Matrix
 from .....reference.numbers.families import DiscreteLaplace, Laplace
 from .....reference.numbers.moves import move_epsilon
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
+from ....run.checks import Site
+from ....run.error_budget import log_threshold
 from ....targets import Refused
-from ...labels.checks.base import Finding, Outcome
-from ...labels.error_budget import log_threshold
 from ..claim import NumbersClaim
 from ..evidence.two_events import SEEN, Level
 from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
-from ..shares import SHARES
-from ..standing import NumbersStanding
+from ..registry import SHARES
 
 _FEWEST = 200  # draws of each input
 _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
@@ -25,8 +25,6 @@ _MOST_NUMBERS = 20_000_000  # of all releases of an input together
 _AT_ONCE = 2_000_000  # numbers in a call
 _DELTAS = (1e-5, 1e-3, 0.02)
 """At which Gaussian noise has its epsilon: for rare events a small one, for others a large one."""
-
-OF_KEYS = "the claim releases keys, no numbers"
 
 
 class PairEvidence(Protocol):
@@ -91,8 +89,8 @@ class PairCheck:
         """Whether anything would show in so many releases of a pair."""
         return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`."""
         self.queries = 0
         found, left_out = [], []
         for pair in self.pairs:
@@ -103,14 +101,14 @@ class PairCheck:
                 left_out.append(told)
                 continue
             try:
-                whole = self._gather(standing, pair, evidence)
+                whole = self._gather(site, pair, evidence)
             except Refused as refusal:
                 left_out.append(f"the target refuses {pair.name}: {refusal}")
                 continue
             if evidence.log_e_value >= self.log_threshold:
                 return self.violation(pair, evidence)
             if not whole:
-                standing.use_up()
+                site.use_up()
                 return None
             found.append((pair, evidence))
         if not found:
@@ -129,27 +127,27 @@ class PairCheck:
         """So many releases, or as many as memory and time allow."""
         return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
 
-    def _gather(self, standing: NumbersStanding, pair: Pair, evidence: PairEvidence) -> bool:
+    def _gather(self, site: Site, pair: Pair, evidence: PairEvidence) -> bool:
         """Whether the budget has held all that the pair needs, or has it told apart."""
         wanted = left = self.releases(pair)
         largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
         while left:
             size = min(max(_FIRST, int(_SHARE * (wanted - left))), left, largest)
-            if standing.left < 2 * size:
+            if site.left < 2 * size:
                 return False
-            here = self._released(standing, pair.here, size)
-            there = self._released(standing, pair.there, size)
+            here = self._released(site, pair.here, size)
+            there = self._released(site, pair.there, size)
             evidence.observe(here[:, pair.coordinates], there[:, pair.coordinates])
             if evidence.log_e_value >= self.log_threshold:
                 return True
             left -= size
         return True
 
-    def _released(self, standing: NumbersStanding, values: Any, size: int) -> Matrix:
-        reply = standing.target.ask(values, size)
-        standing.spend(size)
+    def _released(self, site: Site, values: Any, size: int) -> Matrix:
+        reply = site.target.ask(values, size)
+        site.spend(size)
         self.queries += size
-        standing.tell(self.id, standing.queries)
+        site.tell(self.id, site.queries)
         return finite(self.claim.release, reply, values, size)
 
 

@@ -1,12 +1,14 @@
 """`privacy-audit`: what the releases of two neighbours alone say of the claimed epsilon."""
 
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
-from ...labels.checks.spec import NO_PRIVACY
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
 from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
+from .base import spec_of
 from .pair_check import PairCheck, PairEvidence
 
 _CAUSE = "the releases of neighbours differ more than the claim allows: too little noise"
@@ -24,7 +26,7 @@ class PrivacyAudit(PairCheck):
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
+        """Why a claim leaves no room for it; None where it does."""
         return NO_PRIVACY if claim.privacy is None else None
 
     def made(self) -> list[Pair]:
@@ -68,3 +70,6 @@ class PrivacyAudit(PairCheck):
             f"seen from about {share:.1%} of its releases on"
         )
         return Outcome(Verdict.PASS, Finding(message), self.queries)
+
+
+SPECS = (spec_of(PrivacyAudit, Phase.OWN, PrivacyAudit.lacks),)

@@ -3,14 +3,16 @@
 from .....reference.accounting.composition import Bracket
 from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import DiscreteGaussian, Gaussian
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
-from ...labels.checks.spec import NO_PRIVACY
+from ....run.checks import Site
+from ....run.phase import Phase
+from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair
 from ..planning.plan import NumbersPlan
-from ..standing import NumbersStanding
-from .pair_check import OF_KEYS, fractions
+from .base import spec_of
+from .pair_check import fractions
 
 MOST = 1_000
 """Numbers of a bracket at most, all releases together, unless the noise is Gaussian.
@@ -38,9 +40,7 @@ class PrivacyClaim:
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
-        if claim.mechanism.takes == "keys":
-            return OF_KEYS
+        """Why a claim leaves no room for it; None where it does."""
         if claim.privacy is None:
             return NO_PRIVACY
         moving = _moving(claim)
@@ -48,8 +48,8 @@ class PrivacyClaim:
             return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
         return fractions(claim)
 
-    def conclude(self, standing: NumbersStanding) -> Outcome | None:
-        """See `AskingCheck.conclude`: it asks for nothing."""
+    def conclude(self, site: Site) -> Outcome | None:
+        """See `Running.conclude`: it asks for nothing."""
         return self.outcome()
 
     def outcome(self) -> Outcome:
@@ -98,3 +98,6 @@ def _moving(claim: NumbersClaim) -> int:
     if isinstance(family, Gaussian):
         return 1
     return aggregation.farthest(2 if isinstance(family, DiscreteGaussian) else 1).times
+
+
+SPECS = (spec_of(PrivacyClaim, Phase.CLAIM, PrivacyClaim.lacks),)

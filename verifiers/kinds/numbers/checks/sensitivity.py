@@ -1,8 +1,11 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
 from .....reference.accounting.adjacency import Adjacency
+from ....run.phase import Phase
+from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..planning.neighbours import PULLING, Neighbour, neighbours
+from .base import spec_of
 from .moving import MovingRecords
 
 _RELEASES = 2_000  # of each neighbour
@@ -37,3 +40,6 @@ class Sensitivity(MovingRecords):
             f"{which} move no number further than the claim allows, by {queries:,} releases; "
             f"{self.would_show}"
         )
+
+
+SPECS = (spec_of(Sensitivity, Phase.OWN, lacks_nothing),)

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
+from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ...labels.checks.base import Finding, Outcome
+from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.two_events import TwoEvents, both_ways
 from ..planning.pairs import Pair, edge_pairs
-from .pair_check import OF_KEYS, PairCheck, PairEvidence, beyond, fractions, levels, power
+from .base import spec_of
+from .pair_check import PairCheck, PairEvidence, beyond, fractions, levels, power
 
 _CAUSE = "the range of releases depends on the data"
 
@@ -73,9 +75,7 @@ class Support(PairCheck):
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
-        """See `lacking`."""
-        if claim.mechanism.takes == "keys":
-            return OF_KEYS
+        """Why a claim leaves no room for it; None where it does."""
         return fractions(claim)
 
     def made(self) -> list[Pair]:
@@ -111,3 +111,6 @@ class Support(PairCheck):
         message = f"no release was one neighbour's alone, by {pairs:,} pairs: "
         message += power(max(shares))
         return Outcome(Verdict.PASS, Finding(message), self.queries)
+
+
+SPECS = (spec_of(Support, Phase.OWN, Support.lacks),)

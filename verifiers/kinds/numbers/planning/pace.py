@@ -5,14 +5,8 @@ from collections.abc import Iterator
 from .asked import Asked
 from .plan import NumbersPlan
 
-FEW, _SHARE = 50, 0.1
-"""Evidence is looked at after every call at first, then after a tenth of the releases beyond.
-
-So many releases are asked for even where fewer have refuted the claim: they tell the cause.
-"""
-
-FEW_OF_KEYS = 300
-"""The same of keys, each of which tells at most whether it is there."""
+_FEW, _SHARE = 50, 0.1
+"""Evidence is looked at after every call at first, then after a tenth of the releases beyond."""
 
 _GROWTH, _MANY = 10, 10_000
 """A call asks for a tenth of the releases before it at most, until so many numbers were seen.
@@ -29,7 +23,7 @@ def paced(plan: NumbersPlan, seed: int, seen: int) -> Iterator[tuple[Asked, int,
         few = before * width < _MANY
         size = min(wanted, max(1, before // _GROWTH)) if few else wanted
         waiting += size
-        look = waiting >= _SHARE * (seen - FEW)
+        look = waiting >= _SHARE * (seen - _FEW)
         if look:
             seen, waiting = seen + waiting, 0
         yield asked, size, look

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,6 +53,13 @@ class NumbersPlan:
     largest_call: int = CALLS[-1]
     share: float = 1.0
     long_call: int = 0
+
+    few: ClassVar = 50
+    """Releases that are asked for even where fewer have refuted the claim: they tell the cause."""
+
+    margin: ClassVar = 1.1 * 1.1
+    """Times the releases that checks need: looks come a tenth apart, and inputs get unequal parts,
+    as sizes of calls differ."""
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
         """Inputs and sizes of calls without end, each size with each input."""

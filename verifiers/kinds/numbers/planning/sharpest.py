@@ -3,41 +3,38 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise
+from ....run.error_budget import log_threshold
+from ....run.phase import Phase
+from ....run.precision import (
+    COARSEST_EFFECT,
+    TooFewError,
+    coarser,
+    dearer,
+    gate_for,
+    is_default,
+    sharpest_within,
+)
+from ....run.registry import Setting
 from ....run.selection import ALWAYS, Selection
-from ...keys.checks.keys_together import KeysFreshNoise
-from ...keys.plan import make_keys_plan
-from ...labels.claim import Gate
-from ...labels.error_budget import log_threshold
-from ...labels.planning.sharpest import TooFewError
-from ..checks.base import KeysCheck, NumberCheck
+from ..checks.base import KeysCheck
 from ..checks.fresh_noise import FreshNoise
 from ..checks.input_contract import InputContract
 from ..checks.location import Location
 from ..checks.noise_scale import NoiseScale
 from ..claim import NumbersClaim
-from ..lives import releases_of_lives
-from ..registered import OBSERVING_KEYS, asking, observing
-from ..shares import SHARES
+from ..registry import SHARES
+from ..restarting import releases_of_restarts
 from .pace import paced
-from .plan import NumbersPlan, make_numbers_plan
+from .plan import NumbersPlan
 
-COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
-"""Beyond these a pass would not rule out halved or doubled noise.
-
-Such noise shows within some hundred releases; what a pass takes here is what the checks of other
-things than the law of the noise need at least.
-"""
-
-_TOLERANCE = 2.5  # times the effect, as the defaults have it
 _STEPS = 12  # of the search
 _LOST, _LATE = 4.0, 1.5  # nats beyond the threshold of an interval, and deviations of its draws
-_LOOKS = 1.1  # from one look at the evidence to the next
-_CALLS = 1.1  # sizes of calls differ, so that inputs get more than their part
 _SHORTEST = 16  # releases of a call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
@@ -58,22 +55,16 @@ class Sharpest:
     @property
     def coarser(self) -> str | None:
         """The warning of a run whose pass says less than one at the defaults; None if it does."""
-        gate, fields = self.claim.gate, Gate.model_fields
-        default = fields["smallest_effect"].default, fields["tolerance"].default
-        if (gate.smallest_effect, gate.tolerance) == default and self.share == 1.0:
+        gate = self.claim.gate
+        if is_default(gate) and self.share == 1.0:
             return None
         asked = "" if self.share == 1.0 else f"; checks that ask for their own ask {self.share:.1%}"
-        return (
-            f"planned for {gate.max_queries:,} queries: a pass sees {gate.smallest_effect:g} in "
-            f"total variation (default {default[0]:g}) and a noise scale off by "
-            f"{gate.tolerance:.0%} (default {default[1]:.0%}){asked}"
-        )
+        return coarser(gate, asked)
 
 
 def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan:
     """The inputs of a run, as what is released asks for; share: of what checks ask themselves."""
-    keys = claim.mechanism.takes == "keys"
-    made = make_keys_plan(claim, seed) if keys else make_numbers_plan(claim, seed)
+    made = claim.inputs(seed)
     largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
     return replace(
         made, share=share, largest_call=largest, long_call=made.long_call if share == 1.0 else 0
@@ -85,16 +76,18 @@ def pass_of(
 ) -> Sharpest:
     """What a pass takes under a claim as it stands, by the checks that are chosen."""
     plan, kept = make_plan(claim, seed, share), selection or Selection()
+    setting = Setting(claim, seed, plan)
+    specs = [spec for spec in claim.kind.checks.applicable(claim) if kept.keeps(spec.id)]
+    seen = [spec.make(setting) for spec in specs if spec.phase is Phase.SHARED]
     looked_at = {ALWAYS: _opening(claim, plan)}
-    seen = [make(claim, plan, seed) for make in observing(claim) if kept.keeps(make.id)]
     looked_at |= {check.id: _releases(check, claim, plan, seed) for check in seen}
-    more = 1.0 if claim.mechanism.takes == "keys" else _LOOKS * _CALLS
-    together = math.ceil(more * max([looked_at[check.id] for check in seen], default=0))
-    asked = [make(claim, plan, seed) for make in asking(claim) if kept.keeps(make.id)]
+    together = math.ceil(plan.margin * max([looked_at[check.id] for check in seen], default=0))
+    later = (spec for spec in specs if spec.phase not in (Phase.OPENING, Phase.SHARED))
+    asked = [spec.make(setting) for spec in later]
     looked_at |= {check.id: check.asks for check in asked}
     queries = max(together, _opening(claim, plan)) + sum(check.asks for check in asked)
-    if any(isinstance(check, FreshNoise | KeysFreshNoise) for check in seen):
-        queries += releases_of_lives(claim, plan)
+    if any(check.id == FreshNoise.id for check in seen):
+        queries += releases_of_restarts(claim, plan)
     return Sharpest(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
 
 
@@ -108,7 +101,7 @@ def sharpest(
     """
 
     def at(effect: float, share: float) -> Sharpest:
-        return pass_of(_with_effect(claim, queries, effect), seed, share, selection)
+        return pass_of(_at_effect(claim, queries, effect), seed, share, selection)
 
     least = claim.gate.smallest_effect
     full = at(least, 1.0)
@@ -129,33 +122,23 @@ def sharpest(
             "for faults all the same, and many show far sooner",
             found.queries,
         )
-    low, high = math.log(least), math.log(max(COARSEST_EFFECT, least))
-    for _ in range(_STEPS):
-        middle = at(math.exp(0.5 * (low + high)), share)
-        if middle.queries <= queries:
-            found, high = middle, 0.5 * (low + high)
-        else:
-            low = 0.5 * (low + high)
-    return found
+    coarsest = max(COARSEST_EFFECT, least)
+    return sharpest_within(lambda e: at(e, share), (least, coarsest), found, queries, _STEPS)
 
 
-def dearer(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
+def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
     """The warning of a run whose queries ended before a pass: what one takes.
 
     planned: whether it was planned for so many.
     """
     most, needed = claim.gate.max_queries, pass_of(claim, seed).queries
-    if needed <= most:
-        return f"{most:,} queries were too few for a pass, for which about as many were expected"
-    unit = 10 ** max(0, len(str(needed)) - 2)
-    enough = math.ceil(needed / unit) * unit
-    told = f"a pass takes about {needed:,} queries, --max-queries {enough}"
-    if planned:
-        return told
-    least = pass_of(_with_effect(claim, most, COARSEST_EFFECT), seed, 0.0).queries
-    if least > most:
-        return f"{told}; with --queries, a coarser one about {least:,} at least"
-    return f"{told}; --queries {most} plans for the sharpest that so many allow"
+    coarse = ""
+    if not planned and needed > most:
+        least = pass_of(_at_effect(claim, most, COARSEST_EFFECT), seed, 0.0).queries
+        coarse = f"; --queries {most} plans for the sharpest that so many allow"
+        if least > most:
+            coarse = f"; with --queries, a coarser one about {least:,} at least"
+    return dearer(most, needed, needed, coarse=coarse)
 
 
 def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) -> int:
@@ -169,15 +152,9 @@ def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) ->
     return calls
 
 
-def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
-    """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
-    effect = float(f"{effect:.2g}")
-    gate, default = claim.gate, Gate.model_fields["tolerance"].default
-    tolerance = min(COARSEST_TOLERANCE, max(default, _TOLERANCE * effect))
-    wanted = {"smallest_effect": effect, "tolerance": float(f"{tolerance:.2g}")}
-    changed = {key: value for key, value in wanted.items() if key not in gate.model_fields_set}
-    held = gate.model_copy(update={**changed, "max_queries": queries})
-    return claim.model_copy(update={"gate": held})
+def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
+    """The claim at an effect, and the tolerance that goes with it."""
+    return claim.with_gate(gate_for(claim.gate, queries, effect))
 
 
 def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
@@ -185,10 +162,10 @@ def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
     return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
 
 
-def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
+def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
     """Releases that a check needs for a pass."""
-    if isinstance(check, OBSERVING_KEYS):
-        return _releases_of_keys(check, claim, plan, seed)
+    if check.call_by_call:
+        return _releases_call_by_call(check, claim, plan, seed)
     draws = float(check.shortfall())
     nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
     nats += _LATE * math.sqrt(2.0 * nats)
@@ -204,8 +181,10 @@ def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: 
     return math.ceil(draws / max(1, plan.coordinates.size))
 
 
-def _releases_of_keys(check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
-    """Releases until a look at which a check of keys has seen enough, call by call as in a run."""
+def _releases_call_by_call(
+    check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
+) -> int:
+    """Releases until a look at which a check has seen enough, call by call as in a run."""
     released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
     by_call: dict[tuple[str, int], Vector] = {}
     for asked, size, look in paced(plan, seed, released):

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .figures import EvidenceTrace, ScaleTrace
-from .figures_json import scale_json
+from ...claims.claim import Claim
+from ...findings.figures import EvidenceTrace, ScaleTrace, drawn_evidence, trace_of
 
 RATE_CONFIDENCE = 0.95
 
@@ -72,7 +72,7 @@ class KeyRate:
 
 @dataclass(frozen=True)
 class NumberFigures:
-    """All figures of one run of numbers; what the run did not come to is absent.
+    """See `findings.figures.Figures`.
 
     rates: by count, of at most so many counts as a page shows; counts: how many there were.
     """
@@ -83,25 +83,27 @@ class NumberFigures:
     rates: tuple[KeyRate, ...] = ()
     counts: int = 0
 
+    template = "numbers.html"
+
     def trace(self, check: str) -> EvidenceTrace | None:
-        """The evidence of a check, by its id."""
-        return next((trace for trace in self.traces if trace.check == check), None)
+        """See `Figures.trace`."""
+        return trace_of(self.traces, check)
 
+    def as_json(self, check: str, claim: Claim) -> dict[str, Any] | None:
+        """See `Figures.as_json`."""
+        drawn = drawn_evidence(self.trace(check))
+        if check == "noise-law" and self.shape is not None:
+            drawn["noise"] = _shape(self.shape)
+        if check == "noise-scale" and self.scale is not None:
+            drawn["scale"] = self.scale.as_json()
+        if check == "partition-release" and self.rates:
+            drawn["confidence"] = RATE_CONFIDENCE
+            drawn["rates"] = [_rate(rate) for rate in self.rates]
+        return drawn or None
 
-def number_figures_of(check: str, figures: NumberFigures) -> dict[str, Any] | None:
-    """What is drawn of a check as JSON, by its id; None where that is nothing."""
-    drawn: dict[str, Any] = {}
-    trace = figures.trace(check)
-    if trace is not None:
-        drawn["evidence"] = [list(point) for point in trace.points]
-    if check == "noise-law" and figures.shape is not None:
-        drawn["noise"] = _shape(figures.shape)
-    if check == "noise-scale" and figures.scale is not None:
-        drawn["scale"] = scale_json(figures.scale)
-    if check == "partition-release" and figures.rates:
-        drawn["confidence"] = RATE_CONFIDENCE
-        drawn["rates"] = [_rate(rate) for rate in figures.rates]
-    return drawn or None
+    def shown(self, claim: Claim) -> dict[str, Any]:
+        """See `Figures.shown`."""
+        return {"claim": claim, "rate_confidence": RATE_CONFIDENCE}
 
 
 def _shape(shape: NoiseShape) -> dict[str, Any]:

@@ -1,17 +1,17 @@
 """Where a run stands: its queries, its time, and who is told."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from ...reference import BudgetExhausted
 from ...reference.clock import OutOfTime
 from ...reference.clock import step as clock_step
-from ..kinds.labels.claim import Claim
-from ..targets import Target, TargetError
-from .ending import Ending
+from ..targets import Refused, Target, TargetError
 from .events import Event, Hearer, Listener, Progress
+from .outcome import RunOutcome
 
 _EXHAUSTED = (
     "the target's own budget was exhausted: verify an instance without one, and name the one that "
@@ -19,25 +19,24 @@ _EXHAUSTED = (
 )
 
 
-class Standing:
+class RunState:
     """The `Site` of the checks that ask the target themselves; it publishes what happens.
 
-    queries: made so far; ending: what has ended the run or parts of it; restarted: whether two
-    lives of the target have been compared; began: in UTC.
+    claim: of the kind that is released; queries: made so far; explains: whether more may be asked
+    once a check has failed; outcome: what has ended the run or parts of it; restarted: whether the
+    target's answers before and after a restart have been compared; lost: whether it could not be
+    started again; began: in UTC.
     """
 
     def __init__(
-        self,
-        target: Target,
-        claim: Claim,
-        ending: Ending,
-        hearers: Sequence[Hearer],
-        listener: Listener | None,
+        self, target: Target, claim: Any, outcome: RunOutcome, listener: Listener | None
     ) -> None:
-        self.target, self.claim, self.ending = target, claim, ending
-        self.hearers, self.listener = hearers, listener
+        self.target, self.claim, self.outcome = target, claim, outcome
+        self.listener = listener
+        self.hearers: list[Hearer] = [outcome.hear]
         self.queries = 0
-        self.restarted = False
+        self.restarted = self.lost = False
+        self.explains = True
         self.began, self._started = datetime.now(UTC), time.monotonic()
         self._planned, self._part, self._doing = 0, "", "before the first call"
 
@@ -47,9 +46,15 @@ class Standing:
         return time.monotonic() - self._started
 
     @property
+    def failed(self) -> bool:
+        """Whether a check has failed."""
+        return self.outcome.found_after is not None
+
+    @property
     def left(self) -> int:
         """Queries that the claim's budget still allows."""
-        return self.claim.gate.max_queries - self.queries
+        most: int = self.claim.gate.max_queries
+        return most - self.queries
 
     def publish(self, event: Event) -> None:
         """Tells all who follow the run within the gate."""
@@ -79,8 +84,8 @@ class Standing:
 
     def use_up(self) -> None:
         """See `Site.use_up`."""
-        self.ending.used_up = True
-        self.ending.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
+        self.outcome.used_up = True
+        self.outcome.stopped = f"max_queries = {self.claim.gate.max_queries} are used up"
 
     def note_restart(self) -> None:
         """See `Site.note_restart`."""
@@ -91,12 +96,12 @@ class Standing:
         """Around a part of the run: what ends it early is noted, and what was found is kept."""
         try:
             yield
-        except TargetError as error:
-            self.ending.error = str(error)
+        except (TargetError, Refused) as error:
+            self.outcome.error = str(error)
         except BudgetExhausted:
-            self.ending.stopped = _EXHAUSTED
+            self.outcome.stopped = _EXHAUSTED
         except OutOfTime as end:
-            self.ending.out_of_time(str(end), self._doing)
+            self.outcome.out_of_time(str(end), self._doing)
         except KeyboardInterrupt:
-            self.ending.interrupted = True
-            self.ending.stopped = "the run was interrupted"
+            self.outcome.interrupted = True
+            self.outcome.stopped = "the run was interrupted"

@@ -1,14 +1,22 @@
 """How a run ended, and what was found outside the evidence of labels."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from ..findings.finding import Finding
 from ..findings.report import CheckResult, Verdict
-from ..kinds.labels.gathering.simplest import Simplest
-from .events import Concluded, Event, LabelsSeen
+from .events import Concluded, Event, ReleasesSeen
+
+
+class Simplest(Protocol):
+    """The simplest input that shows a violation, found on fresh releases of its own."""
+
+    def shown_in(self, check: str, finding: Finding) -> Finding:
+        """The finding of a failed check, by its id, with this input where it shows the same."""
 
 
 @dataclass
-class Ending:
+class RunOutcome:
     """What has ended a run or parts of it, and what stands already.
 
     reproduce: the command that repeats the run; finished: whether the run went on to its end
@@ -34,7 +42,7 @@ class Ending:
 
     def hear(self, event: Event) -> None:
         """Keeps what checks conclude, and when the first failure came."""
-        if isinstance(event, LabelsSeen):
+        if isinstance(event, ReleasesSeen):
             self._note_failure(any(check.refuted for check in event.checks), event.queries)
         elif isinstance(event, Concluded):
             self._prove(event)

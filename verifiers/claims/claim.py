@@ -1,0 +1,95 @@
+"""What every deployment says of itself, whatever it releases, and the mistakes in it."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from ..inputs.files import ReadingError, read_bytes
+from ..targets.http_options import HttpOptions
+from ..targets.release import Release
+from ..targets.replies import one_line
+from .mistakes import mistakes
+from .tables import Gate, HttpClaim, PrivacyClaim, Table
+
+CLAIM_BYTES = 1_000_000
+"""No claim file is longer."""
+
+
+class ClaimError(ValueError):
+    """A claim that cannot be read, for the person who wrote it.
+
+    mistakes: all that are known, one line each; the message is the first of them.
+    """
+
+    def __init__(self, *mistakes: str) -> None:
+        others = len(mistakes) - 1
+        plural = "s" if others > 1 else ""
+        super().__init__(mistakes[0] + (f"; {others} more mistake{plural}" if others else ""))
+        self.mistakes = mistakes
+
+
+class Claim(Table):
+    """A deployment's claim; the defaults of `[gate]` are those of the public contract.
+
+    Each kind of release has a class of its own, with the `[mechanism]` that it takes.
+    """
+
+    mechanism: Any
+    privacy: PrivacyClaim | None = None
+    gate: Gate = Gate()
+    http: HttpClaim | None = None
+
+    @property
+    def kind(self) -> Any:
+        """The `ReleaseKind` of what the deployment releases."""
+        raise NotImplementedError
+
+    @property
+    def said(self) -> str:
+        """The mechanism in a few words, as reports head themselves."""
+        raise NotImplementedError
+
+    @property
+    def release(self) -> Release:
+        """How inputs and replies of the deployment travel."""
+        raise NotImplementedError
+
+    @property
+    def http_options(self) -> HttpOptions:
+        """How a server is spoken to, `[http]` or its defaults."""
+        http = self.http or HttpClaim()
+        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
+
+    def with_gate(self, gate: Gate) -> Self:
+        """The same claim under another gate."""
+        return self.model_copy(update={"gate": gate})
+
+    def with_limits(self, max_queries: int | None, run_timeout: float | None) -> Self:
+        """The same claim under other limits of a run, where they are given."""
+        given = {"max_queries": max_queries, "run_timeout": run_timeout}
+        changed = {key: value for key, value in given.items() if value is not None}
+        return self.with_gate(self.gate.model_copy(update=changed))
+
+    @classmethod
+    def checked(cls, table: dict[str, Any], source: str) -> Self:
+        """The claim in a table. Raises ClaimError with all mistakes, each headed by `source`."""
+        try:
+            return cls.model_validate(table)
+        except ValidationError as error:
+            raise ClaimError(*(f"{source}: {line}" for line in mistakes(error, cls))) from None
+
+
+def read_table(path: str | Path) -> dict[str, Any]:
+    """The TOML file at `path`, parsed and no more. Raises ClaimError."""
+    try:
+        text = read_bytes(str(Path(path)), CLAIM_BYTES)
+    except ReadingError as error:
+        raise ClaimError(f"{path}: {error}") from None
+    try:
+        return tomllib.loads(text.decode("utf-8-sig"))  # editors on Windows begin with a BOM
+    except RecursionError:
+        raise ClaimError(f"{path}: not TOML that can be read: nested too deeply") from None
+    except ValueError as error:  # numbers of thousands of digits among them
+        raise ClaimError(f"{path}: not TOML: {one_line(error)}") from None

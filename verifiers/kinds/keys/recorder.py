@@ -1,0 +1,46 @@
+"""Follows a run of keys and makes the figures of its report: how often keys were released."""
+
+import numpy as np
+
+from ....attacks.auditing import anytime_interval
+from ...findings.figures import MOST_LABELS
+from ..numbers.claim import NumbersClaim
+from ..numbers.figures import RATE_CONFIDENCE, KeyRate, NumberFigures
+from ..numbers.planning.asked import Draws
+from ..numbers.recorder import Recorder
+from .key_faults import claimed_law
+
+
+class RatesRecorder(Recorder):
+    """Counts releases of keys by their count."""
+
+    def __init__(self, claim: NumbersClaim) -> None:
+        super().__init__(claim)
+        self._rates: dict[int, tuple[int, int]] = {}
+
+    def figures(self) -> NumberFigures:
+        """See `Recorder.figures`."""
+        return NumberFigures(self.traces, rates=self._key_rates(), counts=len(self._rates))
+
+    def _draw(self, draws: Draws) -> None:
+        for batch in draws.batches:
+            counts, where = np.unique(batch.asked.exact, return_inverse=True)
+            came = np.bincount(where.ravel(), (batch.releases > 0).sum(0), counts.size)
+            keys = np.bincount(where.ravel(), minlength=counts.size) * len(batch.releases)
+            for count, drawn, released in zip(counts, keys, came, strict=True):
+                before = self._rates.get(int(count), (0, 0))
+                self._rates[int(count)] = (before[0] + int(drawn), before[1] + int(released))
+
+    def _key_rates(self) -> tuple[KeyRate, ...]:
+        """Of the counts that were drawn most often."""
+        most = sorted(self._rates, key=lambda count: -self._rates[count][0])[:MOST_LABELS]
+        shown = sorted(most)
+        if not shown:
+            return ()
+        released, _ = claimed_law(self.claim.mechanism.keys)(np.array(shown, dtype=float))
+        rates = []
+        for count, expected in zip(shown, np.exp(released), strict=True):
+            draws, came = self._rates[count]
+            low, high = anytime_interval(came, draws, 1.0 - RATE_CONFIDENCE)
+            rates.append(KeyRate(count, draws, came, float(min(expected, 1.0)), low, high))
+        return tuple(rates)

@@ -1,0 +1,30 @@
+"""The checks of keys: those of numbers, by their ids and shares, as far as keys have them."""
+
+from dataclasses import replace
+
+from ...run.registry import Entry, Registry
+from ..numbers.registry import CHECKS as OF_NUMBERS
+
+_FILES = {
+    "input-contract": "input_contract",
+    "independence": "keys_together",
+    "fresh-noise": "keys_together",
+    "partition-release": "partition_release",
+    "privacy-audit": "privacy_audit",
+    "privacy-claim": "privacy_claim",
+}
+"""Checks of keys, and where they stand under checks/."""
+
+
+def _entry(entry: Entry) -> Entry:
+    file = _FILES.get(entry.id)
+    if file is None:
+        return replace(entry, files=(), absent="the deployment releases keys, no numbers")
+    return replace(entry, files=(file,), absent="")
+
+
+CHECKS = Registry(
+    f"{__package__}.checks",
+    tuple(_entry(entry) for entry in OF_NUMBERS.entries),
+    OF_NUMBERS.simplest_share,
+)

@@ -1,0 +1,56 @@
+"""What a kind of release is: all that differs between labels, numbers and keys, in one place.
+
+A new kind is a folder beside this file, with a `KIND`, and a line in `KINDS`. Everything else, the
+run, its reports, the commands, the pytest plugin, is of every kind and asks the claim for its own.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..findings.figures import Figures
+from ..findings.report import Opens
+from ..run.registry import Registry
+from ..run.request import RunRequest
+from ..run.selection import Selection
+from ..run.session import Planned, Session
+from ..run.state import RunState
+from ..targets import InProcessTarget
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """One kind of release. Its functions take a claim of this kind first.
+
+    name: what is released, in a word; unit: one of it; evidence_unit:
+    what checks count; mechanisms: their names in `[mechanism]`;
+    parse: a table, its source in messages and its folder, to a claim; checks: with their shares;
+    planned: queries (None for the claim's own precision), seed, own inputs and selection, to a
+    plan; session: what asks the target in a run; reference: the reference implementation; probe: an
+    input that shows the pace of a target, and how many releases of it a run asks for in a call at
+    most; read_opening: the first call of an earlier report, at a path; no_figures: of a report that
+    has none; not_chosen: why a run takes no inputs of the user's, None where it does; ready:
+    raises ValueError of one line where the claim names what cannot be used, before anything is
+    asked; demos: embedded claims by name.
+    """
+
+    name: str
+    unit: str
+    evidence_unit: str
+    mechanisms: tuple[str, ...]
+    parse: Callable[[dict[str, Any], str, Path | None], Any]
+    checks: Registry
+    planned: Callable[[Any, int | None, int, tuple[tuple[int, ...], ...], Selection], Planned]
+    session: Callable[[RunState, RunRequest], Session]
+    reference: Callable[[Any], InProcessTarget]
+    probe: Callable[[Any], tuple[Any, int | None]]
+    read_opening: Callable[[str, Any], Opens]
+    no_figures: Callable[[], Figures]
+    not_chosen: str | None
+    ready: Callable[[Any, Selection], None]
+    demos: Mapping[str, Callable[[], Any]]
+
+
+REFERENCE = "dpassay's own reference"
+"""What reports call the target where none is given."""

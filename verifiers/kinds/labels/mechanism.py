@@ -1,0 +1,77 @@
+"""`[mechanism]` of a claim of labels, and `[log]`: what is drawn, and what a log of it holds."""
+
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+
+from ....reference import ConfidentGNMax, Gaussian, Noise, NoisyArgmax, parse_noise
+from ....reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
+from ...claims.mistakes import are_missing
+from ...claims.tables import Table
+
+
+def _noise(value: object) -> Noise:
+    if isinstance(value, Noise):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a text such as 'gaussian:40'")
+    return parse_noise(value)
+
+
+NoiseText = Annotated[
+    Noise,
+    BeforeValidator(_noise),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "pattern": "^(gaussian|laplace|gumbel|exponential):.+$"}),
+]
+
+
+LabelName = Literal["gnmax", "lnmax", "confident-gnmax", "report-noisy-max"]
+OF_LABELS: tuple[str, ...] = get_args(LabelName)
+"""Mechanisms that release labels."""
+
+
+class LabelsMechanism(Table):
+    """`[mechanism]`: what is drawn."""
+
+    name: LabelName
+    noise: NoiseText
+    classes: int = Field(ge=2, le=1000)
+    teachers: int = Field(ge=1, le=10**7)
+    caching: bool = False
+    threshold: float | None = Field(default=None, ge=-MOST_VOTES, le=MOST_VOTES)
+    threshold_noise: NoiseText | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        needed = needed_noise(self.name, self.noise)
+        if needed is not None:
+            raise ValueError(f"noise = '{self.noise}': {self.name} takes {needed} noise")
+        screened = self.name == "confident-gnmax"
+        screen = {"threshold": self.threshold, "threshold_noise": self.threshold_noise}
+        lacking = [key for key, value in screen.items() if value is None]
+        it = "it" if len(lacking) == 1 else "them"
+        if screened and lacking:
+            raise ValueError(f"{are_missing(lacking)}: confident-gnmax needs {it}")
+        for key, value in screen.items():
+            if not screened and value is not None:
+                raise ValueError(f"{key} = {value}: only confident-gnmax takes it, not {self.name}")
+        if screened and not isinstance(self.threshold_noise, Gaussian):
+            raise ValueError(f"threshold_noise = '{self.threshold_noise}': expected gaussian noise")
+        return self
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the mechanism may answer -1."""
+        return self.threshold is not None
+
+    def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
+        """The claimed mechanism, or the same with other noise of the votes."""
+        noise = self.noise if noise is None else noise
+        return described_mechanism(noise, self.threshold, self.threshold_noise)
+
+
+class LogClaim(Table):
+    """`[log]`: what a recorded log of the deployment holds."""
+
+    refusals: Literal["logged", "left-out"] = "logged"

@@ -1,0 +1,65 @@
+"""The first call of a run of labels: labels to compare with those after a restart."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....reference import REFUSAL
+from ....reference.mechanisms import Labels
+from ...findings.opening import EarlierReportError, opening_of
+from ...targets.replies import shown
+from .claim import LabelsClaim
+from .planning.asked_histograms import opening_histogram
+
+
+@dataclass(frozen=True)
+class LabelOpening:
+    """The first call of a run: labels (n,) of a histogram (c,), as the target answered them."""
+
+    histogram: tuple[int, ...]
+    labels: tuple[int, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The public form."""
+        return {"histogram": list(self.histogram), "labels": list(self.labels)}
+
+    @property
+    def as_labels(self) -> Labels:
+        """The labels as an array (n,)."""
+        return np.array(self.labels, dtype=np.int64)
+
+
+def read_opening(path: str | Path, claim: LabelsClaim) -> LabelOpening:
+    """The opening of an earlier report under the same mechanism.
+
+    path: of a report.json, or of the folder that holds it. Raises EarlierReportError of one line.
+    """
+    if claim.mechanism.caching:
+        raise EarlierReportError(
+            f"--compare {path}: under caching = true answers are the same by design; name a "
+            "command as restart in [gate]"
+        )
+    opening = opening_of(path, claim.model_dump(mode="json", exclude_none=True))
+    histogram = opening_histogram(claim).tolist()
+    if not isinstance(opening, dict) or opening.get("histogram") != histogram:
+        found = opening.get("histogram") if isinstance(opening, dict) else opening
+        raise EarlierReportError(
+            f"--compare {path}: the report opens with {shown(found)}, and this run with "
+            f"{shown(histogram)}: only labels of one histogram can be compared"
+        )
+    lowest = REFUSAL if claim.mechanism.refuses else 0
+    labels = opening.get("labels")
+    good = (
+        isinstance(labels, list)
+        and labels
+        and all(type(label) is int and lowest <= label < len(histogram) for label in labels)
+    )
+    if not good:
+        raise EarlierReportError(
+            f"--compare {path}: opening.labels = {shown(labels)}: expected labels from {lowest} to "
+            f"{len(histogram) - 1}"
+        )
+    assert isinstance(labels, list)
+    return LabelOpening(tuple(histogram), tuple(labels))

@@ -1,0 +1,157 @@
+"""One run on a target that releases labels: what it asks, and what looks at the labels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...findings.report import CheckResult, Verdict
+from ...run.cause import Explanation
+from ...run.checks import Check, Running
+from ...run.phase import Phase
+from ...run.request import RunRequest
+from ...run.selection import Selection
+from ...run.session import Notes
+from ...run.state import RunState
+from .checks import FreshNoise, InputContract
+from .checks.applicable import applicable, lacking
+from .checks.emptied_store import not_emptied
+from .checks.spec import LabelsSetting
+from .claim import LabelsClaim
+from .figures import LabelFigures
+from .gathering.connections import ask_over_kept
+from .gathering.explaining import explain
+from .gathering.explanations import explanations
+from .gathering.gathering import Gathering
+from .gathering.lives import not_seen
+from .gathering.recorder import Recorder
+from .gathering.restarting import ask_new_life, compare_with, expect_restart, restart
+from .opening import LabelOpening
+from .planning.coverage import coverage
+from .planning.planner import make_plan
+from .planning.sharpest import dearer_than
+
+
+class LabelSession:
+    """See `Session`; gathering: there is one once there is a plan."""
+
+    def __init__(self, state: RunState, request: RunRequest) -> None:
+        self.state, self.request = state, request
+        self.claim: LabelsClaim = state.claim
+        self.recorder = Recorder()
+        state.hearers.insert(0, self.recorder.hear)
+        self.gathering: Gathering | None = None
+        self.contract = InputContract(self.claim)
+
+    @property
+    def _gathering(self) -> Gathering:
+        assert self.gathering is not None
+        return self.gathering
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """See `Session.checks`."""
+        return () if self.gathering is None else self.gathering.observers.checks
+
+    @property
+    def lacking(self) -> Mapping[str, str]:
+        """See `Session.lacking`."""
+        return lacking(self.claim) if self.gathering is None else self.gathering.observers.lacking
+
+    @property
+    def refusals(self) -> Sequence[str]:
+        """See `Session.refusals`."""
+        return self.contract.refusals
+
+    @property
+    def contract_queries(self) -> int:
+        """See `Session.contract_queries`."""
+        return self.contract.queries
+
+    @property
+    def answered(self) -> bool:
+        """See `Session.answered`."""
+        return self.gathering is not None
+
+    @property
+    def opening(self) -> LabelOpening | None:
+        """See `Session.opening`."""
+        first = self.contract.first
+        votes = tuple(int(v) for v in self.contract.opening)
+        return LabelOpening(votes, tuple(first.tolist())) if first.size else None
+
+    @property
+    def goes_on(self) -> bool:
+        """See `Session.goes_on`."""
+        return self._gathering.goes_on
+
+    def prepare(self) -> None:
+        """See `Session.prepare`."""
+        self.state.tell("choosing histograms", 0)
+        asked, others = self.request, self.contract.serves_other_totals
+        plan = make_plan(self.claim, asked.seed, others, asked.own, asked.extent)
+        self.gathering = Gathering(self.state, plan, asked.seed, self.contract, asked.selection)
+        expect_restart(self.gathering)
+
+    def compare(self, earlier: LabelOpening) -> None:
+        """See `Session.compare`."""
+        compare_with(self._gathering, earlier)
+
+    def gather(self) -> None:
+        """See `Session.gather`."""
+        self._gathering.show_opening()
+        ask_over_kept(self._gathering)
+        self._gathering.sweep()
+
+    def explain(self) -> None:
+        """See `Session.explain`."""
+        explain(self._gathering)
+
+    def restart(self) -> None:
+        """See `Session.restart`."""
+        restart(self._gathering)
+
+    def ask_restarted(self) -> None:
+        """See `Session.ask_restarted`."""
+        ask_new_life(self._gathering)
+
+    def concluding(self, phase: Phase) -> Iterator[Running]:
+        """See `Session.concluding`: those that have seen labels, and those that are made now."""
+        if phase is Phase.OPENING:
+            yield self.contract
+            return
+        setting = LabelsSetting(self.claim, self.request.seed, None, {})
+        if self.gathering is not None:
+            setting = self.gathering.setting
+            yield from self.gathering.observers.of(phase)
+        for spec in applicable(self.claim, setting.plan_or_none):
+            if spec.phase is phase and spec.needs is None:
+                yield spec.make(setting)
+
+    def explanations(self) -> Sequence[Explanation]:
+        """See `Session.explanations`."""
+        return tuple(explanations(self.checks))
+
+    def end(self, found: Sequence[CheckResult]) -> Notes:
+        """See `Session.end`."""
+        outcome, chosen = self.state.outcome, self.request.selection
+        if self.gathering is not None:
+            for told in coverage(self.gathering.plan, self.gathering.observers.answered):
+                outcome.warn(told)
+            refuted = self.gathering.observers.refuted
+            if outcome.used_up and not refuted and not chosen.left_out:
+                outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))
+        unemptied = not_emptied(self.claim) if chosen.keeps(FreshNoise.id) else None
+        return Notes(self._unseen(chosen, found), unemptied)
+
+    def figures(self, found: Sequence[CheckResult]) -> LabelFigures:
+        """See `Session.figures`."""
+        return self.recorder.figures(self.checks, found)
+
+    def _unseen(self, chosen: Selection, found: Sequence[CheckResult]) -> str | None:
+        """The warning of a run that never restarted its target, and found no fault."""
+        fresh = next(result for result in found if result.id == FreshNoise.id)
+        state, outcome = self.state, self.state.outcome
+        refuted = self.gathering is None or self.gathering.observers.refuted
+        refuted = refuted or fresh.verdict is Verdict.FAIL
+        compared = state.restarted or not chosen.keeps(fresh.id)
+        if refuted or compared or outcome.interrupted or outcome.error is not None:
+            return None
+        return not_seen(state.target, self.claim, cut_short=state.target.no_restart is None)

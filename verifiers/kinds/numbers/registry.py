@@ -1,0 +1,32 @@
+"""The checks of numbers, in the order of a report: each is a line here and a file in checks/."""
+
+from ...run.registry import Entry, Registry
+
+CHECKS = Registry(
+    f"{__package__}.checks",
+    (
+        Entry("input-contract", 0.0, ("input_contract",)),
+        Entry("noise-law", 1 / 4, ("noise_law",)),
+        Entry("noise-scale", 1 / 8, ("noise_scale",)),
+        Entry("location", 1 / 16, ("location",)),
+        Entry("shift-invariance", 1 / 16, ("invariance",)),
+        Entry("permutation-equivariance", 1 / 32, ("invariance",)),
+        Entry("joint", 1 / 32, ("joint",)),
+        Entry("independence", 1 / 16, ("independence",)),
+        Entry("fresh-noise", 1 / 16, ("fresh_noise",)),
+        Entry("clipping", 1 / 16, ("clipping",)),
+        Entry("sensitivity", 1 / 16, ("sensitivity",)),
+        Entry("support", 1 / 32, ("support",)),
+        Entry("floating-point", 1 / 32, ("floating_point",)),
+        Entry("partition-release", 1 / 32, absent="the deployment releases numbers, no keys"),
+        Entry("privacy-audit", 1 / 32, ("privacy_audit",)),
+        Entry("accountant-soundness", 0.0, ("accountant_soundness",)),
+        Entry("privacy-claim", 0.0, ("privacy_claim",)),
+        Entry("gradient-leakage", 1 / 32, ("gradient_leakage",)),
+        Entry("histogram-leakage", 0.0, ("histogram_leakage",)),
+        Entry("budget-enforcement", 0.0, ("budget_enforcement",)),
+    ),
+    simplest_share=1 / 32,
+)
+
+SHARES, SIMPLEST_SHARE = CHECKS.shares, CHECKS.simplest_share

@@ -1,0 +1,192 @@
+"""One run on a target that releases numbers: what it asks, and what looks at the releases."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ....reference import BudgetExhausted
+from ...findings.finding import Finding
+from ...findings.report import CheckResult
+from ...run.cause import Explanation
+from ...run.checks import Check, Running
+from ...run.phase import Phase
+from ...run.registry import Setting
+from ...run.request import RunRequest
+from ...run.session import Notes
+from ...run.state import RunState
+from ...targets import Refused, TargetError
+from .checks.base import NumberCheck
+from .checks.fresh_noise import EARLIER_RUN
+from .checks.input_contract import InputContract
+from .checks.location import Location
+from .checks.noise_law import SINGLE, NoiseLaw
+from .claim import NumbersClaim
+from .figures import NumberFigures
+from .gathering import Gathering
+from .opening import NumbersOpening
+from .planning.sharpest import dearer_than, make_plan
+from .recorder import Recorder, ShapesRecorder
+from .restarting import UNSEEN, ComparesOpenings, Restarts
+from .simplest import find_simplest
+
+_MEASURED = 0.8
+"""Of the log-odds of a fault, that what a check measures of it has at least to be told instead."""
+
+
+class NumberSession:
+    """See `Session`; recorder: follows the draws for the figures of the report."""
+
+    def __init__(self, state: RunState, request: RunRequest) -> None:
+        self.state, self.request = state, request
+        self.claim: NumbersClaim = state.claim
+        self.plan = make_plan(self.claim, request.seed, request.extent)
+        self.contract = InputContract(self.claim, self.plan)
+        setting = Setting(self.claim, request.seed, self.plan)
+        specs = self.claim.kind.checks.applicable(self.claim)
+        self._specs = [spec for spec in specs if request.selection.keeps(spec.id)]
+        seeing = (spec for spec in self._specs if spec.phase is Phase.SHARED)
+        self.seeing: Sequence[NumberCheck] = [spec.make(setting) for spec in seeing]
+        self.recorder = self._recorder()
+        self.gathering = Gathering(
+            state, request, self.plan, self.contract, self.seeing, recorder=self.recorder
+        )
+
+    def _recorder(self) -> Recorder:
+        return ShapesRecorder(self.claim)
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """See `Session.checks`."""
+        return self.seeing
+
+    @property
+    def lacking(self) -> Mapping[str, str]:
+        """See `Session.lacking`."""
+        return self.claim.kind.checks.lacking(self.claim)
+
+    @property
+    def refusals(self) -> Sequence[str]:
+        """See `Session.refusals`."""
+        return self.contract.refusals
+
+    @property
+    def contract_queries(self) -> int:
+        """See `Session.contract_queries`."""
+        return self.contract.queries
+
+    @property
+    def answered(self) -> bool:
+        """See `Session.answered`."""
+        return bool(self.contract.served)
+
+    @property
+    def opening(self) -> NumbersOpening | None:
+        """See `Session.opening`."""
+        return self.contract.opening
+
+    @property
+    def goes_on(self) -> bool:
+        """See `Session.goes_on`: a failure ends no run before the target's accounts are judged."""
+        return True
+
+    def prepare(self) -> None:
+        """See `Session.prepare`."""
+        self.plan = replace(self.plan, inputs=tuple(self.contract.served))
+        self.gathering.plan = self.plan
+        for check in self.seeing:
+            check.answered([asked.role for asked in self.plan.inputs])
+
+    def compare(self, earlier: NumbersOpening) -> None:
+        """See `Session.compare`."""
+        for fresh in self._fresh:
+            if self.contract.opening is not None:
+                fresh.compare(earlier, self.contract.opening, EARLIER_RUN)
+
+    def gather(self) -> None:
+        """See `Session.gather`."""
+        self.gathering.gather()
+
+    def explain(self) -> None:
+        """See `Session.explain`: looks for the simplest input, once the law of noise is refuted."""
+        law = next((c for c in self.seeing if isinstance(c, NoiseLaw) and c.refuted), None)
+        if law is not None and self.state.left > 0:
+            seed, singly = self.request.seed, law.evidence.worst()[0] == SINGLE
+            found = find_simplest(self.state, self.claim, seed, singly=singly)
+            self.state.outcome.simplest = found
+
+    def restart(self) -> None:
+        """See `Session.restart`.
+
+        So late that a target which cannot be started twice has answered all else: what still needs
+        it is then not asked.
+        """
+        state, first = self.state, self.contract.opening
+        if not self._fresh or first is None or state.failed:
+            return
+        restarts = Restarts(state, self.plan, self.gathering.show)
+        if restarts.why_not is not None:
+            if self.request.earlier is None:
+                state.outcome.warn(restarts.why_not)
+            return
+        try:
+            restarts.compare(self._fresh, first)
+        except (TargetError, Refused, BudgetExhausted) as error:
+            state.outcome.stopped = f"the target could not be started again: {error}"
+            state.outcome.warn(f"{UNSEEN}; {state.outcome.stopped}")
+            state.lost = True
+            return
+        self.gathering.stops()
+
+    def ask_restarted(self) -> None:
+        """See `Session.ask_restarted`: what is released after a restart was shown to all checks."""
+
+    def concluding(self, phase: Phase) -> Iterator[Running]:
+        """See `Session.concluding`."""
+        if phase is Phase.OPENING:
+            yield self.contract
+            return
+        setting = Setting(self.claim, self.request.seed, self.plan)
+        for spec in self._specs:
+            if spec.phase is phase:
+                yield spec.make(setting)
+
+    def explanations(self) -> Sequence[Explanation]:
+        """See `Session.explanations`; the ratios are of nearly the same draws."""
+        found = []
+        for check in self.seeing:
+            if check.refuted and check.peak is not None:
+                told = check.peak.finding
+                shown = self._measured(check, told.log_odds or 0.0) or (check, told)
+                found.append(Explanation(*shown, told.log_odds or 0.0))
+        return found
+
+    def _measured(self, law: NumberCheck, odds: float) -> tuple[NumberCheck, Finding] | None:
+        """The check that measures a known fault which `noise-law` has told, if it explains as much.
+
+        It need not have failed: what it measures may show there, in other words, beforehand.
+        """
+        for finer in self.seeing if isinstance(law, NoiseLaw) else ():
+            measures = isinstance(law, NoiseLaw) and finer.id == law.measured_by
+            if not measures and finer.id != Location.id:
+                continue
+            finding = finer.violation() if finer.peak is None else finer.peak.finding
+            share = _MEASURED if measures and finer.peak is not None else 1.0
+            if finding.cause is not None and (finding.log_odds or 0.0) > share * odds:
+                return finer, finding
+        return None
+
+    def end(self, found: Sequence[CheckResult]) -> Notes:
+        """See `Session.end`."""
+        outcome, chosen = self.state.outcome, self.request.selection
+        if outcome.used_up and not chosen.left_out and not self.state.failed:
+            planned = self.request.planned
+            outcome.warn(dearer_than(self.claim, self.request.seed, planned=planned))
+        return Notes()
+
+    def figures(self, found: Sequence[CheckResult]) -> NumberFigures:
+        """See `Session.figures`."""
+        return self.recorder.figures()
+
+    @property
+    def _fresh(self) -> list[ComparesOpenings]:
+        """The checks that compare the first calls after a start with those after another."""
+        return [check for check in self.seeing if isinstance(check, ComparesOpenings)]

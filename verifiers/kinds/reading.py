@@ -1,0 +1,45 @@
+"""A claim in TOML, of whichever kind its mechanism is."""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from ..claims.claim import Claim, ClaimError, read_table
+from ..targets.replies import shown_repr
+from . import kind_of, kinds
+
+
+def parse_claim(
+    table: dict[str, Any],
+    source: str = "claim",
+    folder: Path | None = None,
+    *,
+    only: str | None = None,
+) -> Claim:
+    """The claim in `table` (parsed TOML). Raises ClaimError.
+
+    source: heads its mistakes; folder: of the claim's file, where files that it names may lie
+    beside it; only: the name of the kind that is needed, any when None.
+    """
+    mechanism = table.get("mechanism")
+    name = mechanism.get("name") if isinstance(mechanism, dict) else None
+    kind = kind_of(name) if isinstance(name, str) else kinds()[0]
+    if kind is None:
+        raise ClaimError(_unknown(str(name), source))
+    if only not in (None, kind.name):
+        told = f"it releases {kind.name}, and a claim of {only} is needed here"
+        raise ClaimError(f'{source}: mechanism.name = "{name}": {told}')
+    parsed: Claim = kind.parse(table, source, folder)
+    return parsed
+
+
+def read_claim(path: str | Path, *, only: str | None = None) -> Claim:
+    """The claim in the TOML file at `path`; only: as `parse_claim`. Raises ClaimError."""
+    return parse_claim(read_table(path), str(path), Path(path).parent, only=only)
+
+
+def _unknown(name: str, source: str) -> str:
+    near = difflib.get_close_matches(name, [n for kind in kinds() for n in kind.mechanisms], 1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    all_names = "; ".join(f"of {kind.name}: {', '.join(kind.mechanisms)}" for kind in kinds())
+    return f"{source}: mechanism.name = {shown_repr(name)}: {meant}{all_names}"

@@ -1,0 +1,44 @@
+"""The one explanation of all that a run has found, where one is clearly the likeliest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..findings.finding import Finding
+from .checks import Check
+
+SURE = 7.0
+"""Nats by which an explanation must lead another to be clearly likelier: odds of 1,000 to one."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What may explain a run's failures: the finding of a check, which may not have failed itself.
+
+    log_odds: against the claim, on nearly the same draws as those of the others.
+    """
+
+    check: Check
+    finding: Finding
+    log_odds: float
+
+    def seen_by(self, check: Check) -> Finding:
+        """The finding of a failed check, whose diagnosis defers to this one."""
+        if check is self.check:
+            return self.finding
+        assert check.peak is not None
+        found, words = check.peak.finding, self.finding.diagnosis
+        if self.check.refuted:
+            words = f"{self.finding.cause} (see {self.check.id})"
+        return replace(found, message=found.otherwise or found.message, diagnosis=words)
+
+
+def named(explanations: Sequence[Explanation]) -> Explanation | None:
+    """The explanation that all failures are told by; None where none is likelier than the claim.
+
+    explanations: in the order of the report. Each distorts the evidence for the others, so that the
+    likeliest is told, whichever checks have failed. Where several are about as likely, as a family
+    of noise and a scale of it, the first in the report is.
+    """
+    most = max((each.log_odds for each in explanations), default=0.0)
+    near = (each for each in explanations if each.log_odds > 0.0)
+    return next((each for each in near if each.log_odds >= most - SURE), None)

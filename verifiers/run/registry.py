@@ -1,0 +1,112 @@
+"""The checks of a kind of release: their ids, shares and files, in the order of a report.
+
+Shares and ids are read with every start of pytest and of the command line, so that what else there
+is to know of a check, its spec, stands in its file and is loaded where it is used.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from .phase import Phase
+
+Lacking = str | None
+"""Why there is no room for a check; None where there is."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a check is made of; plan: there is none in the phases before and without it."""
+
+    claim: Any
+    seed: int
+    plan_or_none: Any
+
+    @property
+    def plan(self) -> Any:
+        """The plan, where there is one."""
+        assert self.plan_or_none is not None
+        return self.plan_or_none
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckSpec:
+    """What a run knows of a check before it is made. A new check decides everything.
+
+    phase: in which it concludes; lacks: why a claim leaves no room for it; make: a check for a run.
+    """
+
+    id: str
+    phase: Phase
+    lacks: Callable[[Any], Lacking]
+    make: Callable[[Any], Any]
+
+
+def lacks_nothing(_: object) -> Lacking:
+    """There is always room for the check."""
+    return None
+
+
+NO_PRIVACY = "the claim has no [privacy]"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A check and its share of `false_alarm`, 0 where a failure is a proof, no statistic.
+
+    files: where its spec stands, each of which has `SPECS`; several where an id stands for several
+    checks, of which a claim has one; absent: why this kind never has it, where it has no file.
+    """
+
+    id: str
+    share: float
+    files: tuple[str, ...] = ()
+    absent: str = ""
+
+
+class Registry:
+    """The checks of one kind, and how they share its `false_alarm`.
+
+    package: where the files of the checks lie; simplest_share: of the search for the simplest input
+    that still shows a violation. The probability that a correct deployment fails any check is at
+    most the sum of all shares (union bound), which is 1.
+    """
+
+    def __init__(self, package: str, entries: tuple[Entry, ...], simplest_share: float) -> None:
+        self.package, self.entries, self.simplest_share = package, entries, simplest_share
+        self.shares: Mapping[str, float] = {entry.id: entry.share for entry in entries}
+        assert math.isclose(sum(self.shares.values()) + simplest_share, 1.0)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All checks, in the order of a report."""
+        return tuple(self.shares)
+
+    @cached_property
+    def specs(self) -> tuple[CheckSpec, ...]:
+        """The specs of all checks, in the order of a report."""
+        found: list[CheckSpec] = []
+        for entry in self.entries:
+            for file in entry.files:
+                module = import_module(f"{self.package}.{file}")
+                specs = [spec for spec in module.SPECS if spec.id == entry.id]
+                if not specs:
+                    raise ValueError(f"{self.package}.{file} has no spec of {entry.id}")
+                found += specs
+        return tuple(found)
+
+    def applicable(self, claim: Any) -> list[CheckSpec]:
+        """The checks that a claim has room for, in the order of a report."""
+        return [spec for spec in self.specs if spec.lacks(claim) is None]
+
+    def lacking(self, claim: Any) -> dict[str, str]:
+        """The checks that a claim leaves no room for: check id -> why."""
+        found = {entry.id: entry.absent for entry in self.entries if not entry.files}
+        for spec in self.specs:
+            reason = spec.lacks(claim)
+            if reason is not None:
+                found.setdefault(spec.id, reason)
+        return found

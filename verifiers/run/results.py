@@ -1,0 +1,88 @@
+"""From what the checks of a run found to the results that a report lists."""
+
+from collections.abc import Mapping, Sequence
+
+from ..findings.finding import Finding
+from ..findings.report import CheckResult, Verdict
+from .cause import Explanation, named
+from .checks import Check
+from .outcome import RunOutcome
+from .session import Session
+
+
+def results(
+    session: Session, outcome: RunOutcome, ids: Sequence[str], left_out: Mapping[str, str]
+) -> list[CheckResult]:
+    """One result for each check that has one, in the order of the report.
+
+    ids: of all checks, in that order, the contract first; left_out: check id -> why it was not to
+    run.
+    """
+    checks = session.checks
+    cut, cause = _cut(checks, outcome), named(session.explanations())
+    found = {ids[0]: _of_contract(ids[0], session, outcome), **outcome.proofs}
+    for check in checks:
+        found[check.id] = _result(check, outcome, cut, cause)
+    for name, reason in {**session.lacking, **left_out}.items():
+        found[name] = CheckResult(name, Verdict.NOT_APPLICABLE, reason)
+    return [found.get(name) or _not_reached(name, outcome, cut) for name in ids]
+
+
+def _of_contract(name: str, session: Session, outcome: RunOutcome) -> CheckResult:
+    verdict, message = Verdict.PASS, "every reply had the right shape, type and range"
+    if outcome.error is not None:
+        verdict, message = Verdict.ERROR, outcome.error
+    elif not session.answered:
+        verdict, message = Verdict.INCONCLUSIVE, outcome.stopped or "nothing was answered"
+    again = outcome.again(verdict)
+    return CheckResult(name, verdict, message, session.contract_queries, reproduce=again)
+
+
+def _cut(checks: Sequence[Check], outcome: RunOutcome) -> str | None:
+    """Which failure cut the other checks short, if one did."""
+    if outcome.error is not None:
+        return "the run ended when the target failed"
+    failed = [check.id for check in checks if check.refuted]
+    if not failed or outcome.finished:
+        return None
+    listed = " and ".join([", ".join(failed[:-1]), failed[-1]] if failed[1:] else failed)
+    return f"the run ended when {listed} failed"
+
+
+def _not_reached(name: str, outcome: RunOutcome, cut: str | None) -> CheckResult:
+    why = cut or outcome.stopped or "not asked before the run ended"
+    again = outcome.again(Verdict.INCONCLUSIVE)
+    return CheckResult(name, Verdict.INCONCLUSIVE, why, reproduce=again, cut_short=cut is not None)
+
+
+def _result(
+    check: Check, outcome: RunOutcome, cut: str | None, cause: Explanation | None
+) -> CheckResult:
+    queries, evidence = check.queries, check.log_e_value
+    if check.refuted:
+        assert check.peak is not None
+        queries, evidence = check.peak.queries, check.peak.log_e_value
+        verdict = Verdict.FAIL
+        finding = check.peak.finding if cause is None else cause.seen_by(check)
+        if outcome.simplest is not None:
+            finding = outcome.simplest.shown_in(check.id, finding)
+    elif check.lacks is not None:
+        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)
+    elif (shortfall := check.shortfall()) == 0:
+        verdict, finding = Verdict.PASS, check.silence()
+    else:
+        verdict, why = Verdict.INCONCLUSIVE, outcome.stopped or "the run ended"
+        more = f"{why}; about {shortfall:,} more {check.unit} would have been needed"
+        finding = Finding(cut or outcome.hopeless.get(check.id) or more)
+    return CheckResult(
+        check.id,
+        verdict,
+        finding.message,
+        queries,
+        evidence,
+        check.log_threshold,
+        finding.histogram,
+        finding.diagnosis,
+        outcome.again(verdict),
+        verdict is Verdict.INCONCLUSIVE and cut is not None,
+    )

@@ -1,0 +1,156 @@
+"""One run of the gate: spends a query budget on a target and says whether it does what it claims.
+
+The same for every kind of release: a kind has a `Session`, which asks the target.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...reference.clock import run_clock, untimed
+from ..claims.claim import Claim
+from ..findings.report import Opens, Report, Verdict
+from ..targets import PacedTarget, Target
+from .after_failure import AfterFailure, known
+from .events import Concluded, Listener, Progress
+from .outcome import RunOutcome
+from .phase import Phase
+from .request import RunRequest
+from .results import results
+from .selection import Selection
+from .session import Kind, Session
+from .state import RunState
+
+
+def verify(
+    target: Target,
+    claim: Claim,
+    *,
+    seed: int | None = None,
+    own: Sequence[Sequence[int]] = (),
+    listener: Listener | None = None,
+    reproduce: str | None = None,
+    name: str | None = None,
+    earlier: Opens | None = None,
+    selection: Selection | None = None,
+    after_failure: AfterFailure = "diagnose",
+    queries: int | None = None,
+) -> Report:
+    """Runs all checks of `claim` on `target` and returns the report; closes nothing.
+
+    seed: fixes the inputs asked (drawn when None); own: inputs of the deployment that are looked at
+    too, of labels histograms (classes,); listener: told of progress; reproduce: the command that
+    repeats the run; name: of the target, for the report; earlier: the first call of an earlier run,
+    to compare this one's with; selection: which checks it has, all when None; after_failure: once a
+    check has failed, ask some more to tell the cause ("diagnose"), finish all checks too
+    ("keep-going"), or neither ("stop"); queries: plans for the sharpest pass that so many allow, in
+    place of the claim's own precision where it is the default. A correct deployment gets `fail`
+    with probability at most `false_alarm`, whatever is looked at and whenever the run stops
+    (Ville's inequality, and a union over the shares of the checks).
+
+    Raises ValueError for an `after_failure` that is none, and its subclass TooFewError for
+    `queries` that no pass fits.
+    """
+    seed = secrets.randbits(32) if seed is None else seed
+    kind: Kind = claim.kind
+    chosen = selection or Selection()
+    after = known(after_failure)
+    inputs = tuple(tuple(int(v) for v in given) for given in own)
+    if queries is not None and listener is not None:
+        listener(Progress(0, 0, f"planning for {queries:,} queries"))
+    planned = kind.planned(claim, queries, seed, inputs, chosen)
+    claim = planned.claim
+    if claim.gate.largest_call is not None:
+        gate = claim.gate
+        target = PacedTarget(target, gate.timeout, gate.largest_call, claim.release)
+    request = RunRequest(
+        seed, inputs, earlier, chosen, after, planned.extent, planned=queries is not None
+    )
+    outcome = RunOutcome(reproduce and f"{reproduce} --seed {seed}", request.keeps_going)
+    if planned.coarser is not None:
+        outcome.warn(planned.coarser)
+    state = RunState(target, claim, outcome, listener)
+    state.explains = after != "stop"
+    with run_clock(claim.gate.run_timeout, state.step):
+        return replace(_Run(state, request, kind).report(), target=name)
+
+
+class _Run:
+    """The phases of a run, in their order; each takes what the one before has made."""
+
+    def __init__(self, state: RunState, request: RunRequest, kind: Kind) -> None:
+        self.state, self.request, self.kind = state, request, kind
+        self.session: Session = kind.session(state, request)
+
+    def report(self) -> Report:
+        """What the run finds, whatever ends it."""
+        with self.state.kept_to_here():
+            self._conclude(Phase.OPENING, "opening")
+            for refusal in self.session.refusals:
+                self.state.outcome.warn(refusal)
+            self.session.prepare()
+            self._verify()
+        if not self.state.outcome.interrupted:
+            with self.state.kept_to_here():
+                self._conclude(Phase.CLAIM, "judging the claim")
+        with self.state.kept_to_here():
+            self.state.say_over()
+        with untimed():
+            return self._reported()
+
+    def _verify(self) -> None:
+        """All that the target is asked for once there is a plan."""
+        state, session = self.state, self.session
+        if self.request.earlier is not None:
+            session.compare(self.request.earlier)
+        session.gather()
+        if state.failed and state.explains:
+            session.explain()
+        self._conclude(Phase.OWN)
+        if session.goes_on:
+            session.restart()
+            self._conclude(Phase.RESTARTED)
+            session.ask_restarted()
+            if session.goes_on:
+                self._conclude(Phase.ATTACK, "attacking")
+        if state.lost:
+            return
+        self._conclude(Phase.AUDIT)
+        self._conclude(Phase.ACCOUNTING, "accounting")
+
+    def _conclude(self, phase: Phase, doing: str | None = None) -> None:
+        """What the checks of a phase come to; doing: what a listener is told, if there are any."""
+        kept = (c for c in self.session.concluding(phase) if self.request.selection.keeps(c.id))
+        for place, check in enumerate(kept):
+            if phase is Phase.OWN and self.state.failed and not self.request.keeps_going:
+                return
+            if doing is None or place == 0:
+                self.state.tell(doing or check.id)
+            found = check.conclude(self.state)
+            if found is not None:
+                self.state.publish(Concluded(self.state.queries, check.id, found))
+
+    def _reported(self) -> Report:
+        state, selection, session = self.state, self.request.selection, self.session
+        outcome, ids = state.outcome, self.kind.checks.ids
+        found = results(session, outcome, ids, selection.left_out)
+        absent = [result.id for result in found if result.verdict is Verdict.NOT_APPLICABLE]
+        nothing, notes = selection.nothing_applies(absent), session.end(found)
+        warnings = (notes.unemptied, selection.warning, nothing, notes.unseen)
+        return Report(
+            state.claim,
+            state.queries,
+            state.seconds,
+            self.request.seed,
+            tuple(found),
+            (*filter(None, warnings), *outcome.warnings),
+            session.figures(found),
+            outcome.interrupted,
+            notes.unseen,
+            session.opening,
+            started=state.began,
+            left_out=selection.warning,
+            found_after=outcome.found_after,
+            nothing_applied=nothing is not None,
+            unemptied=notes.unemptied,
+        )
