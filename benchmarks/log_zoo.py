@@ -204,7 +204,8 @@ def _whole(it: Traffic, path: Path) -> LabelsClaim:
     times = np.sort(it.rng.uniform(0.0, 1e4, len(it.votes))).round(1).tolist()
     _objects(it, _labels(it, GNMAX), path, time=times, charged=[5e-3] * len(times), **parties)
     privacy = {"epsilon": 15.0, "delta": 1e-5, "queries": len(times)}
-    return parse_claim({"mechanism": GNMAX, "privacy": privacy})
+    claim: LabelsClaim = parse_claim({"mechanism": GNMAX, "privacy": privacy})
+    return claim
 
 
 def _columns(it: Traffic, path: Path) -> LabelsClaim:
@@ -214,7 +215,8 @@ def _columns(it: Traffic, path: Path) -> LabelsClaim:
     labels = _labels(it, GNMAX)
     lines += [f"{y},{','.join(map(str, v[order]))}" for v, y in zip(it.votes, labels, strict=True)]
     path.write_text("\n".join(lines) + "\n")
-    return parse_claim({"mechanism": GNMAX})
+    claim: LabelsClaim = parse_claim({"mechanism": GNMAX})
+    return claim
 
 
 def _kept(it: Traffic, path: Path, *, by_input: bool) -> LabelsClaim:
@@ -228,7 +230,8 @@ def _kept(it: Traffic, path: Path, *, by_input: bool) -> LabelsClaim:
     )
     _objects(it, labels, path, id=it.inputs.tolist())
     privacy = {"epsilon": 15.0, "delta": 1e-5, "queries": 500}
-    return parse_claim({"mechanism": GNMAX | {"caching": True}, "privacy": privacy})
+    claim: LabelsClaim = parse_claim({"mechanism": GNMAX | {"caching": True}, "privacy": privacy})
+    return claim
 
 
 def _refusing(it: Traffic, path: Path, *, logged: bool) -> LabelsClaim:
@@ -238,7 +241,8 @@ def _refusing(it: Traffic, path: Path, *, logged: bool) -> LabelsClaim:
         it.votes, labels = it.votes[labels >= 0], labels[labels >= 0]
     _objects(it, labels, path)
     log = {} if logged else {"log": {"refusals": "left-out"}}
-    return parse_claim({"mechanism": CONFIDENT, **log})
+    claim: LabelsClaim = parse_claim({"mechanism": CONFIDENT, **log})
+    return claim
 
 
 def _laplace(it: Traffic, path: Path) -> LabelsClaim:
@@ -246,7 +250,8 @@ def _laplace(it: Traffic, path: Path) -> LabelsClaim:
     it.votes = np.maximum(it.votes - (it.rng.random(it.votes.shape) < 0.02), 0)
     mechanism = GNMAX | {"name": "lnmax", "noise": "laplace:20"}
     _objects(it, _labels(it, mechanism), path)
-    return parse_claim({"mechanism": mechanism})
+    claim: LabelsClaim = parse_claim({"mechanism": mechanism})
+    return claim
 
 
 SOUND: list[Callable[[Traffic, Path], LabelsClaim]] = [

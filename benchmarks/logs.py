@@ -30,7 +30,8 @@ _WIDE = 0.3  # concentration of the votes at random: some clear, some near-ties
 
 
 def claimed() -> LabelsClaim:
-    return parse_claim({"mechanism": MECHANISM})
+    claim: LabelsClaim = parse_claim({"mechanism": MECHANISM})
+    return claim
 
 
 def drawn(votes: str, rows: int, scale: float, rng: np.random.Generator) -> list[Row]:

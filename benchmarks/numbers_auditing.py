@@ -23,9 +23,9 @@ from dpassay.verifiers.kinds.numbers.evidence.learned_events import LearnedEvent
 from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.checks import Site
 from dpassay.verifiers.run.outcome import RunOutcome
 from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.state import RunState
 from dpassay.verifiers.targets import InProcessTarget
 
 from .long_runs import ROOT, Part, add_workers, carried_out, workers
@@ -70,7 +70,7 @@ def by_the_check(seed: int, form: str, name: str, epsilon: float) -> tuple[str, 
     """Verdict of `privacy-audit` and its releases; that of the whole gate, and when it failed."""
     claim = claim_of(name, epsilon)
     target = InProcessTarget(deployed(FORMS[form][name], epsilon, seed), release=claim.release)
-    standing = Site(target, claim, RunOutcome(None), None)
+    standing = RunState(target, claim, RunOutcome(None), None)
     outcome = PrivacyAudit(claim, make_numbers_plan(claim, seed), seed).conclude(standing)
     assert outcome is not None
     target = InProcessTarget(deployed(FORMS[form][name], epsilon, seed), release=claim.release)
@@ -83,13 +83,14 @@ def claim_of(name: str, epsilon: float) -> NumbersClaim:
     """A mean of 24 public records from 0 to 1, with the noise that its documentation would name."""
     scale = (math.sqrt(2.0 * math.log(1.25e5)) if "Gaussian" in name else 1.0) / epsilon
     family = "gaussian" if "Gaussian" in name else "laplace"
-    return parse_claim(
+    claim: NumbersClaim = parse_claim(
         tomllib.loads(
             f'[mechanism]\nname = "noisy-mean"\nnoise = "{family}:{scale / 24!r}"\n'
             'adjacency = "add-remove"\ndimensions = 1\nlower = 0.0\nupper = 1.0\ndivide_by = 24\n'
             f"[privacy]\nepsilon = {epsilon}\ndelta = {delta_of(name) or 1e-9}\nqueries = 1\n"
         )
     )
+    return claim
 
 
 def deployed(draw: Mechanism, epsilon: float, seed: int) -> Any:

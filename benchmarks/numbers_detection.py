@@ -172,7 +172,8 @@ def claim_of(text: str, cells: int) -> NumbersClaim:
     """A histogram, or a count."""
     name = f'"noisy-histogram"\ncells = {cells}' if cells > 1 else '"noisy-count"'
     table = f'[mechanism]\nname = {name}\nnoise = "{text}"\nadjacency = "add-remove"\n'
-    return parse_claim(tomllib.loads(f"{table}[gate]\nfalse_alarm = {ALPHA}"))
+    claim: NumbersClaim = parse_claim(tomllib.loads(f"{table}[gate]\nfalse_alarm = {ALPHA}"))
+    return claim
 
 
 def found_after(seed: int, place: int, text: str, cells: int) -> tuple[int | None, list[str]]:

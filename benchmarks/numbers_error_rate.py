@@ -65,7 +65,8 @@ def claim_of(text: str, releases: int | None, error: float) -> NumbersClaim:
     """Of a mechanism; releases: of the run at most."""
     gate = f"\n[gate]\nfalse_alarm = {error}\n"
     gate += f"max_queries = {releases}\n" if releases else ""
-    return parse_claim(tomllib.loads(f"[mechanism]\n{text}{gate}"))
+    claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{text}{gate}"))
+    return claim
 
 
 def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[int, str, str]]:

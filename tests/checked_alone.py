@@ -10,20 +10,21 @@ from dpassay.verifiers.findings.finding import Outcome
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.checks import Site
 from dpassay.verifiers.run.outcome import RunOutcome
+from dpassay.verifiers.run.state import RunState
 from dpassay.verifiers.targets import InProcessTarget
 
 
 def claimed(mechanism: str, rest: str = "") -> NumbersClaim:
     """A claim from the lines under `[mechanism]`, and other tables."""
-    return parse_claim(tomllib.loads(f"[mechanism]\n{mechanism}\n{rest}"))
+    claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{mechanism}\n{rest}"))
+    return claim
 
 
 def outcome(check: Any, claim: NumbersClaim, aggregate: Aggregate, seed: int = 1) -> Outcome | None:
     """What the check comes to on a function (values, size) -> releases."""
     target = InProcessTarget(aggregate, release=claim.release)
-    standing = Site(target, claim, RunOutcome(None), None)
+    standing = RunState(target, claim, RunOutcome(None), None)
     found: Outcome | None = check(claim, make_numbers_plan(claim, seed), seed).conclude(standing)
     assert found is None or found.verdict.value == "not-applicable" or standing.queries > 0
     return found

@@ -73,7 +73,8 @@ class Entry:
     @property
     def claim(self) -> NumbersClaim:
         """Parsed."""
-        return parse_claim(tomllib.loads(f"[mechanism]\n{self.claim_text}"))
+        claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{self.claim_text}"))
+        return claim
 
     def made(self, rng: np.random.Generator) -> Aggregate:
         """The aggregator, of the mechanism that its claim names."""

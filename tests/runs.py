@@ -36,7 +36,8 @@ def claimed(
     """A claim of one mechanism; without `privacy`, none is made of what it costs."""
     mechanism = {"name": name, "noise": noise, "classes": classes, "teachers": teachers}
     tables = {"mechanism": mechanism | {"caching": caching}, "gate": gate}
-    return parse_claim(tables | ({"privacy": privacy} if privacy else {}))
+    claim: LabelsClaim = parse_claim(tables | ({"privacy": privacy} if privacy else {}))
+    return claim
 
 
 def drawing_with(noise: str, seed: int = 0) -> InProcessTarget:

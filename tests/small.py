@@ -16,7 +16,8 @@ def small_claim(name: str = "gnmax", **tables: Any) -> LabelsClaim:
         mechanism |= {"threshold": 15.0, "threshold_noise": "gaussian:10"}
     gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
     gate |= tables.pop("gate", {})
-    return parse_claim({"mechanism": mechanism, "gate": gate, **tables})
+    claim: LabelsClaim = parse_claim({"mechanism": mechanism, "gate": gate, **tables})
+    return claim
 
 
 def drawing(

@@ -13,6 +13,7 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import AccountantSoundness
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -41,7 +42,7 @@ class Deployment:
 def judged(check, charge=None, privacy=None):
     deployment = Deployment(charge)
     target = InProcessTarget(deployment if charge else deployment.sample)
-    report = verify(target, claim(privacy=privacy), seed=0, selection=select([check]))
+    report = verify(target, claim(privacy=privacy), seed=0, selection=select([check], of=SHARES))
     return result(report, check)
 
 

@@ -19,6 +19,7 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -359,7 +360,7 @@ def module(tmp_path):
 
 def run(spec):
     target = InProcessTarget(lambda h, n: GNMAX.sample(h, n, np.random.default_rng(0)))
-    alone = select(["budget-enforcement"])
+    alone = select(["budget-enforcement"], of=SHARES)
     report = verify(target, claim(budget_target=spec), seed=0, selection=alone)
     return result(report, "budget-enforcement")
 

@@ -13,6 +13,7 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import CachedAnswers
 from dpassay.verifiers.kinds.labels.checks.emptied_store import ASKED, EmptiedStore
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import FreshStateCommand, InProcessTarget, TargetError
@@ -130,7 +131,7 @@ def test_a_command_that_fails_is_named_by_its_key() -> None:
 
 
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
-ALONE = select(["fresh-noise"])
+ALONE = select(["fresh-noise"], of=SHARES)
 
 
 @pytest.mark.parametrize("hashed", [0.0, 1.0])

@@ -13,11 +13,12 @@ from dpassay.verifiers.kinds.labels.checks.histogram_leakage import (
     attacker_queries,
 )
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 
-ALONE = select(["histogram-leakage"])
+ALONE = select(["histogram-leakage"], of=SHARES)
 """For runs to their end: what other checks need is not asked for."""
 
 LARGE = pytest.mark.slow("enumerates 729 sequences a law")

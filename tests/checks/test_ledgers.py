@@ -8,6 +8,7 @@ from runs import result
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -47,7 +48,7 @@ def test_ledgers_are_asked_in_every_way(entry) -> None:
 @pytest.mark.parametrize("entry", RESTARTED, ids=lambda entry: entry.id)
 def test_ledgers_are_looked_at_after_a_restart_before_they_are_used_up(entry) -> None:
     """One that is written now and then, and once it is used up, has then forgotten some."""
-    target, alone = InProcessTarget(entry.make(0)), select(["budget-enforcement"])
+    target, alone = InProcessTarget(entry.make(0)), select(["budget-enforcement"], of=SHARES)
     report = verify(target, parse_claim(entry.claim), seed=0, selection=alone)
     found = result(report, "budget-enforcement")
     assert found.verdict is (Verdict.FAIL if entry.checks else Verdict.PASS), found.message

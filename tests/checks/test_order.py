@@ -12,6 +12,7 @@ from small import small_claim
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.kinds.labels.checks import Order
 from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -72,7 +73,7 @@ class Bare:
 def test_a_second_answer_without_noise_is_told_as_that(mended) -> None:
     claim = parse_claim({"mechanism": GNMAX})
     target = InProcessTarget(Bare(mended))
-    report = verify(target, claim, seed=0, selection=select(check=["order"]))
+    report = verify(target, claim, seed=0, selection=select(check=["order"], of=SHARES))
     found = next(check for check in report.checks if check.id == "order")
     assert found.verdict.value == ("pass" if mended else "fail")
     assert ("in call 2 of a histogram" in (found.diagnosis or "")) is not mended
@@ -99,7 +100,7 @@ class Answers:
 
 def judged(target, **gate):
     claim = parse_claim({"mechanism": GNMAX, "gate": gate})
-    report = verify(target, claim, seed=0, selection=select(check=["order"]))
+    report = verify(target, claim, seed=0, selection=select(check=["order"], of=SHARES))
     return report, next(check for check in report.checks if check.id == "order")
 
 
@@ -124,7 +125,7 @@ def test_a_check_that_is_left_out_asks_nothing() -> None:
         target,
         parse_claim({"mechanism": GNMAX}),
         seed=0,
-        selection=select(check=["input-contract"]),
+        selection=select(check=["input-contract"], of=SHARES),
     )
     assert report.queries < 200
 

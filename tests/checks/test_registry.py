@@ -11,15 +11,13 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.findings.finding import Finding, Outcome
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels import registry
-from dpassay.verifiers.kinds.labels.checks import registered
-from dpassay.verifiers.kinds.labels.checks.applicable import applicable, lacking
+from dpassay.verifiers.kinds.labels.checks.applicable import applicable, lacking, specs
 from dpassay.verifiers.kinds.labels.checks.base import Unseeing, is_judged
 from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, LabelsSpec
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.registry import SHARES
+from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.run.phase import Phase
-from dpassay.verifiers.run.registry import lacks_nothing
+from dpassay.verifiers.run.registry import Entry, Registry, lacks_nothing
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import ALWAYS, select
 
@@ -39,8 +37,8 @@ def test_a_new_spec_has_everything_to_decide() -> None:
 
 
 def test_ids_are_those_of_the_registry_in_its_order() -> None:
-    assert list(dict.fromkeys(spec.id for spec in registered.specs())) == list(SHARES)
-    (opening,) = (spec.id for spec in registered.specs() if spec.phase is Phase.OPENING)
+    assert list(dict.fromkeys(spec.id for spec in specs())) == list(SHARES)
+    (opening,) = (spec.id for spec in specs() if spec.phase is Phase.OPENING)
     assert opening == ALWAYS
 
 
@@ -80,27 +78,25 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
         named=0,
         make=lambda setting: Idle(),
     )
-    specs = (*registered.specs(), spec)
-    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.applicable.specs", lambda: specs)
+    more = (*specs(), spec)
+    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.applicable.specs", lambda: more)
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
-        drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"])
+        drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"], of=SHARES)
     )
     found = result(report, "of-this-test")
     assert (found.verdict, report.verdict) == (Verdict.PASS, Verdict.PASS)
     assert found.message.endswith("queries were left")
 
 
-def test_a_file_without_the_spec_of_its_line_is_told(monkeypatch) -> None:
-    monkeypatch.setattr(
-        registered, "CHECKS", (registry.Entry("of-this-test", 0.0, ("abstention",)),)
-    )
-    with pytest.raises(ValueError, match=r"checks/abstention\.py has no spec of of-this-test"):
-        registered.specs.__wrapped__()
+def test_a_file_without_the_spec_of_its_line_is_told() -> None:
+    made = Registry(CHECKS.package, (Entry("of-this-test", 0.5, ("abstention",)),), 0.5)
+    with pytest.raises(ValueError, match=r"checks\.abstention has no spec of of-this-test"):
+        assert made.specs
 
 
 def test_shares_are_read_without_what_checks_load() -> None:
     """pytest reads them at every start where the plugin is installed."""
-    code = "import sys, dpassay.verifiers.kinds.labels.error_budget; print('numpy' in sys.modules)"
+    code = "import sys, dpassay.verifiers.kinds.labels.registry; print('numpy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"

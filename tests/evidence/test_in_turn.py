@@ -12,6 +12,7 @@ from small import drawing, small_claim
 from dpassay.verifiers.evidence import BlockDispersion, InTurn
 from dpassay.verifiers.evidence import dispersion as module
 from dpassay.verifiers.kinds.labels.checks import FreshNoise
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 
@@ -130,6 +131,8 @@ def test_no_look_is_taken_while_labels_drawn_in_turn_are_still_to_come(monkeypat
         look(self)
 
     monkeypatch.setattr(FreshNoise, "_look", spied)
-    verify(drawing(small_claim()), small_claim(), seed=0, selection=select(["fresh-noise"]))
+    verify(
+        drawing(small_claim()), small_claim(), seed=0, selection=select(["fresh-noise"], of=SHARES)
+    )
     # the very first label of a pair follows none
     assert set(seen) == {(0, 0), (1, 0)}

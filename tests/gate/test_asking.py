@@ -7,6 +7,7 @@ from dpassay.verifiers.kinds.labels.gathering.asking import Asking
 from dpassay.verifiers.kinds.labels.planning.plan import Batch
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -76,7 +77,7 @@ def test_one_query_that_is_left_asks_neither_of_two_in_turn() -> None:
     """Catches an ask for no labels, which is no evidence and no reply either."""
     coarse = parse_claim({"mechanism": GNMAX, "gate": COARSE})
     pair = make_plan(coarse, 0).streams[make_plan(coarse, 0).first(Role.PAIR)].histogram
-    alone = select(["fresh-noise"])
+    alone = select(["fresh-noise"], of=SHARES)
     target = Correct()
     verify(target, coarse, seed=0, selection=alone)
     sizes = [size for votes, size in target.asked if votes == pair]

@@ -11,13 +11,14 @@ from runs import claimed, result
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.kinds.labels.gathering.connections import CALLS
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, TargetError
 from dpassay.verifiers.targets.replies import NoReplyError
 
 SERVICE = Path(__file__).parents[1] / "kept_service.py"
-ALONE = select(["fresh-noise"])
+ALONE = select(["fresh-noise"], of=SHARES)
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
 
 

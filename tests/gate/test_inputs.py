@@ -12,6 +12,7 @@ from typed import typed
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement, PrivacyAudit
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -208,7 +209,7 @@ def test_an_accountant_is_asked_the_inputs_alone(form, votes, claim) -> None:
             charged.append(given["image"] if form == "query" else tuple(given.tolist()))
             return orders / SCALE**2
 
-    chosen = select(["accountant-soundness"])
+    chosen = select(["accountant-soundness"], of=SHARES)
     report = verify(in_process(Charging(), made), made, seed=0, selection=chosen)
     assert result(report, "accountant-soundness").verdict == "pass"
     if form == "histogram":
@@ -232,7 +233,7 @@ def test_a_bad_charge_is_told_of_the_query(votes, claim) -> None:
         def rdp(self, given, orders):
             return [-1.0] * len(orders)
 
-    chosen = select(["accountant-soundness"], [])
+    chosen = select(["accountant-soundness"], [], of=SHARES)
     report = verify(in_process(Charging(), made), made, seed=0, selection=chosen)
     assert "rdp({'image':" in result(report, "input-contract").message
 

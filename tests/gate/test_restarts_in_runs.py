@@ -13,13 +13,14 @@ from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.embedded import reference_target
 from dpassay.verifiers.kinds.labels.gathering import lives
+from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, NotOffered, TargetError
 
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
 
-ALONE = select(["fresh-noise"])
+ALONE = select(["fresh-noise"], of=SHARES)
 """For runs of which nothing else is looked at."""
 
 claim = partial(claimed, "gaussian:10", classes=4, teachers=40, **COARSE)

@@ -67,7 +67,7 @@ def whole():
 )
 def test_a_check_alone_comes_to_its_verdict(check, claim, share, whole) -> None:
     """What it needs is asked for, and little else: catches streams forgotten or asked in vain."""
-    report = run(claim, select([check]))
+    report = run(claim, select([check], of=SHARES))
     found = verdicts(report)
     assert {found.pop(check), found.pop("input-contract")} == {Verdict.PASS}
     assert set(found.values()) == {Verdict.NOT_APPLICABLE}
@@ -88,22 +88,24 @@ def test_kept_answers_are_asked_again_alone() -> None:
         label = kept.setdefault(tuple(histogram), inner.ask(histogram, 1)[0])
         return np.full(size, label)
 
-    found = verify(InProcessTarget(cached), claim, seed=0, selection=select(["fresh-noise"]))
+    found = verify(
+        InProcessTarget(cached), claim, seed=0, selection=select(["fresh-noise"], of=SHARES)
+    )
     assert verdicts(found)["fresh-noise"] is Verdict.PASS
     assert found.queries < 2000
-    report = verify(drawing(claim), claim, seed=0, selection=select(["fresh-noise"]))
+    report = verify(drawing(claim), claim, seed=0, selection=select(["fresh-noise"], of=SHARES))
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
 
 
 def test_a_fault_of_what_is_left_out_is_not_reported() -> None:
     """Half the noise shows in labels, scale and order; the symmetries hold all the same."""
-    skipped = select(skip=["class-probabilities", "noise-scale", "order"])
+    skipped = select(skip=["class-probabilities", "noise-scale", "order"], of=SHARES)
     report = run(small_claim(), skipped, scale=0.5)
     assert report.verdict is Verdict.PASS
     assert report.warnings[0].startswith(
         "left out by --skip: class-probabilities, noise-scale, order; the verdict says nothing"
     )
-    assert run(small_claim(), select(["noise-scale"]), scale=0.5).verdict is Verdict.FAIL
+    assert run(small_claim(), select(["noise-scale"], of=SHARES), scale=0.5).verdict is Verdict.FAIL
 
 
 def test_what_a_check_finds_needs_no_other() -> None:
@@ -114,7 +116,9 @@ def test_what_a_check_finds_needs_no_other() -> None:
     def repeating(histogram, size):
         return mechanism.sample(histogram, size, np.random.default_rng(3))
 
-    report = verify(InProcessTarget(repeating), claim, seed=0, selection=select(["fresh-noise"]))
+    report = verify(
+        InProcessTarget(repeating), claim, seed=0, selection=select(["fresh-noise"], of=SHARES)
+    )
     assert verdicts(report)["fresh-noise"] is Verdict.FAIL
     assert isinstance(report.figures, LabelFigures)
     assert report.figures.histograms == ()
@@ -131,21 +135,21 @@ def test_nothing_is_restarted_for_a_check_that_is_left_out() -> None:
 
     claim = small_claim()
     target = Restartable(drawing(claim).ask)
-    report = verify(target, claim, seed=0, selection=select(skip=["fresh-noise"]))
+    report = verify(target, claim, seed=0, selection=select(skip=["fresh-noise"], of=SHARES))
     assert report.verdict is Verdict.PASS
     assert not any("restarted" in warning for warning in report.warnings)
 
 
 def test_thresholds_do_not_depend_on_what_is_left_out() -> None:
     """The share of the error budget stays: catches shares given to the rest."""
-    report = run(small_claim(), select(["noise-scale"]))
+    report = run(small_claim(), select(["noise-scale"], of=SHARES))
     found = result(report, "noise-scale")
     wanted = -np.log(SHARES["noise-scale"] * 1e-3)
     assert found.log_threshold == pytest.approx(wanted)
 
 
 def test_a_choice_that_applies_to_nothing_is_told() -> None:
-    report = run(small_claim(), select(["abstention", "accountant-soundness"]))
+    report = run(small_claim(), select(["abstention", "accountant-soundness"], of=SHARES))
     assert report.queries < 100
     assert report.verdict is Verdict.INCONCLUSIVE  # the form of the replies alone is no pass
     assert report.meaning.startswith("none of the checks that were chosen can be run")
@@ -153,7 +157,9 @@ def test_a_choice_that_applies_to_nothing_is_told() -> None:
     assert told in report.warnings
     assert (
         told
-        not in run(small_claim(), select(["abstention", "privacy-claim", "noise-scale"])).warnings
+        not in run(
+            small_claim(), select(["abstention", "privacy-claim", "noise-scale"], of=SHARES)
+        ).warnings
     )
 
 
@@ -168,13 +174,13 @@ def test_a_choice_that_applies_to_nothing_is_told() -> None:
 )
 def test_bad_choices_are_one_line(check, skip, words) -> None:
     with pytest.raises(ValueError, match=r"^--") as error:
-        select(check, skip)
+        select(check, skip, of=SHARES)
     assert str(error.value).startswith(words)
     assert "\n" not in str(error.value)
 
 
 def test_choosing_all_is_choosing_nothing() -> None:
-    assert select(list(SHARES)).left_out == {} == select().left_out
+    assert select(list(SHARES), of=SHARES).left_out == {} == select(of=SHARES).left_out
     assert Selection().warning is None
 
 

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dpassay.reference import parse_histogram, parse_noise
-from dpassay.verifiers.claims.claim import ClaimError
+from dpassay.verifiers.claims.claim import CLAIM_BYTES, ClaimError
 from dpassay.verifiers.inputs.histogram_file import read_histograms
 from dpassay.verifiers.inputs.label_log import read_labels
-from dpassay.verifiers.kinds.labels.claim import CLAIM_BYTES, LabelsClaim
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.targets import TargetError, checked_charge, checked_labels, checked_spent
 

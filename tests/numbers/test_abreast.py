@@ -22,7 +22,8 @@ GATE = "\n[gate]\nconcurrency = 8\nsmallest_effect = 0.1\ntolerance = 0.2"
 
 
 def claimed(text: str) -> NumbersClaim:
-    return parse_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
+    claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
+    return claim
 
 
 def run(address: str, text: str) -> Report:

@@ -49,7 +49,8 @@ GATE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
 
 
 def claimed(text: str) -> NumbersClaim:
-    return parse_claim(tomllib.loads(text))
+    claim: NumbersClaim = parse_claim(tomllib.loads(text))
+    return claim
 
 
 def run(text: str, scale: float = 1.0, rng_seed: int = 5, seed: int = 0, **how: Any) -> Report:

@@ -43,7 +43,8 @@ def claimed(noise: str = "discrete-laplace:1", more: str = "", cells: int = 100)
         f'[mechanism]\nname = "thresholded-histogram"\nnoise = "{noise}"\n'
         f'adjacency = "add-remove"\ncells = {cells}\nthreshold = 6\n{more}'
     )
-    return parse_claim(tomllib.loads(text))
+    claim: NumbersClaim = parse_claim(tomllib.loads(text))
+    return claim
 
 
 Noisy = Callable[[Any, int], Any]

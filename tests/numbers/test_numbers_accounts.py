@@ -26,8 +26,8 @@ from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnfo
 from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.run.checks import Site
 from dpassay.verifiers.run.outcome import RunOutcome
+from dpassay.verifiers.run.state import RunState
 from dpassay.verifiers.targets import InProcessTarget, Target
 
 GAUSSIAN = 'name = "noisy-histogram"\nnoise = "gaussian:3"\nadjacency = "add-remove"\ncells = 4'
@@ -49,7 +49,7 @@ PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
 
 
 def concluded(check: type[Any], claim: NumbersClaim, target: Target) -> Outcome:
-    standing = Site(target, claim, RunOutcome(None), None)
+    standing = RunState(target, claim, RunOutcome(None), None)
     found = check(claim, make_numbers_plan(claim, 0), 0).conclude(standing)
     assert isinstance(found, Outcome)
     return found

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.cli import commands
-from dpassay.verifiers.kinds.labels.claim import OF_LABELS, OF_NUMBERS
+from dpassay.verifiers.kinds import kinds
 from dpassay.verifiers.kinds.reading import parse_claim
 
 
@@ -21,7 +21,7 @@ def test_a_mistyped_mechanism_is_one_line_that_names_all(name: str) -> None:
     told = str(error.value)
     assert told.startswith(f"claim.toml: mechanism.name = '{name}': ")
     assert "\n" not in told
-    assert all(known in told for known in (*OF_LABELS, *OF_NUMBERS))
+    assert all(known in told for kind in kinds() for known in kind.mechanisms)
     assert ("did you mean noisy-count?" in told) == (name == "noisy-counts")
 
 

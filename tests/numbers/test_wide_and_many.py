@@ -33,7 +33,8 @@ upper = 11.0
 
 
 def claimed(text: str) -> NumbersClaim:
-    return parse_claim(tomllib.loads(text))
+    claim: NumbersClaim = parse_claim(tomllib.loads(text))
+    return claim
 
 
 def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:

@@ -11,12 +11,11 @@ import pytest
 
 from dpassay.verifiers.claims.tables import Gate, HttpClaim, PrivacyClaim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.claim import LabelsClaim, is_of_numbers
+from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.inputs_claim import InputsClaim
 from dpassay.verifiers.kinds.labels.mechanism import LabelsMechanism, LogClaim
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.numbers.mechanism import NumberMechanism
-from dpassay.verifiers.kinds.numbers.registered import asking, observing
 from dpassay.verifiers.kinds.numbers.registry import SHARES as NUMBER_SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
@@ -132,13 +131,9 @@ def test_every_check_of_numbers_has_a_row(tmp_path, monkeypatch) -> None:
     """With its share, in the reference; and what a failure means, in the how-to guide."""
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text(PEOPLE)
-    claims = [
-        parse_claim(tomllib.loads(block))
-        for block in blocks(text("how-to.md"), "toml")
-        if is_of_numbers(tomllib.loads(block))
-    ]
-    made = {make.id for claim in claims for make in observing(claim)}
-    made |= {make.id for claim in claims for make in asking(claim)}
+    claims = [parse_claim(tomllib.loads(block)) for block in blocks(text("how-to.md"), "toml")]
+    of_numbers = [claim for claim in claims if claim.kind.name != "labels"]
+    made = {spec.id for claim in of_numbers for spec in claim.kind.checks.applicable(claim)}
     assert {
         "noise-law",
         "sensitivity",
@@ -218,7 +213,7 @@ def test_the_tutorials_aggregator_is_mended_line_by_line() -> None:
     tutorials_aggregator("sigma")
     claim = parse_claim(tomllib.loads(blocks(text("tutorial.md"), "toml")[0]))
     target = InProcessTarget(tutorials_aggregator("sigma", "rng"))
-    report = verify(target, claim.with_max_queries(5000), seed=7)
+    report = verify(target, claim.with_limits(5000, None), seed=7)
     assert report.verdict == Verdict.INCONCLUSIVE
 
 

@@ -142,7 +142,7 @@ def _asked_for(spec: str | None, given: dict[str, Any]) -> "tuple[Claim, dict[st
     claim, own = _claimed(given)
     claim = claim.with_limits(given["max_queries"], given["max_seconds"])
     kind = claim.kind
-    selection = select(given["checks"], given["skipped"], kind.checks.ids)
+    selection = select(given["checks"], given["skipped"], of=kind.checks.ids)
     after = after_failure(given["keep_going"], given["stop_at_once"])
     if kind.not_chosen is None:
         own = own_histograms(given["typed"], given["file"], claim) + own

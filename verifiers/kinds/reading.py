@@ -4,7 +4,7 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from ..claims.claim import Claim, ClaimError, read_table
+from ..claims.claim import ClaimError, read_table
 from ..targets.replies import shown_repr
 from . import kind_of, kinds
 
@@ -15,8 +15,8 @@ def parse_claim(
     folder: Path | None = None,
     *,
     only: str | None = None,
-) -> Claim:
-    """The claim in `table` (parsed TOML). Raises ClaimError.
+) -> Any:
+    """The claim in `table` (parsed TOML), of the class of its kind. Raises ClaimError.
 
     source: heads its mistakes; folder: of the claim's file, where files that it names may lie
     beside it; only: the name of the kind that is needed, any when None.
@@ -29,11 +29,10 @@ def parse_claim(
     if only not in (None, kind.name):
         told = f"it releases {kind.name}, and a claim of {only} is needed here"
         raise ClaimError(f'{source}: mechanism.name = "{name}": {told}')
-    parsed: Claim = kind.parse(table, source, folder)
-    return parsed
+    return kind.parse(table, source, folder)
 
 
-def read_claim(path: str | Path, *, only: str | None = None) -> Claim:
+def read_claim(path: str | Path, *, only: str | None = None) -> Any:
     """The claim in the TOML file at `path`; only: as `parse_claim`. Raises ClaimError."""
     return parse_claim(read_table(path), str(path), Path(path).parent, only=only)
 

@@ -46,7 +46,7 @@ class Selection:
         return [name for name in self.all_checks if self.keeps(name) and name != ALWAYS]
 
 
-def select(check: Sequence[str], skip: Sequence[str], of: Iterable[str]) -> Selection:
+def select(check: Sequence[str] = (), skip: Sequence[str] = (), *, of: Iterable[str]) -> Selection:
     """The checks named by `--check` and what every run needs, or all but those of `--skip`.
 
     of: the ids that there are to choose of, in the order of a report. Raises ValueError of one line

@@ -116,13 +116,12 @@ class LabelSession:
         """See `Session.concluding`: those that have seen labels, and those that are made now."""
         if phase is Phase.OPENING:
             yield self.contract
-            return
         setting = LabelsSetting(self.claim, self.request.seed, None, {})
         if self.gathering is not None:
             setting = self.gathering.setting
             yield from self.gathering.observers.of(phase)
         for spec in applicable(self.claim, setting.plan_or_none):
-            if spec.phase is phase and spec.needs is None:
+            if spec.phase is phase and spec.needs is None and spec.id != InputContract.id:
                 yield spec.make(setting)
 
     def explanations(self) -> Sequence[Explanation]:
