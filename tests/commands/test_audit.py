@@ -12,8 +12,8 @@ from dpassay.attacks.auditing import anytime_interval
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.verifiers.commands.audit import audit
+from dpassay.verifiers.findings.pair_bounds import ORDERS
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.pair_bounds import ORDERS
 from dpassay.verifiers.kinds.labels.inputs_claim import InputsClaim
 from dpassay.verifiers.targets import InProcessTarget
 

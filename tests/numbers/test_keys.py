@@ -18,14 +18,11 @@ from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import ThresholdedHistogram, parse_number_noise
 from dpassay.verifiers.findings.report import Report, Verdict
 from dpassay.verifiers.kinds.keys.checks.privacy_claim import KeysPrivacyClaim
-from dpassay.verifiers.kinds.keys.key_faults import claimed_law, key_faults
+from dpassay.verifiers.kinds.keys.evidence.key_faults import claimed_law, key_faults
+from dpassay.verifiers.kinds.keys.evidence.released import LEAK, KeyEvidence, draws_to_see
+from dpassay.verifiers.kinds.keys.evidence.released_together import CORRELATIONS, TogetherEvidence
 from dpassay.verifiers.kinds.keys.plan import make_keys_plan
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.evidence.released import LEAK, KeyEvidence, draws_to_see
-from dpassay.verifiers.kinds.numbers.evidence.released_together import (
-    CORRELATIONS,
-    TogetherEvidence,
-)
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget

@@ -5,8 +5,8 @@ from collections import Counter
 from ...reference import Histogram
 from ...reference.accounting.pairs import are_neighbours
 from ..claims.tables import ANY_QUERIES, PrivacyClaim
+from ..findings.pair_bounds import Audit, PairLabels
 from ..inputs.histogram_file import read_histograms
-from ..kinds.labels.checks.pair_bounds import Audit, PairLabels
 from ..kinds.labels.claim import LabelsClaim
 from ..targets import Target, checked_labels, parts
 

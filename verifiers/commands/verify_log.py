@@ -51,9 +51,7 @@ def verify_log(
         if executor is None:
             _observe(evidence, rows, tell)
         else:
-            from ..kinds.labels.logs.in_parts import (
-                observe_in_parts,  # loads what one process does not need
-            )
+            from ..kinds.labels.logs.in_parts import observe_in_parts
 
             observe_in_parts(evidence, rows, executor, tell)
     except KeyboardInterrupt:  # what was read is evidence, whatever stopped it

@@ -20,7 +20,7 @@ from ...reference.arrays import Vector
 from ...reference.numbers import NoisyGradient, sensitivity
 from ...reference.numbers.families import DiscreteLaplace, Gaussian, Laplace
 from ..claims.tables import PrivacyClaim
-from ..kinds.labels.checks.pair_bounds import bounds_of
+from ..findings.pair_bounds import bounds_of
 from ..kinds.numbers.claim import NumbersClaim
 from ..kinds.numbers.planning.plan import at_once
 from ..targets import Target, TargetError, parts

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ..findings.pair_bounds import Audit
 from ..findings.verdict import Verdict
-from ..kinds.labels.checks.pair_bounds import Audit
 from .canary_pair import CanaryPair
 
 

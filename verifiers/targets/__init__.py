@@ -8,7 +8,7 @@ from .paced import PacedTarget, ask_whole, largest_whole
 from .process import ProcessTarget
 from .replies import NotOffered, Refused, Target, TargetError, checked_spent, shown_spec
 from .restart_command import FreshStateCommand, RestartCommand
-from .several import ask_each, at_once, parts
+from .several import ask_each, at_once, calls_at_once, parts
 from .spec import open_target
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "ask_each",
     "ask_whole",
     "at_once",
+    "calls_at_once",
     "checked_charge",
     "checked_labels",
     "checked_spent",

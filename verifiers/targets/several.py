@@ -6,6 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 from ...reference import Histogram
 from .replies import Target
 
+_ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
+
 
 @runtime_checkable
 class SideBySide(Protocol):
@@ -22,6 +24,11 @@ class SideBySide(Protocol):
 def at_once(target: Target) -> int:
     """How many calls the target takes side by side."""
     return target.at_once if isinstance(target, SideBySide) else 1
+
+
+def calls_at_once(at_once: int) -> int:
+    """Calls like the first that a run makes side by side, where so many may be in flight."""
+    return _ROUNDS_AT_ONCE * at_once if at_once > 1 else 0
 
 
 def ask_each(

@@ -8,7 +8,7 @@ from ..numbers.claim import NumbersClaim
 from ..numbers.figures import RATE_CONFIDENCE, KeyRate, NumberFigures
 from ..numbers.planning.asked import Draws
 from ..numbers.recorder import Recorder
-from .key_faults import claimed_law
+from .evidence.key_faults import claimed_law
 
 
 class RatesRecorder(Recorder):

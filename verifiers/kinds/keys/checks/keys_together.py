@@ -12,11 +12,11 @@ from ....run.phase import Phase
 from ....run.registry import lacks_nothing
 from ...numbers.checks.base import Weighed, spec_of
 from ...numbers.claim import NumbersClaim
-from ...numbers.evidence.released_together import TogetherEvidence, foreseen, tells
 from ...numbers.opening import NumbersOpening
 from ...numbers.planning.asked import Asked, Batch, Draws
 from ...numbers.planning.plan import NumbersPlan
-from ..key_faults import claimed_law
+from ..evidence.key_faults import claimed_law
+from ..evidence.released_together import TogetherEvidence, foreseen, tells
 from ..plan import NEAR, REVERSED
 
 _WANTED = 3_000

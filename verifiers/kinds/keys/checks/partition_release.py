@@ -12,10 +12,10 @@ from ....run.registry import lacks_nothing
 from ....text import four_digits
 from ...numbers.checks.base import Weighed, spec_of
 from ...numbers.claim import NumbersClaim
-from ...numbers.evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ...numbers.planning.asked import Asked, Draws
 from ...numbers.planning.plan import NumbersPlan
-from ..key_faults import claimed_law
+from ..evidence.key_faults import claimed_law
+from ..evidence.released import KeyEvidence, draws_to_see, seen_rate
 from ..plan import NEAR
 
 _PLACES = 16  # keys that are a group of their own

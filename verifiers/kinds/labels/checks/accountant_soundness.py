@@ -14,6 +14,7 @@ from .....reference.clock import step
 from .....reference.histograms import neighbours_among
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
+from ....run.charged_orders import CHARGED_ORDERS, SEARCHED
 from ....run.checks import Site
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
@@ -23,10 +24,6 @@ from ..planning.roles import Role
 from .base import Unseeing, refuting
 from .resembling_charges import resembled
 from .spec import LabelsSpec
-
-_SEARCHED = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 4096.0)
-CHARGED_ORDERS = tuple(sorted((*_SEARCHED, 3.0, 6.0, 10.0, 20.0, 48.0, 100.0)))
-"""Those at which costliest pairs are searched, and others between them that accountants use."""
 
 _CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
 _CLEARLY = 1.001  # of the charge: less is not worth the enclosures
@@ -110,7 +107,7 @@ class AccountantSoundness(Unseeing):
                 yield np.array(stream.histogram, dtype=np.int64)
         if self.plan.claim.given:
             return  # nothing else is asked
-        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, _SEARCHED)
+        worst = worst_pair(self.mechanism, claim.classes, claim.teachers, SEARCHED)
         costly = [*worst.here, *worst.there]
         # flipped too: an accountant may take the first class for the leader
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:

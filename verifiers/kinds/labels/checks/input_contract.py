@@ -10,10 +10,18 @@ from ....findings.finding import Outcome
 from ....run.checks import Site
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
-from ....targets import Refused, Target, TargetError, ask_each, at_once, checked_labels
+from ....targets import (
+    Refused,
+    Target,
+    TargetError,
+    ask_each,
+    at_once,
+    calls_at_once,
+    checked_labels,
+)
 from ..claim import LabelsClaim
 from ..planning.asked_histograms import clearest_histogram, opening_histogram
-from ..planning.stream_planner import FRESH_CALL, calls_at_once
+from ..planning.stream_planner import FRESH_CALL
 from ..registry import SHARES
 from .base import Unseeing
 from .spec import LabelsSpec

@@ -3,6 +3,7 @@
 from .....reference.mechanisms import Labels
 from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
+from ....findings.pair_bounds import Audit, PairLabels
 from ....findings.report import Verdict
 from ....run.checks import Site
 from ....run.phase import Phase
@@ -12,7 +13,6 @@ from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
-from .pair_bounds import Audit, PairLabels
 from .spec import CACHED, LabelsSpec
 
 

@@ -1,10 +1,10 @@
 """When lives of a target are compared in a run: with an earlier report's, and after a restart."""
 
-from ....targets import at_once
+from ....targets import at_once, calls_at_once
 from ..opening import LabelOpening
 from ..planning.plan import Batch
 from ..planning.roles import Role
-from ..planning.stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
+from ..planning.stream_planner import FRESH_CALL, NEW_LIFE
 from .gathering import Gathering
 from .lives import LAST_CALL, MORE, Lives, last_calls
 from .lives import QUERIES as OF_LIVES

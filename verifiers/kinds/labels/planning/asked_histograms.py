@@ -6,9 +6,9 @@ import numpy as np
 
 from .....reference import Histogram
 from .....reference.clock import step
-from ....strategies import drawn_votes
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
+from ..strategies import drawn_votes
 from .given_inputs import given_inputs
 from .pool import candidate_pool, entropies
 

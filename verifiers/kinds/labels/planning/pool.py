@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from .....reference.arrays import Matrix
 from ....evidence.dirichlet import rare_share
-from ....strategies import drawn_votes
 from ..mechanism import LabelsMechanism
+from ..strategies import drawn_votes
 from .faults import Fault, divergences, fault_laws
 
 _STEP = 1e-3

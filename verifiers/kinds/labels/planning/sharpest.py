@@ -15,6 +15,7 @@ from ....run.precision import (
     is_default,
     sharpest_within,
 )
+from ....targets import calls_at_once
 from ..claim import LabelsClaim
 from ..registry import SHARES
 from .extent import FULL, Extent
@@ -22,7 +23,7 @@ from .plan import Plan
 from .planner import make_plan
 from .roles import Role
 from .schedule import Schedule
-from .stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
+from .stream_planner import FRESH_CALL, NEW_LIFE
 
 
 class Asks(NamedTuple):

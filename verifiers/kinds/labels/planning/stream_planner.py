@@ -32,18 +32,12 @@ NEW_LIFE = 48
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 SAME_VOTES_QUERIES = 192
 
-_ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
 _KEPT_FREE = 9_200
 """Queries that the ladder leaves: calls for one label, labels asked in turn, restarts, a scale that
 needs more."""
 
 _FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
-
-
-def calls_at_once(at_once: int) -> int:
-    """Calls like the first that a run makes side by side, where so many may be in flight."""
-    return _ROUNDS_AT_ONCE * at_once if at_once > 1 else 0
 
 
 class StreamPlanner:

@@ -11,10 +11,10 @@ from .....reference.numbers.certified import CertifiedPair
 from .....reference.numbers.families import Gaussian
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
+from ....run.charged_orders import CHARGED_ORDERS
 from ....run.checks import Site
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused, checked_charge
-from ...labels.checks.accountant_soundness import CHARGED_ORDERS
 from ..claim import NumbersClaim
 from ..planning.certified_pair import certified_pair, charged_pair
 from ..planning.plan import NumbersPlan

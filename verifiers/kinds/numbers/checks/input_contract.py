@@ -8,8 +8,7 @@ from ....findings.finding import Outcome
 from ....run.checks import Site
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
-from ....targets import Refused, Target, TargetError
-from ...labels.planning.stream_planner import calls_at_once
+from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, asked_for

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....reference.arrays import Vector
-from ....reference.numbers import ThresholdedHistogram
-from ..numbers.evidence.faults import other_families
+from .....reference.arrays import Vector
+from .....reference.numbers import ThresholdedHistogram
+from ...numbers.evidence.faults import other_families
 
 _SCALES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)
 _MOVES = (0.1, 0.25, 0.5, 1.0, 2.0)

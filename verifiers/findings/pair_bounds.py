@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .....attacks.auditing import anytime_interval
-from .....reference.accounting.counting import MOST, best_count
-from .....reference.accounting.divergences import renyi_divergence
-from .....reference.mechanisms import Labels
-from ....claims.tables import PrivacyClaim
-from ....evidence import count_outcomes
-from ....findings.report import Verdict
-from ....text import counted
+from ...attacks.auditing import anytime_interval
+from ...reference.accounting.counting import MOST, best_count
+from ...reference.accounting.divergences import renyi_divergence
+from ...reference.mechanisms import Labels
+from ..claims.tables import PrivacyClaim
+from ..evidence import count_outcomes
+from ..text import counted
+from .report import Verdict
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 

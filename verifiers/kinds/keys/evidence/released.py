@@ -14,7 +14,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
 from ....evidence.mixture import log_mixture_of
-from ...keys.key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
+from .key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
 
 LEAK = 1e-3
 """Share of the claimed law in every alternative, so that no single release rules one out."""

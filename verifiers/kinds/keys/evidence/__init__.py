@@ -1,0 +1,1 @@
+"""Wagers on which keys are released: exact ratios of their laws."""

@@ -1,0 +1,119 @@
+"""Hypothesis strategies for histograms, neighbouring pairs and claims."""
+
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from ....reference import Histogram
+from ....reference import neighbours as all_neighbours
+from .claim import LabelsClaim, parse_labels_claim
+
+T = TypeVar("T")
+
+IntOrStrategy = int | st.SearchStrategy[int]
+
+_CLASSES = st.integers(2, 12)
+_TEACHERS = st.integers(1, 500)
+_DRAWN = 48  # classes whose shares are drawn one by one
+
+
+def _integers(value: IntOrStrategy) -> st.SearchStrategy[int]:
+    return st.just(value) if isinstance(value, int) else value
+
+
+@st.composite
+def histograms(
+    draw: st.DrawFn,
+    classes: IntOrStrategy = _CLASSES,
+    teachers: IntOrStrategy = _TEACHERS,
+) -> Histogram:
+    """Histograms, int64 of shape (classes,), whose votes sum to `teachers`.
+
+    Shares of the votes are drawn class by class, so that unanimous, tied and empty classes are
+    common; of many classes for some dozens, anywhere among them, and the rest alike. Shrinks
+    towards all votes for class 0.
+    """
+    total = draw(_integers(teachers))
+    size = draw(_integers(classes))
+    some = min(size, _DRAWN)
+    shares = draw(st.lists(st.integers(0, 20), min_size=some, max_size=some))
+    if size > some:
+        spread = [draw(st.integers(0, 1))] * size
+        first = draw(st.integers(0, size - 1))
+        for i, share in enumerate(shares):
+            spread[(first + i * (size // some)) % size] = share
+        shares = spread
+    whole = max(1, sum(shares))
+    votes = np.array([total * share // whole for share in shares], dtype=np.int64)
+    votes[int(np.argmax(shares))] += total - votes.sum()
+    return votes
+
+
+@st.composite
+def neighbours(
+    draw: st.DrawFn, of: st.SearchStrategy[Histogram] | None = None
+) -> tuple[Histogram, Histogram]:
+    """A histogram and one that differs by a single teacher's vote."""
+    histogram = draw(of if of is not None else histograms())
+    options = list(all_neighbours(histogram))
+    return histogram, options[draw(st.integers(0, len(options) - 1))]
+
+
+@st.composite
+def claims(draw: st.DrawFn) -> LabelsClaim:
+    """Valid claims over every mechanism."""
+    name = draw(st.sampled_from(["gnmax", "lnmax", "report-noisy-max", "confident-gnmax"]))
+    families = {
+        "lnmax": ["laplace"],
+        "report-noisy-max": ["exponential", "gumbel", "laplace", "gaussian"],
+    }
+    family = draw(st.sampled_from(families.get(name, ["gaussian"])))
+    scales = st.integers(1, 200)
+    mechanism: dict[str, Any] = {
+        "name": name,
+        "noise": f"{family}:{draw(scales)}",
+        "classes": draw(st.integers(2, 20)),
+        "teachers": draw(st.integers(2, 1000)),
+    }
+    if name == "confident-gnmax":
+        mechanism["threshold"] = float(draw(st.integers(0, mechanism["teachers"])))
+        mechanism["threshold_noise"] = f"gaussian:{draw(scales)}"
+    return parse_labels_claim({"mechanism": mechanism})
+
+
+def examples(strategy: st.SearchStrategy[T], count: int, seed_: int) -> list[T]:
+    """`count` draws from a strategy at most, the same for the same seed.
+
+    They are collected first and used afterwards: a target must never be called inside a Hypothesis
+    test body, where the global generators are reset before each example.
+    """
+    found: list[T] = []
+
+    @seed(seed_)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(example: T) -> None:
+        found.append(example)
+
+    collect()
+    return found
+
+
+@lru_cache(maxsize=64)
+def drawn_votes(
+    classes: int, least: int, most: int, count: int, seed_: int
+) -> tuple[tuple[int, ...], ...]:
+    """`examples` of histograms with `least` to `most` votes; plans of one seed share them."""
+    total = least if least == most else st.integers(least, most)
+    return tuple(
+        tuple(votes.tolist()) for votes in examples(histograms(classes, total), count, seed_)
+    )
