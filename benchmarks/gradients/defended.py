@@ -1,4 +1,4 @@
-"""Of docs/gradients.md: what five defences leave, and Fano's bound beside the errors."""
+"""Of docs/results/gradients.md: what five defences leave, and Fano's bound beside the errors."""
 
 from collections.abc import Iterator
 
