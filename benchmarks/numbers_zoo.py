@@ -130,7 +130,8 @@ def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
         "since each is a draw of the noise. A run asks for 50 releases at least, so that it can "
         "tell the cause. Checks that are shown by the releases that all share come first; those "
         "that ask for releases of their own (`clipping` and all below it in "
-        "[checks.md](../checks.md)) begin when these are done, after some 3,000 to 45,000.\n"
+        "[the checks of numbers](../checks/numbers/index.md)) begin when these are done, after "
+        "some 3,000 to 45,000.\n"
     )
     yield "| fault | source | claim | caught | by | releases until found (most) | numbers |"
     yield "|---|---|---|---|---|---|---|"
