@@ -8,6 +8,7 @@ import importlib
 import os
 import re
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -122,12 +123,21 @@ def _public() -> dict[str, list[str]]:
     return {name: list(getattr(importlib.import_module(name), "__all__", ())) for name in names}
 
 
+def _described(found: object) -> bool:
+    """Whether a class or a function has a docstring that somebody wrote, and did not inherit."""
+    if not isinstance(found, type | FunctionType):
+        return True  # a constant or a type, of which docs/api has the words
+    words = vars(found).get("__doc__") if isinstance(found, type) else found.__doc__
+    return bool(words) and not str(words).startswith(f"{found.__name__}(")  # as dataclasses do
+
+
 def _all_public_names_are_there(app: Sphinx, env: Any) -> None:
     """Warns, so that the build fails, of a name of `__all__` that has no entry."""
     known = set(env.domains.python_domain.objects)
     for module, names in _public().items():
         for name in names:
-            if f"{module}.{name}" not in known:
+            found = getattr(importlib.import_module(module), name)
+            if f"{module}.{name}" not in known or not _described(found):
                 logging.getLogger(__name__).warning(
                     "%s.%s is public, and has no docstring or no place in docs/api", module, name
                 )
