@@ -119,8 +119,8 @@ def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
         "(`tests/numeric_zoo.py`): histograms, counts, sums, means and gradients. Each is a few "
         "lines of Python; many have the fault of a published library, whose issue or version is "
         f"named. `dpassay verify` judged each of them {times(runs)}, at the "
-        "defaults: at most 200,000 releases a run, and a correct aggregator fails with probability "
-        "10^-6 at most.\n"
+        "defaults: at most 200,000 releases per run, and a correct aggregator fails with "
+        "probability 10^-6 at most.\n"
     )
     yield from summary(outcomes, runs)
     yield "## Broken\n"
