@@ -40,6 +40,7 @@ autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
+add_module_names = False
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 default_role = "code"  # docstrings have single backquotes
@@ -96,13 +97,21 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def _plain(*told: Any) -> None:
-    """Bars and stars of formulas are themselves; what is in backquotes stays as it is."""
-    lines = told[-1]
+    """Docstrings are prose: bars, stars and indented lines have no meaning of reStructuredText.
+
+    But lines that stand apart and are indented are code.
+    """
+    lines, code, before = told[-1], False, ""
     for i, line in enumerate(lines):
-        parts = re.split(r"(`[^`]*`)", line)
-        lines[i] = "".join(
-            part if part.startswith("`") else re.sub(r"([|*])", r"\\\1", part) for part in parts
-        )
+        code = line.startswith(" ") and (code or not before)
+        if code and not before and i > 1 and lines[i - 2].endswith(":"):
+            lines[i - 2] += ":"
+        if not code and line:
+            parts = re.split(r"(`[^`]*`)", line.lstrip())
+            lines[i] = "".join(
+                part if part.startswith("`") else re.sub(r"([|*])", r"\\\1", part) for part in parts
+            )
+        before = line.strip()
 
 
 def _short(*told: Any) -> tuple[str | None, str | None]:
