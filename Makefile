@@ -6,7 +6,7 @@ QUICK := -m "not slow" --hypothesis-profile=quick
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: verify test test-all coverage bench lint wheel clean runtime develop
+.PHONY: verify test test-all coverage bench lint docs wheel clean runtime develop
 
 verify: runtime
 	$(BIN)/dpassay verify
@@ -34,6 +34,10 @@ lint: develop
 	$(BIN)/mypy conftest.py
 	cd tests && $(abspath $(BIN))/mypy .
 
+# the pages as a site, in build/site; a dead link or an undocumented public name ends it
+docs: runtime $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+
 wheel: $(VENV)/.develop
 	@rm -rf build dist
 	$(BIN)/python -m build --wheel --no-isolation --quiet
@@ -53,6 +57,10 @@ $(VENV)/.runtime: pyproject.toml
 
 $(VENV)/.develop: $(VENV)/.runtime
 	$(PIP) install build ".[all]"
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.runtime
+	$(PIP) install ".[docs]"
 	@touch $@
 
 clean:

@@ -1,8 +1,8 @@
 """Bounds of many queries added up: how often the sum exceeds the exact divergence of them all.
 
 `python -m benchmarks.composed` from the repository's root, in a clone with the extras `bench` and
-`audit`, writes docs/audits-composed.md; some 5 CPU minutes. Stopped, it goes on where it was when
-it is run again.
+`audit`, writes docs/results/audits-composed.md; some 5 CPU minutes. Stopped, it goes on where it
+was when it is run again.
 """
 
 import argparse
@@ -115,7 +115,7 @@ def main() -> None:
         for error, rows in result.items():
             case.setdefault(error, []).extend(rows)
     lines = page({key: {e: np.array(r) for e, r in case.items()} for key, case in of_case.items()})
-    (ROOT / "docs" / "audits-composed.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / "results" / "audits-composed.md").write_text("\n".join(lines) + "\n")
 
 
 Found = dict[tuple[str, int], dict[str, Matrix]]

@@ -1,4 +1,4 @@
-"""How often correct mechanisms fail the gate for numbers; writes docs/numbers-error-rate.md.
+"""How often correct mechanisms fail the gate for numbers, as numbers-error-rate.md says.
 
 `python -m benchmarks.numbers_error_rate [--runs N] [--full N]` from the repository's root: RUNS of
 40 releases at each of two values of `false_alarm`, then FULL runs of all checks at each. Ville's
@@ -121,7 +121,7 @@ def main() -> None:
         lines.append(row(name, [each for part in told for each in part]))
         print(lines[-1], flush=True)
     lines += ["", "The mechanisms, in turn:", "", *(f"- {said(text)}" for text in MECHANISMS)]
-    (ROOT / "docs" / "numbers-error-rate.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / "results" / "numbers-error-rate.md").write_text("\n".join(lines) + "\n")
 
 
 def head(runs: int, full: int) -> Iterator[str]:
@@ -141,7 +141,9 @@ def head(runs: int, full: int) -> Iterator[str]:
     )
     yield (
         f"Runs of {SHORT} releases look at evidence some thirty times, and end before checks ask "
-        "for releases of their own (`clipping` and those below it in [checks.md](checks.md)); runs "
+        "for releases of their own (`clipping` and those below it in [the checks of "
+        "numbers](../checks/numbers/index.md)); "
+        "runs "
         "of all checks go on until all have decided. In brackets, 99 % Clopper-Pearson bounds.\n"
     )
     yield "| runs | failed | rate | failed checks | passed |\n|---|---|---|---|---|"

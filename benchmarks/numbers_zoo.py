@@ -1,4 +1,4 @@
-"""The gate for numbers on the zoo in tests/numeric_zoo.py; writes docs/numbers-zoo.md.
+"""The gate for numbers on the zoo in tests/numeric_zoo.py; writes docs/results/numbers-zoo.md.
 
 `python -m benchmarks.numbers_zoo [--runs N] [--only NAME]` from the repository's root. Stopped, it
 goes on where it was when it is run again.
@@ -77,7 +77,9 @@ def main() -> None:
         made = correct_row if ENTRIES[asked.only] in CORRECT else broken_row
         print(made(ENTRIES[asked.only], outcomes[asked.only]))
     else:
-        (ROOT / "docs" / "numbers-zoo.md").write_text("\n".join(page(outcomes, asked.runs)) + "\n")
+        (ROOT / "docs" / "results" / "numbers-zoo.md").write_text(
+            "\n".join(page(outcomes, asked.runs)) + "\n"
+        )
 
 
 def assayed(seed: int, name: str) -> dict[str, Any]:
@@ -117,8 +119,8 @@ def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
         "(`tests/numeric_zoo.py`): histograms, counts, sums, means and gradients. Each is a few "
         "lines of Python; many have the fault of a published library, whose issue or version is "
         f"named. `dpassay verify` judged each of them {times(runs)}, at the "
-        "defaults: at most 200,000 releases a run, and a correct aggregator fails with probability "
-        "10^-6 at most.\n"
+        "defaults: at most 200,000 releases per run, and a correct aggregator fails with "
+        "probability 10^-6 at most.\n"
     )
     yield from summary(outcomes, runs)
     yield "## Broken\n"
@@ -128,7 +130,8 @@ def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
         "since each is a draw of the noise. A run asks for 50 releases at least, so that it can "
         "tell the cause. Checks that are shown by the releases that all share come first; those "
         "that ask for releases of their own (`clipping` and all below it in "
-        "[checks.md](checks.md)) begin when these are done, after some 3,000 to 45,000.\n"
+        "[the checks of numbers](../checks/numbers/index.md)) begin when these are done, after "
+        "some 3,000 to 45,000.\n"
     )
     yield "| fault | source | claim | caught | by | releases until found (most) | numbers |"
     yield "|---|---|---|---|---|---|---|"

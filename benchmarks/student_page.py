@@ -1,4 +1,4 @@
-"""docs/student.md and its figures, from what `benchmarks.students` has measured."""
+"""docs/results/student.md and its figures, from what `benchmarks.students` has measured."""
 
 from collections.abc import Iterator
 from importlib.metadata import version

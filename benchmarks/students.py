@@ -1,10 +1,10 @@
 """Students of PATE: how good they are at which epsilon, beside a model without privacy.
 
 `python -m benchmarks.students [--workers N]` from the repository's root, in a clone with the extras
-`bench` and `audit`, writes docs/student.md and its figures docs/student-*.svg, in the form of
-Figures 2 to 4 of Papernot et al. 2017 (arXiv 1610.05755v4). On scikit-learn's digits, and on Adult
-where DPASSAY_DATA names the folder of the data published with Wang et al. 2022. Stopped, it goes on
-where it was when it is run again.
+`bench` and `audit`, writes docs/results/student.md and its figures docs/results/student-*.svg, in
+the form of Figures 2 to 4 of Papernot et al. 2017 (arXiv 1610.05755v4). On scikit-learn's digits,
+and on Adult where DPASSAY_DATA names the folder of the data published with Wang et al. 2022.
+Stopped, it goes on where it was when it is run again.
 """
 
 import argparse
@@ -187,8 +187,10 @@ def main() -> None:
     }
     tasks = {data: (len(task(data).records), len(task(data).queries)) for data in names}
     for name, figure in draw(found, SETTINGS, GAMMAS):
-        figure.savefig(ROOT / "docs" / f"student-{name}.svg", metadata={"Date": None})
-    (ROOT / "docs" / "student.md").write_text("\n".join(page(found, SETTINGS, tasks)) + "\n")
+        figure.savefig(ROOT / "docs" / "results" / f"student-{name}.svg", metadata={"Date": None})
+    (ROOT / "docs" / "results" / "student.md").write_text(
+        "\n".join(page(found, SETTINGS, tasks)) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """How near bounds come to the exact divergence: medians over samples, in both directions.
 
 `python -m benchmarks.tightness [--processes N]` from the repository's root, in a clone with the
-extras `bench` and `audit`, writes docs/audits-tightness.md. Stopped, it goes on where it was when
-it is run again.
+extras `bench` and `audit`, writes docs/results/audits-tightness.md. Stopped, it goes on where it
+was when it is run again.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def main() -> None:
     found = carried_out(bounds, parts, "tightness", asked.processes)
     of_case = {case: found[i * REPETITIONS :][:REPETITIONS] for i, case in enumerate(cases)}
     lines = list(page(of_case))
-    (ROOT / "docs" / "audits-tightness.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / "results" / "audits-tightness.md").write_text("\n".join(lines) + "\n")
 
 
 def page(of_case: dict[tuple[int, int, float], list[dict[str, Matrix]]]) -> Iterator[str]:

@@ -20,7 +20,7 @@ CLASSES, TEACHERS = 10, 250
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/results")
     folder.mkdir(parents=True, exist_ok=True)
     print("| sigma | " + " | ".join(f"order {a:g}" for a in TABLE_ORDERS) + " |")
     print("|---|" + "---|" * len(TABLE_ORDERS))

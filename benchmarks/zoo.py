@@ -1,4 +1,4 @@
-"""The gate on the zoo in tests/zoo, over many seeds; writes docs/zoo.md.
+"""The gate on the zoo in tests/zoo, over many seeds; writes docs/results/zoo.md.
 
 `python -m benchmarks.zoo [--runs N] [--only ID]` from the repository's root. Stopped, it goes on
 where it was when it is run again.
@@ -88,7 +88,9 @@ def main() -> None:
     if asked.only:
         print("\n".join([*HEAD, row(ENTRIES[asked.only], outcomes[asked.only])]))
     else:
-        (ROOT / "docs" / "zoo.md").write_text("\n".join(page(outcomes, asked.runs)) + "\n")
+        (ROOT / "docs" / "results" / "zoo.md").write_text(
+            "\n".join(page(outcomes, asked.runs)) + "\n"
+        )
 
 
 def runs_of(entry: Entry, runs: int) -> int:

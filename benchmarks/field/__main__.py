@@ -1,8 +1,8 @@
 """Real libraries through the gate for numbers, each in an environment of its own.
 
 `python -m benchmarks.field [--only WORD] [--large]` from the repository's root makes the
-environments under .benchmarks/field (the first time; pip needs a network then), judges every row
-of `rows.py` and writes docs/field.md. Stopped, it goes on where it was when it is run again.
+environments under .benchmarks/field (the first time; pip needs a network then), judges every row of
+`rows.py` and writes docs/results/field.md. Stopped, it goes on where it was when it is run again.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from .page import page
 from .rows import CALLS, ROWS, Row
 
 SEED = 1
-PAGE = ROOT / "docs" / "field.md"
+PAGE = ROOT / "docs" / "results" / "field.md"
 
 
 def command(row: Row, interpreter: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""docs/field.md: what the gate says of each call, beside what is publicly known of it."""
+"""docs/results/field.md: what the gate says of each call, beside what is publicly known of it."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""What gradients say of the people of Adult: the study of docs/gradients.md."""
+"""What gradients say of the people of Adult: the study of docs/results/gradients.md."""

@@ -2,8 +2,8 @@
 
 `python -m benchmarks.gradients [--workers N] [--seeds N]` from the repository's root, in a clone
 with the extras `bench` and `gradients` and the data published with Wang et al. 2022 (DPASSAY_DATA,
-else ../shared/data beside the clone), writes docs/gradients.md, docs/gradients.csv and the .svg.
-Parts are kept, so that a run that was stopped goes on where it was.
+else ../shared/data beside the clone), writes docs/results/gradients.md, docs/results/gradients.csv
+and the .svg. Parts are kept, so that a run that was stopped goes on where it was.
 """
 
 import argparse
@@ -37,10 +37,10 @@ def main() -> None:
         results = carried_out(measured, games, "gradients", executor)
         others = carried_out(told_apart, people, "gradients-people", executor)
     found = Found.of(games, results), Found.of(people, others)
-    draw(ROOT / "docs", found[0])
-    (ROOT / "docs" / "gradients.csv").write_text(rows(found[0]))
+    draw(ROOT / "docs" / "results", found[0])
+    (ROOT / "docs" / "results" / "gradients.csv").write_text(rows(found[0]))
     lines = page(*found, speeds())
-    (ROOT / "docs" / "gradients.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / "results" / "gradients.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Canaries of Adult: what a flipped sex costs under DP-SGD, and what counted releases prove of it.
 
-`python -m benchmarks.gradients.canaries [--workers N]` writes docs/gradients-canaries.md; what it
-needs is what `benchmarks.gradients` needs. Parts are kept.
+`python -m benchmarks.gradients.canaries [--workers N]` writes docs/results/gradients-canaries.md;
+what it needs is what `benchmarks.gradients` needs. Parts are kept.
 """
 
 import argparse
@@ -328,7 +328,7 @@ def main() -> None:
         for encoding in SHOWN_AS
     }
     lines = page(found, dict(zip(audits, proved, strict=True)))
-    (ROOT / "docs" / "gradients-canaries.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / "results" / "gradients-canaries.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

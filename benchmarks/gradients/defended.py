@@ -1,4 +1,4 @@
-"""Of docs/gradients.md: what five defences leave, and Fano's bound beside the errors."""
+"""Of docs/results/gradients.md: what five defences leave, and Fano's bound beside the errors."""
 
 from collections.abc import Iterator
 
@@ -124,7 +124,7 @@ def _costs(found: Found) -> Iterator[str]:
         "the fifth (one-hot), so that its .7010 is like one late round alone; all rounds together "
         "stay below the first. The clip norm, the rounds, and whether noise is added to the sum or "
         "to the mean are not stated there. What noise hides from either it may still show to one "
-        "who looks along the right directions: [gradients-noise.md](gradients-noise.md).\n"
+        "who looks along the right directions: [what noise hides](gradients-noise.md).\n"
     )
 
 

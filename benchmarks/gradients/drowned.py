@@ -1,7 +1,7 @@
 """Whether noise drowns what is inferred, or the adversary's features: three kinds, over noise.
 
-`python -m benchmarks.gradients.drowned [--workers N]` writes docs/gradients-noise.md; what it needs
-is what `benchmarks.gradients` needs. Parts are kept.
+`python -m benchmarks.gradients.drowned [--workers N]` writes docs/results/gradients-noise.md; what
+it needs is what `benchmarks.gradients` needs. Parts are kept.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def main() -> None:
     found: dict[tuple[str, float], list[dict[str, Any]]] = {case: [] for case in cases}
     for (encoding, _, sigma), one in zip(parts, told, strict=True):
         found[encoding, sigma].append(one)
-    (ROOT / "docs" / "gradients-noise.md").write_text("\n".join(page(found)) + "\n")
+    (ROOT / "docs" / "results" / "gradients-noise.md").write_text("\n".join(page(found)) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/gradients.md, of what was measured."""
+"""docs/results/gradients.md, of what was measured."""
 
 from collections.abc import Iterator
 

@@ -1,10 +1,10 @@
 """What votes say of people: a sensitive attribute, and who was a training record.
 
 `python -m benchmarks.inference [--workers N]` from the repository's root, in a clone with the
-extras `bench` and `audit`, writes docs/inference.md and three .svg. Where the data published with
-Wang et al. 2022 is present (DPASSAY_DATA, else ../shared/data beside the clone) its votes are
-attacked too, and teachers are trained on Adult; elsewhere the bundled digits alone. Votes of
-teachers are kept, so that a run that was stopped goes on where it was.
+extras `bench` and `audit`, writes docs/results/inference.md and three .svg. Where the data
+published with Wang et al. 2022 is present (DPASSAY_DATA, else ../shared/data beside the clone) its
+votes are attacked too, and teachers are trained on Adult; elsewhere the bundled digits alone. Votes
+of teachers are kept, so that a run that was stopped goes on where it was.
 """
 
 import argparse
@@ -22,9 +22,9 @@ def main() -> None:
     with workers(parser.parse_args()) as executor:
         people = [attacked(told) for told in all_votes(executor)]
         ensembles = [membership(*setting, executor) for setting in SETTINGS]
-    draw(ROOT / "docs", people, ensembles)
+    draw(ROOT / "docs" / "results", people, ensembles)
     lines = page(people, ensembles, alignment() if data_is_here() else None)
-    (ROOT / "docs" / "inference.md").write_text("\n".join(lines) + "\n")
+    (ROOT / "docs" / "results" / "inference.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """From noisy answers to people, and what a deployment can do about it: tables and figures.
 
 `python -m benchmarks.mitigations` from the repository's root, in a clone with the extras `bench`
-and `audit`, writes docs/mitigations.md and two .svg, on the embedded ensemble and, where they are
-found, the votes published with Wang et al. 2022. Stopped, it goes on where it was.
+and `audit`, writes docs/results/mitigations.md and two .svg, on the embedded ensemble and, where
+they are found, the votes published with Wang et al. 2022. Stopped, it goes on where it was.
 """
 
 import argparse
@@ -49,7 +49,9 @@ def main() -> None:
             lines += section(data, found, done)
     draw_inference(ends)
     draw_noise()
-    (ROOT / "docs" / "mitigations.md").write_text("\n".join([*lines, *closing()]) + "\n")
+    (ROOT / "docs" / "results" / "mitigations.md").write_text(
+        "\n".join([*lines, *closing()]) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What docs/mitigations.md comes to, in words."""
+"""What docs/results/mitigations.md comes to, in words."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The drawings of docs/mitigations.md."""
+"""The drawings of docs/results/mitigations.md."""
 
 import matplotlib as mpl
 import numpy as np
@@ -83,5 +83,5 @@ def draw_noise() -> None:
 
 def _save(figure: Figure, name: str) -> None:
     mpl.rcParams["svg.hashsalt"] = name
-    figure.savefig(ROOT / "docs" / name, metadata={"Date": None})
+    figure.savefig(ROOT / "docs" / "results" / name, metadata={"Date": None})
     plt.close(figure)

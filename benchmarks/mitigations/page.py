@@ -1,4 +1,4 @@
-"""The tables of docs/mitigations.md, and what stands above each."""
+"""The tables of docs/results/mitigations.md, and what stands above each."""
 
 from collections.abc import Iterator
 

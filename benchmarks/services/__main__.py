@@ -1,4 +1,4 @@
-"""The gate on services with several workers; writes docs/services.md.
+"""The gate on services with several workers; writes docs/results/services.md.
 
 `python -m benchmarks.services [--runs N] [--only ID] [--queries N]` from the repository's root.
 Stopped, it goes on where it was when it is run again.
@@ -43,7 +43,7 @@ def main() -> None:
     if asked.only or asked.queries:
         print("\n".join([*HEAD, *(row(ENTRIES[name], each) for name, each in outcomes.items())]))
     else:
-        (ROOT / "docs" / "services.md").write_text("\n".join(page(outcomes)) + "\n")
+        (ROOT / "docs" / "results" / "services.md").write_text("\n".join(page(outcomes)) + "\n")
 
 
 def runs_of(entry: Entry, runs: int) -> int:

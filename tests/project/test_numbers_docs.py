@@ -16,6 +16,7 @@ from dpassay.verifiers.targets import Refused, open_target
 from dpassay.verifiers.targets.numbers import NumberRelease
 
 ROOT = Path(__file__).parents[2]
+GUIDE, GRADIENTS = "docs/how-to/numbers.md", "docs/how-to/gradients.md"
 SHORT = ("--max-queries", "300", "--seed", "7")
 
 
@@ -34,7 +35,7 @@ def served(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    source = block("docs/how-to.md", "python", "class Sums").replace("8124", str(port))
+    source = block(GUIDE, "python", "class Sums").replace("8124", str(port))
     (folder / "server.py").write_text(source)
     server = subprocess.Popen([sys.executable, "server.py"], cwd=folder, stderr=subprocess.DEVNULL)
     try:
@@ -52,15 +53,15 @@ def served(folder):
 def claims(tmp_path, *names):
     for name in names:
         key = {"counts": "replace-one", "sums": "noisy-sum", "keys": "thresholded-histogram"}[name]
-        (tmp_path / f"{name}.toml").write_text(block("docs/how-to.md", "toml", key))
+        (tmp_path / f"{name}.toml").write_text(block(GUIDE, "toml", key))
 
 
 def test_numbers_in_python_and_from_a_program(tmp_path, monkeypatch) -> None:
     """So few queries end without a verdict, but with evidence."""
     monkeypatch.chdir(tmp_path)
     claims(tmp_path, "counts", "keys")
-    Path("counts.py").write_text(block("docs/how-to.md", "python", "2 / epsilon"))
-    Path("child.py").write_text(block("docs/how-to.md", "python", "def geometric"))
+    Path("counts.py").write_text(block(GUIDE, "python", "2 / epsilon"))
+    Path("child.py").write_text(block(GUIDE, "python", "def geometric"))
     found = typed("verify", "counts.py:aggregate", "--claim", "counts.toml", *SHORT)
     assert found.returncode == 3, found.stdout + found.stderr
     child = f"exec:{sys.executable} child.py"
@@ -85,15 +86,15 @@ def test_numbers_behind_http(tmp_path, monkeypatch) -> None:
 def test_the_tutorials_counts_fail_as_shown(tmp_path, monkeypatch) -> None:
     """Every line of the sample that does not depend on chance is printed."""
     monkeypatch.chdir(tmp_path)
-    source = block("docs/tutorial.md", "python", "1 / epsilon")
+    source = block("docs/tutorial/numbers.md", "python", "1 / epsilon")
     # which of the checks fail first may depend on chance
     Path("counts.py").write_text(source.replace("default_rng()", "default_rng(1)"))
-    Path("counts.toml").write_text(block("docs/tutorial.md", "toml", "replace-one"))
-    line = block("docs/tutorial.md", "", "counts.py").split()
+    Path("counts.toml").write_text(block("docs/tutorial/numbers.md", "toml", "replace-one"))
+    line = block("docs/tutorial/numbers.md", "", "counts.py").split()
     found = typed(*line[1:])
     assert found.returncode == 1, found.stderr
     stable = [re.sub(r"[\d.,]+", "#", other).strip() for other in found.stdout.splitlines()]
-    for shown in block("docs/tutorial.md", "text", "noise-law").splitlines():
+    for shown in block("docs/tutorial/numbers.md", "text", "noise-law").splitlines():
         if shown.strip() != "...":
             assert re.sub(r"[\d.,]+", "#", shown).strip() in stable, shown
 
@@ -112,18 +113,18 @@ def aggregate(tensors, size):
 def test_gradients_are_played_and_audited_as_shown(tmp_path, monkeypatch) -> None:
     """Each line of the guide, typed; the claim of add-remove is true, and not accused."""
     monkeypatch.chdir(tmp_path)
-    Path("model.py").write_text(block("docs/how-to.md", "python", "def gradients"))
-    claim = block("docs/how-to.md", "toml", "noisy-gradient")
+    Path("model.py").write_text(block(GRADIENTS, "python", "def gradients"))
+    claim = block(GRADIENTS, "toml", "noisy-gradient")
     Path("gradients.toml").write_text(claim + "\n[gate]\nmax_queries = 4000\n")
     Path("deployment.py").write_text(DEPLOYMENT)
     rng = np.random.default_rng(0)
     lines = [f"{i % 2},{rng.normal():.3f},{rng.normal():.3f},{i // 2 % 2}" for i in range(200)]
     Path("people.csv").write_text("sex,age,hours,income\n" + "\n".join(lines))
-    line = block("docs/how-to.md", "", "dpassay play").split()
+    line = block(GRADIENTS, "", "dpassay play").split()
     played = typed(*line[1:], "--trials", "100")
     assert played.returncode == 0, played.stderr
     assert "epsilon 4.377 at delta 1e-05 for an attribute flipped" in played.stdout  # at sigma 2
-    line = block("docs/how-to.md", "", "dpassay audit deployment.py").split()
+    line = block(GRADIENTS, "", "dpassay audit deployment.py").split()
     audited = typed(*line[1:])
     assert audited.returncode == 0, audited.stdout + audited.stderr
     assert "of any record added" in audited.stdout

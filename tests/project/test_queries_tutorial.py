@@ -16,7 +16,7 @@ from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 
-PAGE = (Path(__file__).parents[2] / "docs" / "queries.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "tutorial" / "queries.md").read_text()
 COARSE = {"smallest_effect": 0.2, "tolerance": 0.3, "false_alarm": 1e-3, "timeout": 60.0}
 
 

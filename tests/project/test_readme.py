@@ -12,7 +12,7 @@ from typed import typed
 
 ROOT = Path(__file__).parents[2]
 README, ATTACK, ACCOUNTING = "README.md", "docs/attack.md", "docs/accounting.md"
-HOW_TO, AUDITS = "docs/how-to.md", "docs/audits.md"
+PROBABILITIES, AUDITS = "docs/how-to/probabilities.md", "docs/audits/index.md"
 
 
 def block(language, words, page=README):
@@ -90,14 +90,16 @@ def test_a_verdict_looks_as_shown(tmp_path, shell) -> None:
 
 
 def test_exact_probabilities(shell) -> None:
-    command = re.search(r"`(dpassay probabilities \d[^`]*)`", (ROOT / HOW_TO).read_text()).group(1)
+    command = re.search(
+        r"`(dpassay probabilities \d[^`]*)`", (ROOT / PROBABILITIES).read_text()
+    ).group(1)
     found = shell(command)
     assert found.returncode == 0
     assert [len(line.split("  0.")[1]) for line in found.stdout.splitlines()] == [30] * 4
 
 
 def test_the_python_lines_run() -> None:
-    exec(compile(block("python", "exact_probabilities", HOW_TO), HOW_TO, "exec"), {})
+    exec(compile(block("python", "exact_probabilities", PROBABILITIES), PROBABILITIES, "exec"), {})
     exec(compile(block("python", "attacks.auditing", AUDITS), AUDITS, "exec"), {})
 
 

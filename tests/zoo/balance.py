@@ -60,7 +60,7 @@ def antithetic_shuffled(histogram: np.ndarray, size: int, rng: np.random.Generat
 
 @shelf.draws(
     "part-of-the-noise-once-a-call",
-    "A part of the noise, 0.6 of sigma, is drawn once a call.",
+    "A part of the noise, 0.6 of sigma, is drawn once per call.",
     checks=(*FRESH, *LAW),
 )
 def part_once_a_call(histogram: np.ndarray, size: int, rng: np.random.Generator) -> Any:

@@ -1,4 +1,4 @@
-"""jax-privacy: records a CPU second through `clipped_grad`, on the network of docs/gradients.md."""
+"""jax-privacy: records a CPU second through `clipped_grad`, on the network of gradients.md."""
 
 import time
 

@@ -1,0 +1,38 @@
+"""The site: what the pages import is in its reference, and CI builds it."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = "\n".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.rst"))
+MODULES = re.findall(r"automodule:: ([\w.]+)", REFERENCE)
+
+
+def imported():
+    """Modules of dpassay in the Python blocks of the pages."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for block in re.findall(
+            r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        ):
+            yield from re.findall(r"^from (dpassay[\w.]*) import", block, re.MULTILINE)
+
+
+@pytest.mark.parametrize("module", sorted(set(imported())))
+def test_what_pages_import_is_in_the_reference(module) -> None:
+    """Catches an example with a module that the reference of the API does not show."""
+    assert module in MODULES
+
+
+@pytest.mark.parametrize("module", ["dpassay.reference", "dpassay.attacks", "dpassay.verifiers"])
+def test_the_packages_public_names_are_in_the_reference(module) -> None:
+    """Catches a package left out; that each name of its `__all__` is shown, `make docs` sees to."""
+    assert module in MODULES
+    assert importlib.import_module(module).__all__
+
+
+def test_what_guards_main_builds_the_site() -> None:
+    assert "make docs" in (ROOT / ".ci" / "run").read_text()
+    assert "make docs" in (ROOT / ".github" / "workflows" / "site.yml").read_text()
