@@ -1,0 +1,159 @@
+"""A kind of release in one short file: coins with a claimed bias, judged by one check."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dpassay.verifiers.claims.claim import Claim
+from dpassay.verifiers.claims.tables import Table
+from dpassay.verifiers.findings.finding import Finding
+from dpassay.verifiers.kinds.kind import ReleaseKind
+from dpassay.verifiers.run.cause import Explanation
+from dpassay.verifiers.run.checks import Judged
+from dpassay.verifiers.run.error_budget import log_threshold
+from dpassay.verifiers.run.events import ReleasesSeen
+from dpassay.verifiers.run.phase import Phase
+from dpassay.verifiers.run.registry import Entry, Registry
+from dpassay.verifiers.run.session import Notes
+from dpassay.verifiers.targets import InProcessTarget
+from dpassay.verifiers.targets.labels import LABELS
+
+CHECKS = Registry("", (Entry("input-contract", 0.0), Entry("bias", 0.5)), simplest_share=0.5)
+FIRST, NEEDED = 10, 2_000
+NOTHING = np.zeros(1, dtype=np.int64)
+
+
+class Mechanism(Table):
+    name: str
+    bias: float = Field(gt=0, lt=1)
+
+
+class CoinClaim(Claim):
+    mechanism: Mechanism
+
+    kind = property(lambda self: KIND)
+    said = property(lambda self: f"coin of bias {self.mechanism.bias:g}")
+    release = property(lambda self: LABELS)  # whole numbers in, whole numbers out
+
+
+class Bias(Judged):
+    """Evidence of another bias: half of it, or halfway to 1."""
+
+    id = "bias"
+    unit = "flips"
+
+    def __init__(self, claim: CoinClaim) -> None:
+        self.bias, self.heads, self.queries = claim.mechanism.bias, 0, 0
+        self.log_threshold = log_threshold(CHECKS.shares[self.id], claim.gate.false_alarm)
+
+    @property
+    def log_e_value(self) -> float:
+        h, t, p = self.heads, self.queries - self.heads, self.bias
+        others = (0.5 * p, 0.5 * (1 + p))
+        ratios = [h * math.log(q / p) + t * math.log((1 - q) / (1 - p)) for q in others]
+        return float(np.logaddexp(*ratios)) - math.log(2)
+
+    def shortfall(self) -> int:
+        return max(0, NEEDED - self.queries)
+
+    def violation(self) -> Finding:
+        share = f"{self.heads:,} of {self.queries:,} flips are heads"
+        return Finding(share, "another bias", log_odds=self.log_e_value, cause="another bias")
+
+    def silence(self) -> Finding:
+        return Finding(f"{self.queries:,} flips have the claimed bias")
+
+
+@dataclass(frozen=True)
+class CoinFigures:
+    template: ClassVar = "report.html"
+
+    trace = as_json = lambda self, *_: None
+    shown = lambda self, claim: {}
+
+
+@dataclass
+class CoinSession:
+    state: Any
+    request: Any
+    lacking: dict[str, str] = field(default_factory=dict)
+    refusals: tuple[str, ...] = ()
+    answered: bool = False
+    opening = None
+    id = "input-contract"  # which it concludes itself
+
+    def conclude(self, site: Any) -> None:
+        self.ask(FIRST)
+        self.answered = True
+
+    def __post_init__(self) -> None:
+        self.bias = Bias(self.state.claim)
+        self.checks = [self.bias] if self.request.selection.keeps("bias") else []
+        self.contract_queries = FIRST
+
+    def ask(self, size: int) -> None:
+        flips = LABELS.shaped(self.state.target.ask(NOTHING, size), NOTHING, size)
+        self.state.spend(size)
+        self.bias.heads += int(flips.sum())
+        self.bias.queries += size
+        self.state.publish(ReleasesSeen(self.state.queries, self.checks))
+
+    @property
+    def goes_on(self) -> bool:
+        return self.state.outcome.finished or not self.state.failed
+
+    def gather(self) -> None:
+        while self.checks and self.goes_on and self.bias.shortfall():
+            if self.state.left < 100:
+                self.state.use_up()
+                return
+            self.state.tell("flipping", NEEDED)
+            self.ask(100)
+
+    prepare = compare = explain = restart = ask_restarted = lambda self, *_: None
+
+    def concluding(self, phase: Phase) -> Any:
+        return iter([self] if phase is Phase.OPENING else [])
+
+    def explanations(self) -> list[Explanation]:
+        peaks = [(c, c.peak.finding) for c in self.checks if c.refuted]
+        return [Explanation(check, finding, finding.log_odds) for check, finding in peaks]
+
+    end = lambda self, found: Notes()
+    figures = lambda self, found: CoinFigures()
+
+
+@dataclass(frozen=True)
+class PlannedCoin:
+    claim: CoinClaim
+    extent = coarser = None
+    queries = calls = FIRST + NEEDED
+    looked_at: ClassVar = {"input-contract": FIRST, "bias": NEEDED}
+    lacking: ClassVar = {}
+
+
+def flipped(bias: float) -> Any:
+    rng = np.random.default_rng()
+    return lambda _, size: (rng.random(size) < bias).astype(int)
+
+
+KIND = ReleaseKind(
+    name="coins",
+    unit="flip",
+    evidence_unit="flips",
+    mechanisms=("coin",),
+    parse=lambda table, source, folder: CoinClaim.checked(table, source),
+    checks=CHECKS,
+    planned=lambda claim, *_: PlannedCoin(claim),
+    session=CoinSession,
+    reference=lambda claim: InProcessTarget(flipped(claim.mechanism.bias)),
+    probe=lambda claim: (NOTHING, None),
+    read_opening=lambda path, claim: None,
+    no_figures=CoinFigures,
+    not_chosen="a coin has no inputs",
+    ready=lambda claim, chosen: None,
+    demos={},
+)
