@@ -13,7 +13,6 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
-from dpassay.verifiers.kinds.numbers.embedded import reference_target
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
@@ -99,7 +98,7 @@ def number_reports() -> Mapping[str, Report]:
 
     def run(text: str, target: Any = None, more: str = "") -> Report:
         claim = parse_claim(tomllib.loads(text + more))
-        made = reference_target(claim)
+        made = claim.kind.reference(claim)
         if target is not None:
             made = InProcessTarget(target, release=claim.release)
         return verify(made, claim, seed=0, reproduce="dpassay verify a.py:b", name="a.py:b")

@@ -72,7 +72,9 @@ class CoinFigures:
     template: ClassVar = "report.html"
 
     trace = as_json = lambda self, *_: None
-    shown = lambda self, claim: {}
+
+    def shown(self, claim: CoinClaim) -> dict[str, Any]:
+        return {}
 
 
 @dataclass
@@ -122,8 +124,11 @@ class CoinSession:
         peaks = [(c, c.peak.finding) for c in self.checks if c.refuted]
         return [Explanation(check, finding, finding.log_odds) for check, finding in peaks]
 
-    end = lambda self, found: Notes()
-    figures = lambda self, found: CoinFigures()
+    def end(self, found: Any) -> Notes:
+        return Notes()
+
+    def figures(self, found: Any) -> CoinFigures:
+        return CoinFigures()
 
 
 @dataclass(frozen=True)

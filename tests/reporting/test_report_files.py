@@ -159,9 +159,7 @@ def test_an_interrupt_while_writing_leaves_whole_files(reports, tmp_path, monkey
 @pytest.mark.parametrize(("kind", "status"), [("fail", 1), ("pass", 2), ("inconclusive", 2)])
 def test_a_full_disk_never_hides_a_violation(reports, kind, status, tmp_path, monkeypatch) -> None:
     """Exit 2 says that the report is missing, but a violation is a violation; stdout has it all."""
-    monkeypatch.setattr(
-        "dpassay.verifiers.kinds.labels.gathering.verify", lambda *_, **__: reports[kind]
-    )
+    monkeypatch.setattr("dpassay.verifiers.run.run.verify", lambda *_, **__: reports[kind])
     filling(monkeypatch, after=2)
     found = CliRunner().invoke(commands, ["verify", "--json", "--report", str(tmp_path)])
     assert found.exit_code == status

@@ -99,6 +99,7 @@ class KeysIndependence(KeysTogether):
     """Neighbouring keys of one release: (0, 1), (2, 3), ..., beside those of the next release."""
 
     id = "independence"
+    call_by_call = True
     pairs = "neighbouring keys"
     cause = "one draw of noise serves several keys"
     kinds = 1
@@ -127,6 +128,7 @@ class KeysFreshNoise(KeysTogether):
     """
 
     id = "fresh-noise"
+    call_by_call = True
     pairs = "a key's releases, one after the other,"
     cause = "noise is drawn once for several releases, or every call, or start, begins alike"
     kinds = 5

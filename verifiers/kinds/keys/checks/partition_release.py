@@ -28,6 +28,7 @@ class PartitionRelease(Weighed):
     """Any key's rate, over all draws, and for one key, one kind of input, or calls of one."""
 
     id = "partition-release"
+    call_by_call = True
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
