@@ -1,4 +1,4 @@
-"""The sharpest pass that a number of queries allows: a plan for calls that cost a second each."""
+"""The smallest effect that a pass can rule out with a given number of queries: for slow targets."""
 
 import math
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ from .schedule import Schedule
 from .stream_planner import FRESH_CALL, NEW_LIFE, calls_at_once
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
-"""Beyond these a pass would not rule out halved or doubled noise."""
+"""Coarsest precision tried: beyond it a pass would not rule out halved or doubled noise."""
 
 _WITH_TWINS = 0.25
-"""Queries that see no less than this are spent on depth before symmetries get any."""
+"""Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
 
-_TOLERANCE = 2.5  # times the effect, as the defaults have it
-_FULL_FROM = 50_000  # queries from which nothing is thinned
+_TOLERANCE = 2.5  # tolerance over effect, as in the defaults
+_FULL_FROM = 50_000  # queries from which the full breadth is asked
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
-_BESIDE_FULL = 256 + 400  # where nothing is thinned: of more restarts, and of kept connections
+_BESIDE_FULL = 256 + 400  # with full breadth: labels of more restarts and of kept connections
 _ASKED_AGAIN = (
     300 + 128 + 100 + 100
 )  # kept answers, some often, after a restart, and once the store is emptied
-_SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
-_SPARE = 1.05  # times the queries that are expected
-_STEPS = 6  # of the search, each of which makes a plan
+_SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
+_SPARE = 1.05  # recommended over expected queries
+_STEPS = 6  # of the search; each makes a plan
 
 
 class TooFewError(ValueError):
-    """No pass fits so few queries; the message says how many one takes, as `least` does."""
+    """Too few queries for any pass; the message and `least` say about how many one takes."""
 
     def __init__(self, message: str, least: int) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class TooFewError(ValueError):
 
 @dataclass(frozen=True)
 class Sharpest:
-    """A claim with the precision that fits, how much is asked, and what that takes in all."""
+    """A claim with the sharpest precision that fits, the breadth asked, and its total queries."""
 
     claim: Claim
     extent: Extent
@@ -50,11 +50,11 @@ class Sharpest:
 def sharpest(
     claim: Claim, queries: int, seed: int, own: tuple[tuple[int, ...], ...] = ()
 ) -> Sharpest:
-    """The smallest effect and tolerance whose pass takes at most `queries`.
+    """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
-    Keys that the claim writes bind, its defaults do not. With few queries, less is asked of what is
-    asked for breadth alone; with very few, symmetries and monotonicity are left out. Raises
-    TooFewError, which names the least number: the same whatever was asked below it.
+    Values that the claim states are kept; only defaults change. Few queries reduce the breadth, and
+    very few leave out symmetries. seed, own: as for `make_plan`. Raises TooFewError,
+    with the least number of queries, which does not depend on `queries`.
     """
     share = min(1.0, queries / _FULL_FROM)
     tried = (
@@ -80,7 +80,7 @@ def _bare(share: float) -> Extent:
 
 @dataclass(frozen=True)
 class _Search:
-    """What does not change while a precision is looked for."""
+    """A search for a precision: what stays fixed during it."""
 
     claim: Claim
     queries: int
@@ -89,7 +89,7 @@ class _Search:
     extent: Extent
 
     def sharper(self, found: Sharpest) -> Sharpest:
-        """The sharpest that fits, between the default precision and one that does."""
+        """The sharpest precision that fits, between the default and `found`, which fits."""
         effect = self.claim.gate.smallest_effect
         low, high = math.log(effect), math.log(found.claim.gate.smallest_effect)
         default = self.at(effect)
@@ -104,7 +104,7 @@ class _Search:
         return found
 
     def at(self, effect: float) -> Sharpest:
-        """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
+        """The claim at an effect, rounded to two digits, with the tolerance that goes with it."""
         effect = float(f"{effect:.2g}")
         gate = self.claim.gate
         default = Gate.model_fields["tolerance"].default
@@ -118,7 +118,7 @@ class _Search:
 
 
 def coarser(claim: Claim, extent: Extent) -> str | None:
-    """The warning of a run whose pass says less than one at the defaults would; None if it does."""
+    """A warning that a pass rules out less than at the default precision; None if it does not."""
     gate, fields = claim.gate, Gate.model_fields
     default = fields["smallest_effect"].default, fields["tolerance"].default
     if (gate.smallest_effect, gate.tolerance) == default and extent == FULL:
@@ -132,22 +132,22 @@ def coarser(claim: Claim, extent: Extent) -> str | None:
 
 
 def dearer(plan: Plan, *, planned: bool) -> str:
-    """The warning of a run whose queries ended before a pass: what one takes, and what they allow.
+    """A warning that the queries ended before a pass, with the number that a pass takes.
 
-    planned: whether the plan was made for so many.
+    planned: whether the plan was made for this number of queries.
     """
     most, needed = plan.claim.gate.max_queries, queries_of(plan)
     if needed <= most:
         return f"{most:,} queries were too few for a pass, for which about as many were expected"
     unit = 10 ** max(0, len(str(needed)) - 2)
     enough = math.ceil(_SPARE * needed / unit) * unit
-    told = f"a pass takes about {needed:,} queries, --max-queries {enough}"
-    coarse = f"; --queries {most} plans for the sharpest that so many allow"
+    told = f"a pass takes about {needed:,} queries: --max-queries {enough} allows one"
+    coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
     return told if planned else told + coarse
 
 
 def queries_of(plan: Plan) -> int:
-    """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end."""
+    """Queries of a whole pass: the plan, first calls, restarts, and labels for the noise scale."""
     asked = sum(batch.labels for batch in Schedule(plan).sweeps()) + plan.traffic.labels
     side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
     beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
@@ -158,13 +158,13 @@ def queries_of(plan: Plan) -> int:
 
 
 def calls_of(plan: Plan) -> int:
-    """Calls of a pass, as far as its plan has them: what comes beside it is in few."""
+    """Calls of a pass that its plan and traffic make; the others are few."""
     sizes = ((len(batch.calls), batch.other is None) for batch in Schedule(plan).sweeps())
     return plan.traffic.calls + sum(calls if alone else 2 * calls for calls, alone in sizes)
 
 
 def _for_the_scale(plan: Plan) -> int:
-    """Labels beyond those of the plan until the interval of the scale is narrow enough, about."""
+    """About how many more labels make the interval of the noise scale narrow enough."""
     gate = plan.claim.gate
     told = float(sum(i * s.queries for i, s in zip(plan.information, plan.streams, strict=False)))
     nats = log_threshold(SHARES["noise-scale"], gate.false_alarm) + _SURE
