@@ -1,4 +1,4 @@
-"""A target, reached as its claim says: how long a call takes, what restarts it, what it takes."""
+"""Opens a target with the timeout, restart command and wire format of its claim."""
 
 from typing import Any, Protocol
 
@@ -16,26 +16,25 @@ from ..targets.release import Release
 
 
 class Claimed(Protocol):
-    """What reaching a target needs of its claim, whatever it releases."""
+    """The parts of a claim that opening its target needs, whatever it releases."""
 
     @property
     def gate(self) -> Gate:
-        """How long a call takes, and what restarts it."""
+        """`[gate]`: timeout, concurrency and commands."""
 
     @property
     def release(self) -> Release:
-        """How inputs and replies travel."""
+        """The wire format of inputs and replies."""
 
     @property
     def http_options(self) -> HttpOptions:
-        """How a server is spoken to."""
+        """`[http]`: options of requests to a server."""
 
 
 def open_claimed(spec: str, claim: Claimed, *, plainly: bool = False) -> PacedTarget:
-    """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
+    """Opens the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
 
-    plainly: without the command that restarts it, and one call at a time. Raises TargetError of
-    one line.
+    plainly: without restart command and concurrency. Raises TargetError with one line.
     """
     gate = claim.gate
     if not plainly:
@@ -51,9 +50,9 @@ def open_claimed(spec: str, claim: Claimed, *, plainly: bool = False) -> PacedTa
 
 
 def in_process(target: Any, claim: Claimed) -> InProcessTarget:
-    """A target handed over as a Python object.
+    """A target that is a Python object.
 
-    Raises ValueError for what is none, and TargetError for a claim with `concurrency`.
+    Raises ValueError for an object that is no target, TargetError for a claim with `concurrency`.
     """
     if claim.gate.concurrency > 1:
         raise TargetError(
@@ -67,7 +66,7 @@ def in_process(target: Any, claim: Claimed) -> InProcessTarget:
 
 
 def _look_up_commands(claim: Claimed) -> None:
-    """Raises TargetError of one line where a command of `[gate]` is not there."""
+    """Raises TargetError with one line where a command of `[gate]` cannot be found."""
     gate = claim.gate
     if gate.restart is not None:
         RestartCommand(gate.restart).look_up()
