@@ -1,9 +1,8 @@
-"""All checks, in the order of the report: a new one is a line here and a file under checks/.
+"""The list of checks, in the order of the report: a new one is a line here, and a file in checks/.
 
-Those of one phase run in this order; what uses a budget up comes last.
-
-Shares and ids are read with every start of pytest and of the command line, so that what else there
-is to know of a check, its spec, stands in its file and is loaded where it is used.
+Checks of one phase run in this order; those that may use up a budget come last. This file is
+imported at every start of pytest and of the command line, so the rest about a check, its spec, is
+in its own file and loaded when needed.
 """
 
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """A check, its share of `false_alarm`, 0 where a failure is a proof, no statistic; its files.
+    """A check: its id, its share of `false_alarm`, and its files.
 
-    files: under checks/; each has `SPECS`. Where an id stands for several checks, of which a claim
-    has one, there are several.
+    share: 0 where a failure is a proof, not a statistic; files: in checks/, each with `SPECS`;
+    several if the id stands for several checks, one of which applies to a claim.
     """
 
     id: str
