@@ -1,4 +1,4 @@
-"""The figures of a report as JSON: what the page draws of each check, in numbers."""
+"""The figures of a report as JSON, by check."""
 
 import math
 from dataclasses import asdict
@@ -12,11 +12,11 @@ from .figures import LABEL_CONFIDENCE, AskedHistogram, Figures, LabelShare, Priv
 if TYPE_CHECKING:
     from ...reference.accounting.composition import Bracket
 
-_MOST_COMPOSED = 2000  # queries of which the exact cost takes three seconds
+_MOST_COMPOSED = 2000  # most queries whose exact cost is computed, which takes three seconds
 
 
 def figures_of(check: str, figures: Figures | None, claim: MechanismClaim) -> dict[str, Any] | None:
-    """What is drawn of a check, by its id; None where that is nothing."""
+    """The figures of a check, by its id; None where it has none."""
     if figures is None:
         return None
     drawn: dict[str, Any] = {}
@@ -38,7 +38,7 @@ def figures_of(check: str, figures: Figures | None, claim: MechanismClaim) -> di
 
 @lru_cache(maxsize=8)
 def exact_epsilon(cost: PrivacyCost, claim: MechanismClaim) -> "Bracket | str":
-    """Epsilon of the pair, bracketed from both sides, or why it is not computed."""
+    """Epsilon of the pair, bracketed from both sides, or why it was not computed."""
     if cost.times > _MOST_COMPOSED:
         return "not computed: too many queries"
     try:
@@ -63,7 +63,7 @@ def _asked(asked: AskedHistogram) -> dict[str, Any]:
 
 
 def _label(label: LabelShare, queries: int) -> dict[str, Any]:
-    """Counts beside probabilities; a refusal is -1, as targets answer it."""
+    """A label with its counts and probabilities; a refusal is -1, as targets answer it."""
     return {
         "label": -1 if label.label is None else label.label,
         "count": round(label.observed * queries),
@@ -88,5 +88,5 @@ def _cost(cost: PrivacyCost, claim: MechanismClaim) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    """JSON has no infinity."""
+    """The value, or None for infinity, which JSON does not have."""
     return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What an earlier run's report.json opens with: labels to compare with those of another life."""
+"""The first labels of an earlier run, from its report.json, to compare with this run's."""
 
 import json
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from ..kinds.labels.planning.asked_histograms import opening_histogram
 from ..targets.replies import shown
 
 _BYTES = 50_000_000
-"""No report is longer."""
+"""Longest report that is read."""
 
 
 class EarlierReportError(ValueError):
-    """A report that cannot be compared with; the message is one line for who named it."""
+    """A report that cannot be compared with; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,17 @@ def read_opening(path: str | Path, claim: Claim) -> Opening:
 
 
 def opening_of(path: str | Path, claim: dict[str, Any]) -> Any:
-    """What the report at a path opens with, which may be anything but None.
+    """The `opening` of the report at a path, of any JSON type but null.
 
-    claim: this run's, as JSON has it. Raises EarlierReportError for a report that is none, opens
-    with nothing, or is of another mechanism.
+    claim: of this run, in JSON form. Raises EarlierReportError for a file that is no report, a
+    report without opening, or one of another mechanism.
     """
     report = _read_report(Path(path))
     opening = report.get("opening")
     if opening is None:
         raise EarlierReportError(
-            f"--compare {path}: the report has no opening: its target answered nothing, or it was "
-            "written before there were any"
+            f"--compare {path}: the report has no opening: its target answered nothing, or it is "
+            "from an older version"
         )
     _refuse_other_claim(path, report, claim)
     return opening

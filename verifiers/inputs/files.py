@@ -61,7 +61,7 @@ def read_bytes(path: str | None, most: int = MOST_BYTES, *, again: bool = False)
 
 
 def _content(descriptor: int, most: int, named: bool) -> bytes:
-    """All bytes up to the end. named: a named pipe, which may have no writer yet."""
+    """The bytes up to the end; named: whether it is a named pipe, perhaps without a writer yet."""
     found = bytearray()
     patience = time.monotonic() + _WRITER_SECONDS
     begun = not named

@@ -102,7 +102,7 @@ def _table(path: str) -> tuple[list[str], Matrix]:
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path}: not a CSV file") from None
     if len(lines) < 2:
-        raise ValueError(f"{path}: no records: expected a header, and one record a line")
+        raise ValueError(f"{path}: no records: expected a header, and one record per line")
     names = [name.strip() for name in lines[0][1]]
     if len(set(names)) < len(names) or "" in names:
         raise ValueError(f"{path}, line {lines[0][0]}: expected a name of its own for each column")
