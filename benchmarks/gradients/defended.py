@@ -1,4 +1,4 @@
-"""Of docs/gradients.md: what five defences leave, and Fano's bound beside the errors."""
+"""Part of docs/gradients.md: leakage under five defences, and errors beside Fano's bound."""
 
 from collections.abc import Iterator
 

@@ -123,8 +123,8 @@ def balanced_note(found: Attacked) -> Iterator[str]:
         f"{percent(law.mean)} on average, with 95 % of them between {percent(low)} and "
         f"{percent(high)}; {percent(law.at_least(0.75))} of the subsets reach 75 %. Among all "
         f"people, of whom {percent(one.prevalence)} have the attribute, "
-        f"{percent(one.precision.value)} of those flagged do: whoever says of nobody that they "
-        "have it is right more often than this attack, whose advantage is 0.\n"
+        f"{percent(one.precision.value)} of those flagged do: always answering no is right more "
+        "often than this attack, whose advantage is 0.\n"
     )
     yield (
         "![The precision over all balanced subsets, and the published one]"

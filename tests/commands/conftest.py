@@ -3,13 +3,14 @@
 import pytest
 from stand_in import CLAIM, SPECIAL, Gate
 
-from dpassay.verifiers.kinds.labels import gathering as gate_module
+from dpassay.verifiers.testing import conformance, shared_run
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     stand_in = Gate(SPECIAL)
-    monkeypatch.setattr(gate_module, "verify", stand_in)  # imported where it is called
+    for runs_it in (conformance, shared_run):
+        monkeypatch.setattr(runs_it, "verify", stand_in)
     return stand_in
 
 
