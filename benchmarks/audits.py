@@ -127,7 +127,7 @@ BOUNDS = {**VALID, **LARGE, **ANYTIME, **RESAMPLED}
 
 
 def whole(pilot: Counts, rest: Counts) -> Counts:
-    """Both parts, for what needs no pilot."""
+    """The two parts together, for bounds that need no pilot."""
     return Counts(pilot.here + rest.here, pilot.there + rest.there)
 
 

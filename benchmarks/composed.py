@@ -65,7 +65,7 @@ METHODS = (
 def bound(
     method: str, pilot: Counts, rest: Counts, alpha: float, rng: np.random.Generator
 ) -> Matrix:
-    """Of one query, both directions (2, 1)."""
+    """Bound for one query, in both directions (2, 1)."""
     if method == "region":
         return region(whole(pilot, rest), ORDER, alpha)
     if method == "k-cut, bootstrap":
@@ -91,7 +91,7 @@ def sums(level: str, method: int, block: int) -> dict[str, list[list[float]]]:
 
 
 def exact(level: str) -> Matrix:
-    """Of all queries together, both directions (2,)."""
+    """Exact cost of all queries together, in both directions (2,)."""
     here, there = (np.log(law) for law in PAIRS[level].laws)
     both = [renyi_divergence(p, q, ORDER)[0] for p, q in ((here, there), (there, here))]
     return np.asarray(QUERIES * np.maximum(both, 0.0))

@@ -20,6 +20,6 @@ def legend_below(figure: Any, axis: Any, columns: int, bottom: float, top: float
 
 
 def save(figure: Any, path: Path) -> None:
-    """The same bytes on every day."""
+    """Saves a figure as reproducible bytes, without a date."""
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

@@ -67,7 +67,7 @@ def shares(lead: int, sigma: float) -> tuple[Matrix, Matrix]:
 
 
 def divergences(here: Matrix, there: Matrix, orders: Matrix = ORDERS) -> Matrix:
-    """Of two laws (o,) without zeros, both directions (2, orders)."""
+    """Divergences of two laws (o,) without zeros, in both directions (2, orders)."""
     one, other = np.log(here), np.log(there)
     return np.stack([renyi_divergence(one, other, orders), renyi_divergence(other, one, orders)])
 

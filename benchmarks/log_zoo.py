@@ -199,7 +199,7 @@ def _labels(it: Traffic, mechanism: dict[str, Any]) -> NDArray[np.int64]:
 
 
 def _whole(it: Traffic, path: Path) -> LabelsClaim:
-    """All columns; a sound budget, charged in equal parts."""
+    """A log with all columns, and a sound budget charged in equal parts."""
     parties = {"worker": it.worker.tolist(), "client": it.client.tolist(), "call": it.call.tolist()}
     times = np.sort(it.rng.uniform(0.0, 1e4, len(it.votes))).round(1).tolist()
     _objects(it, _labels(it, GNMAX), path, time=times, charged=[5e-3] * len(times), **parties)

@@ -112,9 +112,9 @@ def _count(text: str) -> int:
 
 
 def importable(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function under the name by which other processes can import it.
+    """The function under a name by which other processes can import it.
 
-    Of a benchmark that was started with `python -m`, functions belong to `__main__`.
+    In a benchmark that was started with `python -m`, functions belong to `__main__`.
     """
     main = sys.modules["__main__"].__spec__
     if work.__module__ != "__main__" or main is None:

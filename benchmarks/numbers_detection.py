@@ -127,7 +127,7 @@ def broadcast(released: np.ndarray, exact: np.ndarray) -> np.ndarray:
 
 
 def bare_nats(noise: NumberNoise) -> float:
-    """Of a release: the exact value has its probability under whole noise, and none else."""
+    """Nats that the exact value counts, by its probability; infinite for continuous noise."""
     if not noise.family.whole:
         return math.inf
     return -float(noise.log_mass(np.zeros(1), 0.0)[0])
@@ -262,7 +262,7 @@ def summary(ratios: list[float], found: dict[tuple[int, str, int], list[Any]]) -
 
 
 def releases(found: dict[tuple[int, str, int], list[Any]]) -> Iterator[str]:
-    """Of the faults that a release or two prove."""
+    """The section on faults that one or two releases prove."""
     yield "## What a release or two prove\n"
     yield (
         "A number of a continuous law is whole with probability 0, equal to the exact one with "

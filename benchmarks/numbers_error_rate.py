@@ -62,7 +62,7 @@ ERRORS = (1e-6, 0.1)
 
 
 def claim_of(text: str, releases: int | None, error: float) -> NumbersClaim:
-    """Of a mechanism; releases: of the run at most."""
+    """The claim of a mechanism; releases: most of a run."""
     gate = f"\n[gate]\nfalse_alarm = {error}\n"
     gate += f"max_queries = {releases}\n" if releases else ""
     claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{text}{gate}"))

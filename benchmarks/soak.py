@@ -132,7 +132,7 @@ class Soak:
             print(f"{state}: {self.read(state):,} of {self.rows:,} rows", flush=True)
 
     def content(self, state: str) -> list[object]:
-        """All that a state holds."""
+        """The rows of all tables of a state."""
         with closing(sqlite3.connect(self.folder / state / "monitor.sqlite")) as base:
             tables = ("state", "histograms", "inputs", "alarms")
             return [base.execute(f"SELECT * FROM {t} ORDER BY 1").fetchall() for t in tables]

@@ -105,7 +105,7 @@ def student(data: str) -> Student:
 
 
 def measured(data: str, what: str, budget: float, seed: int) -> dict[str, Any]:
-    """Of an ensemble of so many teachers (`budget`), the baseline, or a mechanism's student."""
+    """Figures of an ensemble of `budget` teachers, the baseline, or a mechanism's student."""
     setting = SETTINGS[data]
     if what == "ensemble":
         return of_ensemble(data, int(budget))

@@ -22,7 +22,7 @@ class Lead(NamedTuple):
 
 
 def lead_of(attack: Attack) -> Lead:
-    """Of an attack on teachers, by natural queries."""
+    """The mean lead of an attack on teachers, over natural queries."""
     each = [_expected(query.worlds) for query in attack.asked]
     ahead = [np.diff(np.sort(votes)[-2:])[0] / scale for votes, scale, _ in each]
     return Lead(float(np.mean(ahead)), float(np.mean([changed for *_, changed in each])))

@@ -94,7 +94,7 @@ def seconds(work: Callable[..., object], *arguments: object) -> float:
 
 
 def cpu_seconds(work: Callable[..., object], *arguments: object) -> float:
-    """Of this process alone: what else the machine does counts less."""
+    """CPU seconds of this process, which other load on the machine affects less."""
     began = time.process_time()
     work(*arguments)
     return time.process_time() - began

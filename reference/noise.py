@@ -36,7 +36,7 @@ class Noise:
         return f"{self.family}:{repr(self.scale).removesuffix('.0')}"
 
     def times(self, factor: float) -> Self:
-        """The same family at `factor` times the scale."""
+        """Noise of this family with `factor` times the scale."""
         return replace(self, scale=self.scale * factor)
 
     @staticmethod

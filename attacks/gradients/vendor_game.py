@@ -132,7 +132,7 @@ class Played:
     features: str
 
     def part(self, trials: slice) -> "Played":
-        """Of some of the trials."""
+        """The results of some of the trials."""
         return replace(self, truth=self.truth[trials], logs=self.logs[trials])
 
     @property
@@ -179,7 +179,7 @@ class VendorGame:
 
     @property
     def inferred(self) -> SharedValue:
-        """All records of a batch have one value."""
+        """The sensitive value, which all records of a batch share."""
         return SharedValue(len(self.private.table.names))
 
     @property
@@ -207,7 +207,7 @@ class VendorGame:
         return max(read, key=lambda one: one[0])[1]
 
     def read(self, trials: Batches, observed: Floats) -> list[tuple[float, Played]]:
-        """The same by each kind of features, with their success on other batches of its own."""
+        """As `played`, by each kind of features, with its success on batches held out."""
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
         m, found = self.inferred.classes, []

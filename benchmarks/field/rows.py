@@ -25,7 +25,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Of its own in the field."""
+        """A unique name of the row."""
         return f"{self.environment} {self.script} {self.claim}"
 
     @property

@@ -24,7 +24,7 @@ class Found:
 
     @classmethod
     def of(cls, parts: Sequence[tuple[str, int]], results: Sequence[dict[str, Any]]) -> "Found":
-        """Of the parts in any order."""
+        """Made from the parts, in any order."""
         found: dict[str, list[dict[str, Any]]] = {}
         for (name, _), result in zip(parts, results, strict=True):
             found.setdefault(name, []).append(result)
@@ -82,7 +82,7 @@ class Bounded:
 
 
 def bounds(found: Found, name: str, reader: str) -> list[Bounded]:
-    """Of each seed; the information and the error are of the HEADLINE rounds together."""
+    """The bound of each seed, with information and error of the HEADLINE rounds together."""
     made = []
     for one in found.of_setting[name]:
         whole, values = entropy(one["prior"]), len(one["prior"])

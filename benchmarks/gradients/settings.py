@@ -76,7 +76,7 @@ class Setting:
 
 
 def settings() -> dict[str, Setting]:
-    """All of them, the dearest first, so that no worker ends long after the others."""
+    """Every setting, the slowest first, so that no worker ends long after the others."""
     found: dict[str, Setting] = {}
     whole = Reader(batches=1_000)
     for encoding in ENCODINGS:

@@ -41,7 +41,7 @@ class Data(NamedTuple):
 
     @property
     def sigma(self) -> float:
-        """Of the usual noise, in votes."""
+        """Scale of the usual noise, in votes."""
         return USUAL * self.teachers
 
 

@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Setting:
-    """All histograms of an ensemble, asked alike, under one variant."""
+    """The histograms of an ensemble, asked equally often, under one variant."""
 
     ensemble: Ensemble
     experiment: str
@@ -101,7 +101,7 @@ class Setting:
 
 
 def settings(ensembles: list[Ensemble], seeds: int) -> list[Setting]:
-    """All that is run: the canonical budget at sigma 40, then 10,000 queries at every sigma."""
+    """Every setting: the canonical budget at sigma 40, and 10,000 queries at every sigma."""
     plan = [("canonical budget", (CANONICAL,)), ("10,000 queries", SIGMAS)]
     return [
         Setting(ensemble, experiment, variant, sigma, seed)

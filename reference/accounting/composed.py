@@ -173,7 +173,7 @@ class _Sum:
     def of(
         cls, laws: Sequence[Sequence[arb]], scores: NDArray[np.int64], times: Sequence[int]
     ) -> "_Sum":
-        """Of so many answers of each kind, multiplied two by two, the shortest laws first."""
+        """The law of a sum of scores, `times` of each kind; shortest laws are combined first."""
         parts = [
             cls._one(law, row).times(int(number))
             for law, row, number in zip(laws, scores, times, strict=True)

@@ -108,7 +108,7 @@ def _unlike(pairs: Iterable[Pair], known: set[bytes]) -> Pair:
 
 
 def _key(pair: Pair) -> bytes:
-    """The same for pairs that differ by the numbers of their classes or the direction alone."""
+    """A key that is equal for pairs that differ only in class numbers or direction."""
     return min(np.sort(one * 2**32 + other).tobytes() for one, other in (pair, pair[::-1]))
 
 

@@ -1,4 +1,4 @@
-"""All teachers of PATE: each trained on its own records, then asked for its votes."""
+"""The teachers of PATE: each is trained on its own records, then asked for its votes."""
 
 import hashlib
 from concurrent.futures import Executor
@@ -44,7 +44,7 @@ class Teachers:
 
     @property
     def fingerprint(self) -> str:
-        """Of what is trained and asked, and with which versions of the packages that train."""
+        """A hash of what is trained and asked, and of the versions of the packages that train."""
         told = f"{self.task.fingerprint} {described(self.learner)} {self.count} {self.seed} "
         versions = f"{version('numpy')} {version('scikit-learn')}"
         return hashlib.sha256((told + versions).encode()).hexdigest()[:16]

@@ -102,7 +102,7 @@ class CertifiedPair:
         return 0.0
 
     def _counted(self, numbers: int, delta: float) -> float:
-        """Of many numbers: those beyond the middle are counted."""
+        """A lower bound of epsilon for many numbers, by counting those beyond the middle."""
         found = _outcomes(self, 2)
         p, q = found.here[0], found.there[0]
         least = _binomial_cut(float(p.mid()), numbers, delta)

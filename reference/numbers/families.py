@@ -47,7 +47,7 @@ class Additive:
         return f"{self.family}:{repr(self.scale).removesuffix('.0')}"
 
     def times(self, factor: float) -> Self:
-        """The same family at `factor` times the scale."""
+        """Noise of this family with `factor` times the scale."""
         return replace(self, scale=self.scale * factor)
 
     @property
@@ -235,7 +235,7 @@ class Whole(Additive):
         return found
 
     def _log_between(self, first: Vector, last: Vector) -> Vector:
-        """Of numbers from first to last (n,): on one side of 0 from its tail, else what is left."""
+        """Log-probability (n,) of numbers from first to last (n,), computed from the tails."""
         found = np.empty(first.shape)
         around = (first <= 0) & (last >= 0)
         outside = np.exp(self.log_survival(last[around]))

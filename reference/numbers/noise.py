@@ -53,7 +53,7 @@ class NumberNoise:
         return ";".join(parts)
 
     def times(self, factor: float) -> Self:
-        """The same with the noise at `factor` times the scale; grid and range stay."""
+        """A noise with `factor` times the scale, on the same grid and range."""
         return replace(self, family=self.family.times(factor))
 
     def rounded(self, numbers: ArrayLike) -> NDArray[np.float64]:

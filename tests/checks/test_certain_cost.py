@@ -179,7 +179,7 @@ def test_the_number_of_answers_is_held_to_the_claim(
     assert said is None if words is None else words in said
     if verdict is Verdict.PASS and charged < 1.0:
         assert "it stopped after 410 answers" in found.message
-        assert "exceeds the claim from 530 on" in found.message
+        assert "exceeds the claim from 530 answers on" in found.message
 
 
 class Answering(Metered):
@@ -199,7 +199,7 @@ class Answering(Metered):
     [
         (lambda delta: delta, None, None),
         (lambda _: 1e-5, "spent(1e-10) said epsilon", "ignores delta"),
-        (lambda delta: 1e-10 / delta, "spent rises with delta", "takes delta for something else"),
+        (lambda delta: 1e-10 / delta, "spent rises with delta", "uses delta wrongly"),
     ],
     ids=["as asked", "one for all", "rising"],
 )

@@ -57,7 +57,7 @@ def test_new_draws_are_not_accused(trial) -> None:
     """Null: each is wrong with probability 6e-8, by Ville's inequality."""
     check = restarted(Kept(seed=None))
     assert not check.refuted
-    assert "100 new ones had labels of their own" in check.finding().message
+    assert "100 new histograms got new labels" in check.finding().message
 
 
 def test_each_is_one_vote_from_what_was_asked_and_new() -> None:

@@ -50,9 +50,9 @@ def test_what_is_kept_is_asked_in_near_duplicates():
     found = simulated(made, 1)
     assert {one.kind for one in found} == {"near-duplicates"}
     (line,) = advice(made, found, 0.5)
-    assert line.startswith("answers are kept for identical inputs alone: of near-duplicates")
+    assert line.startswith("answers are kept for identical inputs only; of near-duplicates")
     (hundred,) = [one.recovered for one in found if one.queries == 100]
-    assert f"100 leave {100 * hundred:.1f} %" in line
+    assert f"100 give {100 * hundred:.1f} %" in line
 
 
 def test_three_lines_at_most_say_what_was_simulated():
@@ -65,14 +65,14 @@ def test_three_lines_at_most_say_what_was_simulated():
         Mitigation("other-noise", 2500, "gaussian:20", 0.957, 20),
     )
     kept, limit, other = advice(claim(max_recoverable=0.8), found, 0.64)
-    assert "leave an attacker one query an input, and 20.0 % (even votes, guessed, are 64.0" in kept
+    assert "per input, which recovers 20.0 % (guessing even votes recovers 64.0 %)" in kept
     assert limit == (
-        "of a limit of queries per input, 10 leave 70.0 %, 100 leave 78.0 %; "
+        "with a limit on queries per input, 10 give 70.0 %, 100 give 78.0 %; "
         "20 keep within max_recoverable = 0.8"
     )
-    assert other == "at the same epsilon gaussian:20 with 2,500 queries leaves 95.7 %"
+    assert other == "at the same epsilon gaussian:20 with 2,500 queries gives 95.7 %"
     assert (
-        "even 1 leaves more than max_recoverable"
+        "even 1 gives more than max_recoverable"
         in advice(claim(max_recoverable=0.1), found, 0.64)[1]
     )
     assert "keep" not in advice(claim(), found, 0.64)[1]
@@ -106,7 +106,7 @@ def test_advice_comes_with_a_warning_or_too_much_leakage_and_decides_nothing(gat
     assert found.finding.figure.mitigations
     # those that are named are those of the figure
     ten = next(one for one in found.finding.figure.mitigations if one.queries == 10)
-    assert f"10 leave {100 * ten.recovered:.1f} %" in found.finding.advice[1]
+    assert f"10 give {100 * ten.recovered:.1f} %" in found.finding.advice[1]
 
 
 def test_within_the_limit_there_is_nothing_to_advise():

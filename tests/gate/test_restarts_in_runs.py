@@ -137,7 +137,7 @@ def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
         assert "few seeds take turns" in found.diagnosis
         assert target.tried == seeds  # and no more, once it is found
     else:
-        assert "a seed that comes again after up to 9 starts would have shown" in found.message
+        assert "a seed that is used again after up to 9 starts would have shown" in found.message
         assert target.tried == 2 + lives.MORE
 
 
@@ -148,7 +148,7 @@ def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
     assert report.verdict is Verdict.PASS
     assert target.tried == 2
     told = result(report, "fresh-noise").message
-    assert "comes again after every start would have shown, and no other, as a start takes" in told
+    assert "used again after every start would have shown, and no other, as a start takes" in told
 
 
 def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch) -> None:

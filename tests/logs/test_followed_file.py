@@ -140,7 +140,7 @@ def test_a_file_that_takes_the_place_of_another_is_told_once_that_was_read(tmp_p
     log.rename(tmp_path / "old.csv")
     assert monitor.step() == 7
     assert monitor.step() == 0
-    assert "no longer there: the file that was opened is read on" in str(monitor.source.trouble)
+    assert "no longer there: the opened file is still followed" in str(monitor.source.trouble)
     log.write_text(HEAD + lines(50, 12))
     said = "another file has taken its place, after the 58 lines that were read.*line 59: left un"
     with pytest.raises(LogError, match=said):
@@ -171,7 +171,7 @@ def test_what_does_not_grow_by_lines_is_told(tmp_path) -> None:
     (tmp_path / "log.parquet").write_bytes(b"PAR1")
     for name, said in (
         ("log", "expected a file, or - for standard input"),
-        ("log.parquet", "does not grow by lines: dpassay verify --log judges it"),
+        ("log.parquet", "does not grow by lines: use dpassay verify --log"),
         ("", "it is a folder: expected a file"),
     ):
         with pytest.raises(LogError, match=said):

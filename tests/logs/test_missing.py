@@ -33,7 +33,7 @@ def test_inputs_that_miss_a_turn_are_told() -> None:
     del rows[95]
     found = said(rows)
     assert found is not None
-    assert found.startswith("most ids come 20 times, and 1 of 30 less often")
+    assert found.startswith("most ids occur 20 times, and 1 of 30 less often")
 
 
 @pytest.mark.parametrize(

@@ -208,14 +208,14 @@ def test_a_run_planned_for_few_queries_passes_within_them() -> None:
     assert any(w.startswith("planned for 3,000 queries") for w in report.warnings)
     short = run(HISTOGRAM + "[gate]\nmax_queries = 3000")
     assert short.verdict is Verdict.INCONCLUSIVE
-    assert any("--queries 3000 plans for the sharpest" in w for w in short.warnings)
+    assert any("--queries 3000 plans the sharpest pass" in w for w in short.warnings)
 
 
 def test_a_warning_names_no_queries_that_would_be_refused() -> None:
     """`--queries 900` was advised, and then refused as too few."""
     short = run(NARROW + "[gate]\nmax_queries = 900")
     told = next(w for w in short.warnings if "a pass takes about" in w)
-    least = int(told.split("a coarser one about ")[1].split(" ")[0].replace(",", ""))
+    least = int(told.split("a coarser one takes about ")[1].split(" ")[0].replace(",", ""))
     assert least > 900
     assert sharpest(claimed(NARROW), least, 0).claim.gate.max_queries == least
 

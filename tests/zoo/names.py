@@ -10,7 +10,7 @@ gives none.
 NO_NOISE = "without any noise"
 SEEDED_IN_CALLS = "the generator is seeded anew in every call"
 SEEDED_ALIKE = "generators are seeded alike"
-KEPT = "one draw a histogram is kept (a cache, or a seed made from the input), or"
+KEPT = "one draw per histogram is kept (a cache, or a seed made from the input), or"
 REUSED = "noise is reused: look for a pool"
 CORRELATED = "correlated from answer to answer"
 BALANCED = "the draws of a call balance each other"

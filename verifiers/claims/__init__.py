@@ -1,1 +1,1 @@
-"""What a deployment says of itself: the tables of every claim, and how its file is read."""
+"""The tables of every claim, and how the target of a claim is opened."""

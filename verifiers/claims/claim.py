@@ -1,4 +1,4 @@
-"""What every deployment says of itself, whatever it releases, and the mistakes in it."""
+"""A deployment's claim, whatever it releases, and the error with the mistakes in one."""
 
 import tomllib
 from pathlib import Path
@@ -14,11 +14,11 @@ from .mistakes import mistakes
 from .tables import Gate, HttpClaim, PrivacyClaim, Table
 
 CLAIM_BYTES = 1_000_000
-"""No claim file is longer."""
+"""Longest claim file that is read."""
 
 
 class ClaimError(ValueError):
-    """A claim that cannot be read, for the person who wrote it.
+    """A claim that cannot be read.
 
     mistakes: all that are known, one line each; the message is the first of them.
     """
@@ -53,12 +53,12 @@ class Claim(Table):
 
     @property
     def release(self) -> Release:
-        """How inputs and replies of the deployment travel."""
+        """The wire format of inputs and replies of the deployment."""
         raise NotImplementedError
 
     @property
     def http_options(self) -> HttpOptions:
-        """How a server is spoken to, `[http]` or its defaults."""
+        """Options of requests to a server: `[http]` or its defaults."""
         http = self.http or HttpClaim()
         return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a claim, one line for each mistake, for the person who wrote it."""
+"""What is wrong with a claim, one line per mistake."""
 
 import difflib
 import re
@@ -11,18 +11,18 @@ from pydantic_core import ErrorDetails
 from ..targets.replies import one_line, shown_repr
 
 _MOST_TOLD = 10
-"""Mistakes of one claim that are shown."""
+"""Most mistakes of one claim that are shown."""
 
 
 def are_missing(keys: list[str]) -> str:
-    """All keys that a table lacks, said at once."""
+    """A sentence that names the keys that a table lacks."""
     if len(keys) == 1:
         return f"{keys[0]} is missing"
     return f"{', '.join(keys[:-1])} and {keys[-1]} are missing"
 
 
 def mistakes(error: ValidationError, root: type[BaseModel]) -> list[str]:
-    """Every mistake in a line of its own, mistyped keys first: they explain what is missing."""
+    """One line per mistake; root: the model that was validated. Mistyped keys come first."""
     found = error.errors()
     unknown = [e for e in found if e["type"] == "extra_forbidden"]
     meant = {(*e["loc"][:-1], _meant(root, e)) for e in unknown}
@@ -43,7 +43,7 @@ def mistakes(error: ValidationError, root: type[BaseModel]) -> list[str]:
 
 
 def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel] | None:
-    """The table that a place names; None where it lies in none."""
+    """The model of the table at `place`, a path of keys; None where there is none."""
     table = root
     for part in place:
         field = table.model_fields.get(str(part))
@@ -56,13 +56,13 @@ def _table_at(root: type[BaseModel], place: Sequence[int | str]) -> type[BaseMod
 
 
 def _keys(root: type[BaseModel], mistake: ErrorDetails) -> list[str]:
-    """The keys of the table that holds the one of a mistake."""
+    """The known keys of the table in which a mistake was made."""
     table = _table_at(root, mistake["loc"][:-1])
     return [] if table is None else list(table.model_fields)
 
 
 def _meant(root: type[BaseModel], mistake: ErrorDetails) -> str | None:
-    """The key that one which is not known resembles."""
+    """The known key that an unknown one resembles, if any."""
     near = difflib.get_close_matches(str(mistake["loc"][-1]), _keys(root, mistake), 1)
     return next(iter(near), None)
 
@@ -92,7 +92,7 @@ def _wrong_value(root: type[BaseModel], mistake: ErrorDetails) -> str:
 
 
 def _one_of(expected: str, given: object) -> str:
-    """What is allowed, as pydantic lists it, and which of these was meant."""
+    """The allowed values, as pydantic lists them, with the one that was probably meant."""
     allowed = re.findall("'[^']*'", expected)
     near = difflib.get_close_matches(repr(given), allowed, 1) if isinstance(given, str) else []
     meant = f" (did you mean {near[0]}?)" if near else ""
@@ -104,7 +104,7 @@ _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 
 
 def _expected(root: type[BaseModel], place: tuple[int | str, ...]) -> str | None:
-    """What a key of a table takes, with its bounds; None where the error itself says it best."""
+    """The type of a key and its bounds, in words; None where pydantic's message serves."""
     table = _table_at(root, place[:-1]) if len(place) == 2 else None
     field = None if table is None else table.model_fields.get(str(place[1]))
     kinds = [kind for kind in _KINDS if field and field.annotation in (kind, kind | None)]

@@ -1,4 +1,4 @@
-"""A target, reached as its claim says: how long a call takes, what restarts it, what it takes."""
+"""Opens a target with the timeout, restart command and wire format of its claim."""
 
 from typing import Any
 
@@ -14,10 +14,9 @@ from .claim import Claim
 
 
 def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarget:
-    """Starts the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
+    """Opens the target that `spec` names, under `[gate]`, `[http]` and `[inputs]` of its claim.
 
-    plainly: without the command that restarts it, and one call at a time. Raises TargetError of
-    one line.
+    plainly: without restart command and concurrency. Raises TargetError with one line.
     """
     gate = claim.gate
     if not plainly:
@@ -33,9 +32,9 @@ def open_claimed(spec: str, claim: Claim, *, plainly: bool = False) -> PacedTarg
 
 
 def in_process(target: Any, claim: Claim) -> InProcessTarget:
-    """A target handed over as a Python object.
+    """A target that is a Python object.
 
-    Raises ValueError for what is none, and TargetError for a claim with `concurrency`.
+    Raises ValueError for an object that is no target, TargetError for a claim with `concurrency`.
     """
     if claim.gate.concurrency > 1:
         raise TargetError(
@@ -49,7 +48,7 @@ def in_process(target: Any, claim: Claim) -> InProcessTarget:
 
 
 def _look_up_commands(claim: Claim) -> None:
-    """Raises TargetError of one line where a command of `[gate]` is not there."""
+    """Raises TargetError with one line where a command of `[gate]` cannot be found."""
     gate = claim.gate
     if gate.restart is not None:
         RestartCommand(gate.restart).look_up()

@@ -1,4 +1,4 @@
-"""The tables that every claim has: what each key may say, checked as it is read."""
+"""The tables that every claim has as pydantic models, which check every key as it is read."""
 
 from typing import Annotated
 
@@ -8,23 +8,23 @@ from ..targets.replies import shown_spec
 from ..targets.restart_command import command_words
 
 MOST_EPSILON = 10_000.0
-"""No claim is weaker; at a tenth of it, it allows what has no noise at all."""
+"""Largest epsilon of a claim; a tenth of it already allows releases without noise."""
 
 MOST_SECONDS, MOST_RUN_SECONDS = 86_400.0, 604_800.0
-"""No call takes longer than a day, no run longer than a week."""
+"""Longest timeout of a call (a day) and of a run (a week)."""
 
 MOST_AT_ONCE = 64
-"""No more calls are in flight."""
+"""Most calls in flight."""
 
 
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
 Status = Annotated[int, Field(ge=400, le=499)]
 SpecText = Annotated[str, PlainSerializer(shown_spec)]
-"""A target's spec; reports show it without credentials."""
+"""A target's spec, which reports show without credentials."""
 
 
 class Table(BaseModel):
-    """A table of a claim: unknown keys and wrong types are mistakes."""
+    """A table of a claim, in which unknown keys and wrong types are mistakes."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
@@ -32,11 +32,11 @@ class Table(BaseModel):
 
 
 ANY_QUERIES = "any-queries"
-"""The scope of a claim that holds whatever is asked."""
+"""The scope of a privacy claim that holds for any queries."""
 
 
 class PrivacyClaim(Table):
-    """`[privacy]`: what is spent."""
+    """`[privacy]`: the (epsilon, delta) claimed for a number of queries."""
 
     epsilon: float = Field(gt=0, le=MOST_EPSILON)
     delta: float = Field(gt=0, lt=1)
@@ -45,7 +45,7 @@ class PrivacyClaim(Table):
 
 
 class Gate(Table):
-    """`[gate]`: how the run decides."""
+    """`[gate]`: the error rate, precision and limits of a run."""
 
     false_alarm: float = Field(default=1e-6, gt=0, le=0.5)
     tolerance: float = Field(default=0.05, ge=1e-3, lt=1)
@@ -69,13 +69,13 @@ class Gate(Table):
 
 
 class HttpClaim(Table):
-    """`[http]`: how a server is spoken to."""
+    """`[http]`: options of requests to a server."""
 
     headers: dict[HeaderName, str] = Field(default_factory=dict)
     refusal_status: list[Status] = Field(default_factory=lambda: [422])
     retry_503: bool = False
 
     def __hash__(self) -> int:
-        """Plans are kept by their claim, and a table is no part of a key by itself."""
+        """Hashable, since plans are kept by their claim."""
         headers = tuple(sorted(self.headers.items()))
         return hash((headers, tuple(self.refusal_status), self.retry_503))

@@ -1,1 +1,1 @@
-"""The commands of `dpassay` beside `verify`, and how a command takes options and ends."""
+"""The work of the commands of `dpassay`, their options and exit statuses."""

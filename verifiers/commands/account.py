@@ -1,4 +1,4 @@
-"""The command `dpassay account`: from a file of histograms to what asking them costs."""
+"""The command `dpassay account`: the privacy cost of the queries in a file of histograms."""
 
 import math
 from concurrent.futures import Executor
@@ -24,11 +24,11 @@ _NO_GUARANTEE = "as the released code does; not a guarantee a deployment may use
 
 @dataclass(frozen=True)
 class Account:
-    """What was charged, on what grounds.
+    """The cost of queries, and the analysis that it is by.
 
-    expected_answered: queries that are answered on average; that were answered, where charging is
-    `realised`; repeats: how often each row is asked; rows_beyond: with a budget, how many rows,
-    from the first on, fit once more after these.
+    expected_answered: queries answered on average, or, where charging is `realised`, in fact;
+    repeats: how often each row is asked; rows_beyond: with a budget, how many rows, from the first,
+    fit once more after these repeats.
     """
 
     epsilon: Epsilon
@@ -60,18 +60,18 @@ class Account:
 
     @property
     def adjacency(self) -> Adjacency:
-        """The neighbours between which this is the cost."""
+        """The adjacency for which this is the cost."""
         return adjacency_of(query_costs)
 
     @property
     def note(self) -> str | None:
-        """What the charging makes of the figure, where it makes it no guarantee."""
+        """Why the figure is no guarantee, where the charging makes it none."""
         if isinstance(self.mechanism, ConfidentGNMax) and self.charging == "expected":
             return _NO_GUARANTEE
         return None
 
     def as_text(self) -> str:
-        """For people: the figure, what it is of, and what it is not."""
+        """The account in lines for the terminal."""
         known = self.charging == "realised"
         answered = f"{self.expected_answered:,.{0 if known else 1}f} answered"
         lines = [
@@ -92,14 +92,14 @@ class Account:
 
     @property
     def _how(self) -> str:
-        """By which order the figure was found."""
+        """The Rényi order, or the pure bound, that gave the figure."""
         if math.isfinite(self.epsilon.order):
             return f"Rényi order {self.epsilon.order:.4g}"
         return "pure privacy, added up: it holds at delta 0 too"
 
     @property
     def _fits(self) -> str:
-        """How often the rows fit the budget, and how many of them once more."""
+        """How many passes over the rows fit the budget, in words; empty without a budget."""
         if self.budget is None:
             return ""
         rows = self.queries // self.repeats
@@ -123,9 +123,9 @@ def account(
 ) -> Account:
     """The cost of asking every row `repeat` times, or as often as fits `budget`.
 
-    executor: over whose workers the histograms are shared; this process when None.
-    Raises ValueError where charging `realised` has no labels, a label is a refusal of a mechanism
-    that refuses nothing, a single pass exceeds the budget, or the mechanism is not known.
+    executor: whose workers do the work, this process when None. Raises ValueError where charging
+    `realised` lacks labels, a label is a refusal but the mechanism never refuses, or one pass
+    exceeds the budget; UnknownMechanismError for any other mechanism.
     """
     if not isinstance(mechanism, Accounted):
         raise UnknownMechanismError(mechanism, "an account")
@@ -154,7 +154,7 @@ def account(
 
 
 def _answered(rows: AskedRows, mechanism: Accounted, charging: Charging) -> float:
-    """How many rows are answered on average; how many were, where charging is `realised`."""
+    """Rows answered on average, or, where charging is `realised`, in fact."""
     if charging == "realised":
         return float((~rows.refused).sum())
     if isinstance(mechanism, NoisyArgmax):

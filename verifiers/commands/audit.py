@@ -1,4 +1,4 @@
-"""`dpassay audit` of what runs: asks a pair, and bounds what its labels give away."""
+"""`dpassay audit` of a target: asks a pair of neighbours, and bounds epsilon by the labels."""
 
 from collections import Counter
 
@@ -24,19 +24,19 @@ def audit(
     *,
     other: Target | None = None,
 ) -> Audit:
-    """Asks both histograms of a pair alike and bounds what tells them apart.
+    """Asks both histograms of a pair equally often, and bounds the privacy loss between them.
 
-    queries: labels in all, the claim's `max_queries` when None; other: a deployment whose data
-    differ from the target's in one record, which is asked the second histogram in its place. Where
-    the claim asks by query, it is asked the query of the first: its own teachers give the second.
-    Where the claim's scope is a file, only the queries in it can refute the claim. Raises
+    queries: total labels, the claim's `max_queries` when None; other: a deployment whose data
+    differ from the target's in one record, which is asked the second histogram instead. Where
+    inputs are queries, it is asked the first one's query, since its own teachers give the second
+    histogram. Where the claim's scope is a file, only queries in it can refute the claim. Raises
     ValueError for histograms that are no neighbours or do not fit the claim, a claim without
     [privacy] or with caching, or a scope that cannot be read; TargetError as the target does.
     """
     if claim.privacy is None:
         raise ValueError("the claim has no [privacy]: its delta is needed")
     if claim.mechanism.caching:
-        raise ValueError("mechanism.caching = true: a kept label says nothing the second time")
+        raise ValueError("mechanism.caching = true: a kept label adds nothing when asked again")
     one_query = other is not None and claim.inputs is not None and claim.inputs.form == "query"
     for votes in (here, there):
         _check_fits(votes, claim, is_given=not (one_query and votes is there))
@@ -57,7 +57,7 @@ def audit(
 
 
 def _check_fits(votes: Histogram, claim: LabelsClaim, *, is_given: bool) -> None:
-    """Raises ValueError for votes that the claim does not have, or that no input of it has."""
+    """Raises ValueError for votes (c,) that do not fit the claim, or that no input has."""
     if votes.size != claim.mechanism.classes:
         raise ValueError(f"{votes.tolist()}: the claim has {claim.mechanism.classes} classes")
     if votes.sum() != claim.mechanism.teachers:
@@ -70,7 +70,7 @@ def _check_fits(votes: Histogram, claim: LabelsClaim, *, is_given: bool) -> None
 
 
 def _times(privacy: PrivacyClaim, here: Histogram, there: Histogram) -> int:
-    """How often the claim's scope asks one histogram of a pair; the other is its neighbour's."""
+    """How many queries of the claim's scope are on the pair: on the one that is asked more."""
     if privacy.scope == ANY_QUERIES:
         return privacy.queries
     rows = Counter(row.histogram for row in read_histograms(privacy.scope))

@@ -1,4 +1,4 @@
-"""`dpassay audit --mechanism --group`: what bounds for several altered records refute of one."""
+"""`dpassay audit --mechanism --group`: what bounds for a group of records refute for one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,10 +13,9 @@ from ...reference.arrays import Vector
 
 @dataclass(frozen=True)
 class Refuted:
-    """Claims for one record at orders (n,): any that charges less than the bounds is refuted.
+    """Lower bounds for one record at orders (n,): a claim that charges less is refuted.
 
-    claims: which, in words; bounds: those of the group, the 2-cut and the region, as they refute
-    claims for one record (n,), in nats.
+    claims: which claims, in words; two_cut, region: the bounds (n,) in nats, by the two methods.
     """
 
     claims: str
@@ -34,7 +33,7 @@ class Refuted:
         }
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The bounds in lines for the terminal."""
         yield f"  refuted: claims {self.claims} that charge one record less than"
         yield f"  order{'2-cut':>56}{'region':>14}"
         for order, cut, whole in zip(self.orders, self.two_cut, self.region, strict=True):
@@ -42,11 +41,11 @@ class Refuted:
 
 
 def refuted_of_one_record(attack: Attack, found: Audited, orders: Vector) -> tuple[Refuted, ...]:
-    """What the bounds for a group refute of one record; nothing where one record was altered.
+    """Claims for one record that the bounds for a group refute; none for a group of one.
 
-    Any mechanism's claim by the group privacy of Rényi costs, at orders of the bounds from 2 on;
-    that of Gaussian noise by how far the votes move, but for Private-kNN, where a record is drawn
-    by chance and several cost no whole number of times as much.
+    For any mechanism by group privacy of Rényi divergences, at orders from `least_order` on; for
+    Gaussian noise by how far the votes move. The latter is left out for Private-kNN, where records
+    are sampled and the cost of several is no multiple of that of one.
     """
     records = attack.records
     if records == 1:

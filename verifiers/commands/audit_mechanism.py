@@ -31,7 +31,7 @@ _HEADINGS = ("theory", "vote changed", "exact", "2-cut", "region")
 
 
 def task_of(data: str, label: str | None, queries: int) -> Task:
-    """The task of a name or of a CSV file, with so many queries. Raises ValueError."""
+    """The bundled task of a name, or the task in a CSV file. Raises ValueError."""
     if data in BUNDLED:
         if label is not None:
             raise ValueError(f"--label {label}: {data} has its own labels")
@@ -45,7 +45,7 @@ def task_of(data: str, label: str | None, queries: int) -> Task:
 
 @dataclass(frozen=True)
 class MechanismAudit:
-    """What one adversary's attack on a deployment gives away, and the verdict on the theory."""
+    """The audit of a deployment by one adversary, with the verdict on the theory."""
 
     attack: Attack
     found: Audited
@@ -54,10 +54,10 @@ class MechanismAudit:
 
     @property
     def verdict(self) -> Verdict:
-        """Refuted where a 2-cut exceeds what theory charges for sure, whatever the votes.
+        """FAIL if the 2-cut exceeds what theory charges for any votes, PASS if a bound is above 0.
 
-        The 2-cut holds for every number of labels; of the region, which is for large ones, it only
-        counts that it tells the worlds apart.
+        The 2-cut holds for any number of labels. The region holds for large numbers only, so it
+        cannot refute.
         """
         if (self.found.two_cut > self.found.charged * (1 + 1e-9)).any():
             return Verdict.FAIL
@@ -65,7 +65,7 @@ class MechanismAudit:
         return Verdict.PASS if bounds.max() > 0 else Verdict.INCONCLUSIVE
 
     def as_json(self) -> dict[str, Any]:
-        """The public form: costs at each order, in nats, and as converted to draw bars."""
+        """The public JSON form: costs at each order, in nats, and converted to epsilon."""
         costs = {name: getattr(self.found, name) for name in ("charged", *_COLUMNS)}
         orders = self.terms.orders
         return {
@@ -90,11 +90,11 @@ class MechanismAudit:
 
     @property
     def refuted(self) -> tuple[Refuted, ...]:
-        """What the bounds refute of one record, where several were altered."""
+        """Claims for one record that are refuted, where several were altered."""
         return refuted_of_one_record(self.attack, self.found, self.terms.orders)
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The audit in lines for the terminal."""
         name, found = self.attack.adversary, self.found
         asks = f"query {found.worst}" if name.repeats else "each query"
         often = f", {self.attack.records} times over" if self.attack.records > 1 else ""
@@ -107,7 +107,7 @@ class MechanismAudit:
         for each in self.refuted:
             yield from each.lines()
         if found.resampled:
-            yield "  sums take teachers trained anew for each query: of the same ones, no bounds"
+            yield "  sums assume teachers trained anew for each query: no bounds for the same ones"
         yield {
             Verdict.FAIL: "  FAIL: the 2-cut exceeds what theory charges, whatever the votes",
             Verdict.PASS: "  PASS: the worlds are told apart, and theory is not refuted",
@@ -126,7 +126,7 @@ class MechanismAudits:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst: FAIL where any fails, PASS where any tells the worlds apart."""
+        """FAIL where any audit fails, else PASS where any distinguishes the worlds."""
         found = {audit.verdict for audit in self.audits}
         return next(v for v in (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE) if v in found)
 
@@ -149,7 +149,7 @@ class MechanismAudits:
         }
 
     def as_text(self) -> str:
-        """For people."""
+        """The audits as text for the terminal."""
         deployment, terms = self.deployment, self.audits[0].terms
         neighbours = deployment.mechanism == "private-knn"
         of = f"{deployment.teachers} {'neighbours' if neighbours else 'teachers'}"
@@ -168,11 +168,11 @@ class MechanismAudits:
 
 @dataclass(frozen=True)
 class Work:
-    """How it is done.
+    """How an audit is computed.
 
-    executor: who works; cache: where trained votes are kept; anew: whether votes are drawn anew in
-    every experiment, and noise added to them, in place of labels drawn from the exact law; group:
-    how often an adversary adds its record, each time to another teacher.
+    executor: its workers; cache: where trained votes are kept; anew: whether every experiment draws
+    votes and adds noise, instead of drawing labels from their exact law; group: how many times an
+    adversary adds its record, each time to another teacher.
     """
 
     executor: Executor
@@ -190,7 +190,7 @@ def audit_mechanism(
 ) -> MechanismAudits:
     """Trains, attacks and audits; the adversaries share the error `terms.alpha`.
 
-    Raises ValueError for what the records do not allow.
+    Raises ValueError for a deployment or adversary that the records do not allow.
     """
 
     def train(ensemble: Any, added: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The work of `dpassay chain`: from private records to what an attacker says of people."""
+"""The work of `dpassay chain`: from private records to what an attacker infers of people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from ...attacks.inference.measures import Estimate
 from ...reference.ensembles.people import People, people_of, rare_digit
 from ...reference.parallel.executors import Here, Workers
 
-_SIGMA = 0.16  # of the noise as a share of the teachers, 40 of 250
+_SIGMA = 0.16  # noise scale over the number of teachers, as 40 to 250
 
 
 @dataclass(frozen=True)
 class ChainRequest:
-    """What the command was asked; data, label, hidden: None for the bundled digits."""
+    """The options of the command; data, label, hidden: None for the bundled digits."""
 
     data: str | None
     label: str | None
@@ -27,7 +27,7 @@ class ChainRequest:
     seed: int
 
     def people(self) -> People:
-        """Who is asked about. Raises ValueError for what is no such data."""
+        """The people asked about. Raises ValueError for options or data that do not fit."""
         if self.data is None:
             if self.label is not None or self.hidden is not None:
                 raise ValueError("--label and --hidden say what is in --data FILE: give all three")
@@ -40,20 +40,20 @@ class ChainRequest:
         return people_of(self.data, self.label, column, value, self.asked)
 
     def setting(self, people: People) -> ChainSetting:
-        """The chain's, for these people."""
+        """The setting of the chain for these people."""
         sigma = _SIGMA * self.teachers if self.sigma is None else self.sigma
         tested = max(1, len(people.task.queries) // 3)
         return ChainSetting(self.learner, self.teachers, sigma, tested=tested, seed=self.seed)
 
 
 def run_chain(request: ChainRequest, executor: Workers | None, cache: Path) -> Chain:
-    """The whole chain; cache: where what is trained is kept. Raises ValueError."""
+    """Runs the chain; cache: where trained models are kept. Raises ValueError."""
     people = request.people()
     return chain(people, request.setting(people), executor or Here(), cache)
 
 
 def rows(found: Chain) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Every figure: part of the chain, what of, which measure, its value, and its interval."""
+    """Every figure: part of the chain, object, measure, value, and ends of its interval."""
     told = found.consensus
     for name in ("teacher_accuracy", "plurality_accuracy", "gap", "consensus"):
         yield "teachers", f"{told.teachers} teachers", name, getattr(told, name), None, None
@@ -100,7 +100,7 @@ def _measured(
 
 
 def as_json(found: Chain) -> dict[str, Any]:
-    """The same as one JSON object."""
+    """The chain as one JSON object."""
     names = ("part", "of", "measure", "value", "low", "high")
     return {
         "task": found.people.task.name,

@@ -1,4 +1,4 @@
-"""Connections of `dpassay serve`: from this machine's own programs, and none that never ends."""
+"""Connections of `dpassay serve`: from this machine only, each with a time limit."""
 
 import asyncio
 import logging
@@ -10,20 +10,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_SECONDS = 10.0
-"""From the opening of a connection, or the first byte of a later request, to its last byte."""
+"""Time from opening a connection, or the first byte of a later request, to its last byte."""
 
 ANSWER_SECONDS = 120.0
-"""From there to the last byte of the answer that the client has taken."""
+"""Time from there until the client has received the whole answer."""
 
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
 _LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class OwnMachine:
-    """Answers requests that name this machine as their host, and come from no page of another.
+    """Answers only requests whose Host is this machine, and whose Origin is not foreign.
 
-    A page in a browser could otherwise have its own name resolved to 127.0.0.1 and read what is
-    served here (DNS rebinding). Others get 421, or 403 for a foreign Origin.
+    Otherwise a web page could have its own name resolved to 127.0.0.1 and read what is served here
+    (DNS rebinding). Other requests get status 421, or 403 for a foreign Origin.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -34,7 +34,7 @@ class OwnMachine:
         self._origins = {f"http://{host}" for host in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handles one request, as an ASGI application."""
         headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
         if headers.get(b"host", "") not in self._hosts:
             refusal = JSONResponse({"error": f"Host: expected {_listed(self._hosts)}"}, 421)
@@ -51,7 +51,7 @@ def _listed(allowed: set[str]) -> str:
 
 
 class PromptProtocol(H11Protocol):
-    """HTTP/1.1 with an end to every wait: for a request, and for its answer to be taken."""
+    """HTTP/1.1 with a time limit for receiving a request and for sending its answer."""
 
     _phase: tuple[str, int] = ("", 0)
     _end: asyncio.TimerHandle | None = None
@@ -67,7 +67,7 @@ class PromptProtocol(H11Protocol):
         self._enter("receiving" if self._is_receiving else "answering")
 
     def on_response_complete(self) -> None:
-        """Uvicorn closes connections that stay idle; a request may have come in meanwhile."""
+        """See uvicorn, which closes idle connections; a new request may have come already."""
         super().on_response_complete()
         idle = self.cycle is None or self.cycle.response_complete
         self._enter("idle" if idle else "receiving" if self._is_receiving else "answering")
@@ -78,7 +78,7 @@ class PromptProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """When the server ends: a request that is not complete is not waited for."""
+        """Ends the connection with the server; an incomplete request is aborted."""
         if self._phase[0] == "receiving":
             self.transport.abort()
         else:
@@ -86,11 +86,11 @@ class PromptProtocol(H11Protocol):
 
     @property
     def _is_receiving(self) -> bool:
-        """Whether a request is not complete, or what comes belongs to one already answered."""
+        """Whether the request is incomplete, or has been answered before its end."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def _enter(self, phase: str) -> None:
-        """Starts the time of a phase of this request, unless it runs already."""
+        """Starts the timer of a phase of this request, unless it is running."""
         entered = (phase, 0 if self._is_receiving else id(self.cycle))
         if entered == self._phase:
             return
@@ -112,16 +112,16 @@ class PromptProtocol(H11Protocol):
 
 
 class QuietServer(uvicorn.Server):
-    """Ends without a word about the requests that it ends with it."""
+    """A server that ends without tracebacks of the requests that it cancels."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """See uvicorn.Server: each cancelled request would be a traceback."""
+        """See uvicorn.Server; silences the log, where each cancelled request is a traceback."""
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
 
 
 def settings(app: ASGIApp, port: int, grace: int) -> uvicorn.Config:
-    """How `app` is served on a port of this machine; grace: seconds for answers at the end."""
+    """Settings for serving `app` on a local port; grace: seconds for answers at shutdown."""
     return uvicorn.Config(
         OwnMachine(app, port),
         http=PromptProtocol,

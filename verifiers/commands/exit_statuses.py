@@ -1,4 +1,4 @@
-"""How a command ends that cannot do what it was asked: one line on stderr for each mistake."""
+"""How commands end: exit statuses, and one line on stderr for each mistake."""
 
 import contextlib
 import os
@@ -17,32 +17,32 @@ MISUSE = 2
 
 
 def fail(*messages: str, status: int = MISUSE) -> NoReturn:
-    """Ends the program with the status of misuse, or another; whoever wrote the messages."""
-    with contextlib.suppress(OSError):  # stderr is broken too: the status is what is left
+    """Ends the program with `status`, after printing the messages on stderr, made printable."""
+    with contextlib.suppress(OSError):  # where stderr is broken too, only the status is left
         for message in messages:
             click.echo(f"dpassay: {printable(message)}", err=True)
     sys.exit(status)
 
 
 def need(what: str, *modules: str) -> None:
-    """Ends the program in one line where a module that `what` needs is absent; imports none."""
+    """Ends the program with one line if a module that `what` needs is missing; imports none."""
     absent = lacking(what, *modules)
     if absent is not None:
         fail(absent)
 
 
 def lines_of(error: Exception) -> tuple[str, ...]:
-    """What an error says, in lines: of a claim, every mistake."""
+    """The message of an error in lines: for a claim, one per mistake."""
     mistakes: tuple[str, ...] = getattr(error, "mistakes", (str(error),))
     return mistakes
 
 
 @contextmanager
 def on_stdout(kept: str | None = None) -> Iterator[None]:
-    """For printing, and nothing else: a reader of stdout that has gone leaves the status.
+    """A block that only prints: if the reader of stdout has gone, the exit status is kept.
 
-    kept: where the result stands as well. Then a stdout that cannot be written is one line on
-    stderr, and the status stays; without, the result is lost, and the program ends with status 2.
+    kept: where else the result was written. If stdout cannot be written, the program prints one
+    line on stderr and keeps its status; without `kept` the result is lost, and the status is 2.
     """
     try:
         yield
@@ -59,7 +59,7 @@ def on_stdout(kept: str | None = None) -> Iterator[None]:
 
 
 def _stdout_is_broken() -> bool:
-    """Whether stdout cannot be written, after an error that may have come from it or not."""
+    """Whether stdout cannot be written: an earlier OSError may have come from it."""
     try:
         sys.stdout.flush()
         os.write(sys.stdout.fileno(), b"\n")
@@ -69,21 +69,21 @@ def _stdout_is_broken() -> bool:
 
 
 def forget_stdout() -> None:
-    """The reader is gone, or nothing can be written: flushing at exit would fail once more."""
+    """Points stdout at nothing, as flushing a broken one at exit would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_stdout() -> None:
-    """A stdout that was closed becomes one that cannot be written: Python would drop all output.
+    """Replaces a closed stdout by one that cannot be written, so that lost output is an error.
 
-    It also keeps its number, which the next file opened would get.
+    This also keeps its descriptor, which the next opened file would take.
     """
     if sys.stdout is None:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: SIM115 - for good
 
 
 def run_commands(commands: click.Command) -> NoReturn:
-    """Runs the command line: what goes wrong is one line, and never the status of a fail."""
+    """Runs the command line; errors are one line each, and never the status of a failed check."""
     _open_stdout()
     try:
         status = commands.main(prog_name="dpassay", standalone_mode=False)
@@ -96,7 +96,7 @@ def run_commands(commands: click.Command) -> NoReturn:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         where = f" (see {context.command_path} --help)" if context is not None else ""
-        said = " ".join(error.format_message().split())  # choices stand on lines of their own
+        said = " ".join(error.format_message().split())  # click puts choices on separate lines
         fail(f"{said.rstrip('.')}{where}")
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted")

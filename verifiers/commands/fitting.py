@@ -1,4 +1,4 @@
-"""How much of a file fits a budget: whole passes over its rows, then rows from the first on."""
+"""How much of a file fits a budget: whole passes over its rows, then its first rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,10 @@ _MOST_REPEATS = 10**12
 
 
 class Fitting:
-    """Finds what fits, on the grid of orders, where cost rises with every row.
+    """Finds how many passes and rows fit, by costs on the grid of `ORDERS`.
 
-    kinds: which kind (m,) each row is, in the order they would be asked; costs: Rényi cost (k, n)
-    of asking a kind once, at `ORDERS`; pure: what a row costs at delta 0, infinity where it has no
-    pure privacy.
+    kinds: the kind (m,) of each row, in order; costs: Rényi cost (k, n) of asking a row of each
+    kind once; pure: pure epsilon of a row, infinity where it has none.
     """
 
     def __init__(self, kinds: NDArray[np.intp], costs: Matrix, delta: float, pure: float) -> None:
@@ -24,7 +23,7 @@ class Fitting:
         self.whole = self._cost(self.rows)
 
     def passes(self, budget: float) -> int:
-        """How many passes fit. Raises ValueError of one line where none does, or too many do."""
+        """How many passes fit `budget`. Raises ValueError where none does, or too many do."""
         once = self._epsilon(self.whole, self.rows)
         if once > budget:
             few = self.rows_beyond(0, budget)
@@ -35,12 +34,12 @@ class Fitting:
         passes = most_repeats(self.whole, self.delta, budget, _MOST_REPEATS, pure)
         if passes == _MOST_REPEATS:
             raise ValueError(
-                f"--epsilon {budget:g}: {passes:,} repeats fit: expected a budget of use"
+                f"--epsilon {budget:g}: {passes:,} repeats fit: expected a budget that limits them"
             )
         return passes
 
     def rows_beyond(self, passes: int, budget: float) -> int:
-        """How many rows, from the first on, still fit once after so many passes."""
+        """How many rows, from the first, fit `budget` after `passes` passes."""
 
         def fit(rows: int) -> bool:
             costs = passes * self.whole + self._cost(rows)
@@ -49,18 +48,18 @@ class Fitting:
         return last_between(0, self.rows, fit)
 
     def _told(self, few: int) -> str:
-        """How many rows fit where not all do."""
+        """How many rows fit where one pass does not, in words."""
         if few == 0:
             return f"the first row alone costs {self._epsilon(self._cost(1), 1):.4f}"
         rows = f"{few:,} of its {self.rows:,} rows fit"
         return f"the first {rows}, at {self._epsilon(self._cost(few), few):.4f}"
 
     def _cost(self, rows: int) -> Matrix:
-        """Of the first rows, asked once."""
+        """Rényi cost (n,) of asking the first `rows` rows once."""
         times = np.bincount(self.kinds[:rows], minlength=len(self.costs))
         return np.asarray(times @ self.costs)
 
     def _epsilon(self, costs: Matrix, rows: int) -> float:
-        """Of Rényi costs (n,) of so many rows."""
+        """Epsilon of `rows` rows with Rényi costs (n,), by the pure bound if that is smaller."""
         pure = self.pure * rows if rows else 0.0
         return at_most_pure(to_epsilon(ORDERS, costs, self.delta), pure).epsilon

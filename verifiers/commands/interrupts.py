@@ -1,4 +1,4 @@
-"""Ctrl-C, and SIGTERM, that do not get lost, and do not lose what was found."""
+"""Ctrl-C and SIGTERM end a run, which then still writes what it found."""
 
 import contextlib
 import os
@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from types import FrameType
 
 PATIENCE = 3.0
-"""Seconds after a Ctrl-C within which others change nothing: the report is being written."""
+"""Seconds after a Ctrl-C within which another is ignored: the report is being written."""
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
-_UNNOTICED = 1.0  # seconds after which a run that goes on must have missed the first
+_UNNOTICED = 1.0  # seconds after which a run that continues has missed the first
 
-_SAID = b"\r\ndpassay: ending with what was found; Ctrl-C in 3 s from the first gives it up\r\n"
+_SAID = b"\r\ndpassay: writing what was found; Ctrl-C 3 s after the first one abandons it\r\n"
 
 
 class Interrupts:
-    """What became of Ctrl-C. The first one ends the run; those soon after it are told so."""
+    """The state of Ctrl-C: the first one ends the run, and those soon after only get a notice."""
 
     def __init__(self) -> None:
         self._first: float | None = None
@@ -27,7 +27,7 @@ class Interrupts:
 
     @property
     def pressed(self) -> bool:
-        """Whether it was pressed at all."""
+        """Whether Ctrl-C was pressed at all."""
         return self._first is not None
 
     def check(self) -> None:
@@ -36,17 +36,17 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def run_is_over(self) -> None:
-        """From here on the first Ctrl-C raises nothing either: what was found is written."""
+        """From now on a first Ctrl-C raises nothing either, as the report is being written."""
         self._over = True
 
     def until_exit(self) -> None:
-        """What was found is out: Ctrl-C must not change the status of a process that ends."""
+        """The report is written: from now on Ctrl-C cannot change the exit status."""
         self.out = True
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """The handler. Raises KeyboardInterrupt on the first, and from `PATIENCE` after it on.
+        """The signal handler. Raises KeyboardInterrupt at first, and again after `PATIENCE`.
 
-        Where the run goes on a second later, it missed the first, and is interrupted again.
+        A run that still continues a second later has missed the first, and is interrupted again.
         """
         now = time.monotonic()
         first = self._first is None
@@ -61,20 +61,19 @@ class Interrupts:
 
     @staticmethod
     def say() -> None:
-        """Tells a person at a terminal how to get out."""
-        with contextlib.suppress(OSError):  # by its number: a handler may interrupt a print
+        """Prints, at a terminal, how to abandon the report."""
+        with contextlib.suppress(OSError):  # written directly: a handler may interrupt a print
             if os.isatty(2):
                 os.write(2, _SAID)
 
 
 @contextmanager
 def remembered_interrupts() -> Iterator[Interrupts]:
-    """Ctrl-C goes to the `Interrupts` that are yielded, whose `check` raises what went unnoticed.
+    """A block in which Ctrl-C and SIGTERM, by which CI ends jobs, go to the yielded `Interrupts`.
 
-    So does SIGTERM, by which runners of CI end a job.
-
-    Python drops what is raised within a callback of the garbage collector, and Hypothesis installs
-    one; its lines about that on stderr are kept back. For the main thread, where signals arrive.
+    Its `check` raises an interrupt that was lost: Python drops exceptions raised within a callback
+    of the garbage collector, such as Hypothesis installs. Python's message about that is hidden.
+    For the main thread only, where signals arrive.
     """
     interrupts = Interrupts()
 
@@ -90,5 +89,5 @@ def remembered_interrupts() -> Iterator[Interrupts]:
     finally:
         sys.unraisablehook = hook
         for number, handler in before.items():
-            ends = interrupts.out and number == signal.SIGINT  # nobody presses SIGTERM twice
+            ends = interrupts.out and number == signal.SIGINT  # SIGTERM is not repeated
             signal.signal(number, signal.SIG_IGN if ends else handler)

@@ -1,4 +1,4 @@
-"""The mechanism that the options of a command describe, in texts as they were typed."""
+"""The mechanism that the options of a command describe."""
 
 from ...reference import ConfidentGNMax, Gaussian, NoisyArgmax, parse_noise
 from ...reference.named_mechanisms import MOST_VOTES, described_mechanism, needed_noise
@@ -9,9 +9,10 @@ _SCREENED = "confident-gnmax"
 def mechanism_of_options(
     noise: str, threshold: float | None, threshold_noise: str | None, name: str | None = None
 ) -> NoisyArgmax | ConfidentGNMax:
-    """The mechanism of `name`, or without one that which the threshold, or none, tells.
+    """The mechanism of `name`; without a name, the one that the other options imply.
 
-    Raises ValueError naming the option that does not fit the others.
+    noise, threshold_noise: as typed, such as `gaussian:40`. Raises ValueError that names the option
+    that does not fit the others.
     """
     votes = parse_noise(noise)
     needed = needed_noise(name, votes)

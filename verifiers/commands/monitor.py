@@ -11,18 +11,18 @@ from ..kinds.labels.logs.alarms import Telling
 from ..kinds.labels.logs.monitor import Monitor, Snapshot
 from .exit_statuses import forget_stdout
 
-_PAUSE = 1.0  # seconds until a log that has not grown is looked at again
-_REDRAW = 5.0  # seconds between two looks at where the monitor stands
+_PAUSE = 1.0  # seconds until a log that has not grown is read again
+_REDRAW = 5.0  # seconds between updates of the screen
 
 
 class Ended:
-    """Whether the monitor was asked to end, by Ctrl-C or SIGTERM: it does after what it is at."""
+    """Whether Ctrl-C or SIGTERM asked the monitor to end, which it does after its current step."""
 
     def __init__(self) -> None:
         self.asked = False
 
     def __call__(self, _signal: int, _frame: FrameType | None) -> None:
-        """The handler; a second one ends the process at once, which loses nothing either."""
+        """The signal handler; a second signal ends the process at once, which loses nothing."""
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
@@ -30,7 +30,7 @@ class Ended:
 
 @contextmanager
 def ending_when_asked() -> Iterator[Ended]:
-    """Ctrl-C and SIGTERM go to what is yielded, until the end."""
+    """A block in which Ctrl-C and SIGTERM set the yielded `Ended`."""
     ended = Ended()
     before: dict[int, Any] = {
         number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)
@@ -49,11 +49,11 @@ def follow(
     webhook: str | None,
     say: Callable[[str], None],
 ) -> int:
-    """Follows the log until it ends or `ended` says so; the status of the worst so far, 0 or 1.
+    """Follows the log until it ends or `ended` is set; returns 1 if there were alarms, else 0.
 
-    show: told where the monitor stands, now and then; webhook: where alarms are sent beside
-    stdout; say: told why one did not arrive, why the log cannot be read for now, and what is left
-    of it. Raises LogError.
+    show: called with a snapshot of the monitor now and then; webhook: URL to which alarms are sent
+    too; say: called with a line on an alarm that did not arrive, a log that cannot be read for now,
+    or rows left unread. Raises LogError.
     """
     telling, shown, said = Telling(monitor.store, webhook), 0.0, None
     while not ended.asked:
@@ -79,7 +79,7 @@ def follow(
 def _tell(
     telling: Telling, monitor: Monitor, ended: Ended, say: Callable[[str], None]
 ) -> str | None:
-    """Tells the alarms: a full stdout leaves them in the state, a reader that has gone ends it."""
+    """Reports alarms; a full stdout leaves them in the state, a closed one ends the monitor."""
     try:
         return telling.tell(monitor.alarms)
     except BrokenPipeError:

@@ -1,10 +1,10 @@
-"""Option types of the command line whose errors say what is allowed."""
+"""Types of options whose errors show the value and what is allowed."""
 
 import click
 
 
 class Whole(click.IntRange):
-    """A whole number between bounds; click's own words for a text are "not a valid integer"."""
+    """A whole number between bounds."""
 
     name = "whole number"
 
@@ -26,7 +26,7 @@ class Whole(click.IntRange):
 
 
 class Seconds(click.FloatRange):
-    """Seconds of a run: above 0, at most a week."""
+    """Seconds of a run, above 0 and at most a week."""
 
     name = "seconds"
 

@@ -1,10 +1,10 @@
 """Whether another scale of the same noise fits the labels of one query far better, and which.
 
-The votes are free (none negative, their sum the teachers), so labels alone tell little of a scale.
-Without refusals they never show that the one given is too small: the laws of some votes under a
-larger scale are among those under a smaller one, since the votes can be spread further and the same
-added to each. They show that it is too large where even votes of 0 leave a class likelier than it
-was seen. Refusals tell how the leader stands to the threshold in votes, and so either.
+The votes are unknown (none negative, their sum the teachers), so labels say little about the scale.
+Without refusals they never show that a scale is too small: votes that are spread further give the
+same law under a larger one. They show that it is too large where even a class without votes is
+likelier than it was seen. Refusals locate the leader relative to the threshold, which is in votes,
+and so show both.
 """
 
 from collections.abc import Callable
@@ -19,19 +19,19 @@ from ...attacks import Answers, reconstruct
 from ...reference import Noise
 
 ALARM = 1e-4
-"""Of the limit law of the likelihood ratio. With few labels the right scale is suspected more often
-than that, but in less than 1 of 1,000 readings."""
+"""False-alarm rate by the limit law of the likelihood ratio. With few labels it is larger, below
+1 in 1,000 readings."""
 
-_FURTHEST = 32.0  # times less, or more
+_FURTHEST = 32.0  # largest factor between scales, in either direction
 _HALVINGS = 10
-_CLOSE = 0.01  # of the log of the scale
+_CLOSE = 0.01  # precision of the log of the scale
 
 
 def better_scale(answers: Answers, teachers: int, best_known: float) -> tuple[Noise, float] | None:
-    """Noise of another scale that explains counts (c,) far better than that given, and log-odds.
+    """Noise of another scale that fits the counts (c,) far better, with log-odds; else None.
 
-    best_known: the highest log-likelihood that any votes may have under the noise given. None
-    unless the log-odds reach `log_odds_wanted`.
+    best_known: upper bound of the log-likelihood of any votes under the given noise. The log-odds
+    must reach `log_odds_wanted`.
     """
     freedom = answers.counts.size - 1
     if log_supremum(answers) - best_known < log_odds_wanted(answers):
@@ -50,7 +50,7 @@ def better_scale(answers: Answers, teachers: int, best_known: float) -> tuple[No
             options={"xatol": _CLOSE},
         )
         place = float(found.x)
-    else:  # the less noise the better: the most noise that is as good as a true one would be
+    else:  # less noise always fits as well: take the largest scale that fits as a true one would
         place = _nearest(explained, ends[0], explained(ends[0]) - freedom / 2.0)
     odds = explained(place) - best_known
     if odds < log_odds_wanted(answers):
@@ -59,17 +59,17 @@ def better_scale(answers: Answers, teachers: int, best_known: float) -> tuple[No
 
 
 def log_odds_wanted(answers: Answers) -> float:
-    """Log-odds between scales that the right one hardly ever meets, for counts (c,).
+    """Log-odds against the given scale that the right one rarely meets, for counts (c,).
 
-    Half the `ALARM` quantile of the chi-square law with a degree of freedom for each outcome but
-    one: the ratio of all laws against the true one has that limit, and the ratio here, of some laws
-    against the likeliest of several, is smaller.
+    Half the `ALARM` quantile of the chi-square law with c - 1 degrees of freedom. By Wilks' theorem
+    this is the limit for the supremum over all laws against the true law, which the ratio between
+    scales does not exceed.
     """
     return float(chi2.isf(ALARM, answers.counts.size - 1)) / 2.0
 
 
 def _nearest(explained: Callable[[float], float], far: float, wanted: float) -> float:
-    """The place nearest to 0, of those down to `far`, where a falling function reaches a value."""
+    """The point nearest to 0, between `far` and 0, at which `explained` is at least `wanted`."""
     near = 0.0
     for _ in range(_HALVINGS):
         middle = (near + far) / 2.0
@@ -78,13 +78,13 @@ def _nearest(explained: Callable[[float], float], far: float, wanted: float) -> 
 
 
 def log_supremum(answers: Answers) -> float:
-    """The highest log-likelihood of counts (c,) that any law whatever gives."""
+    """The supremum over all laws of the log-likelihood of the counts (c,)."""
     seen = answers.counts[answers.counts > 0]
     return float((seen * np.log(seen / seen.sum())).sum())
 
 
 def _log_likelihood(answers: Answers, teachers: int, factor: float) -> float:
-    """Of the likeliest votes, at a multiple of the noise given."""
+    """Log-likelihood of the likeliest votes, with `factor` times the given noise scale."""
     noise = answers.mechanism.noise.times(factor)
     mechanism = replace(answers.mechanism, noise=noise)  # type: ignore[arg-type]
     return float(reconstruct(Answers(answers.counts, mechanism), teachers).log_likelihood)

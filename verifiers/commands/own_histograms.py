@@ -1,4 +1,4 @@
-"""A deployment's own histograms, as `--histogram` and `--histograms` name them."""
+"""A deployment's own histograms, from `--histogram` and `--histograms`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,16 +7,16 @@ from ...reference import parse_histogram
 from ..inputs.histogram_file import read_histograms
 
 MOST = 1000
-"""Histograms of a run at most: each is asked as often as any that is looked at in passing."""
+"""Most such histograms of a run; each is asked a hundred times, like an explorer."""
 
 Votes = tuple[int, ...]
 
 
 def own_histograms(texts: Sequence[str], file: str | None, claim: Any) -> list[Votes]:
-    """Histograms as typed, `12,7,6,30`, then the rows of a CSV file; each once.
+    """The distinct histograms in `texts`, typed as `12,7,6,30`, and in the rows of a CSV file.
 
-    Raises ValueError of one line for text that is none, one of other classes or another total than
-    the claim's, one that no input of the claim has, and too many.
+    Raises ValueError with one line for a text that is none, other classes or another total than the
+    claim's, votes that no input of the claim has, and too many histograms.
     """
     mechanism, known = claim.mechanism, {row.histogram for row in claim.given}
     named = [(f"--histogram {text[:60]}", _typed(text)) for text in texts]

@@ -1,4 +1,4 @@
-"""`dpassay plan`: what a run would ask, cost and see, before anything is asked."""
+"""`dpassay plan`: the queries and time that a run would take, and what it would detect."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run as it would be.
+    """The plan of a run, on any kind of release.
 
-    unit: one of what is asked for; looked_at: how many by check; lacking: why a
-    check has none; seconds: that the target takes for all of them, None without one.
+    unit: what is asked for, such as "label"; looked_at: how many of these each check looks at, by
+    id; lacking: why a check looks at none, by id; seconds: that the target takes in total, None
+    without one.
     """
 
     unit: str
@@ -32,7 +33,7 @@ class PlannedRun:
 
     @property
     def rate(self) -> float | None:
-        """So many a second, in calls as a run makes them; None without a target."""
+        """Labels or releases per second, in calls as a run makes them; None without a target."""
         return None if self.seconds is None else self.queries / max(self.seconds, 1e-6)
 
     def as_json(self) -> dict[str, Any]:
@@ -51,7 +52,7 @@ class PlannedRun:
         }
 
     def as_text(self) -> str:
-        """For people."""
+        """The plan as text for the terminal."""
         gate = self.gate
         lines = [
             f"a pass takes about {self.queries:,} queries, and would show",
@@ -59,14 +60,14 @@ class PlannedRun:
             f"  a noise scale off by {gate.tolerance:.0%};",
             f"a correct deployment fails with probability at most {gate.false_alarm:g}",
             "",
-            f"{self.unit}s that each check looks at (several look at the same):",
+            f"{self.unit}s that each check looks at (checks share {self.unit}s):",
         ]
         for name, seen in self.looked_at.items():
             lines.append(f"  {name:<26}{self.lacking.get(name) or f'{seen:,}':>10}")
         if self.queries > gate.max_queries:
-            lines += ["", f"max_queries = {gate.max_queries:,} do not hold that"]
+            lines += ["", f"max_queries = {gate.max_queries:,} is too small for that"]
         if self.rate is not None and self.seconds is not None:
-            lines += ["", f"at {self.rate:,.1f} {self.unit}s a second: {_duration(self.seconds)}"]
+            lines += ["", f"at {self.rate:,.1f} {self.unit}s per second: {_duration(self.seconds)}"]
         return "\n".join(lines)
 
 
@@ -75,8 +76,8 @@ def planned_run(
 ) -> PlannedRun:
     """The plan of a run: the claim's own, or the sharpest that `queries` or `seconds` allow.
 
-    target: asked some labels or releases, so that its pace shows; needed for `seconds`. Raises
-    ValueError (TooFewError) where no pass fits, and as the target does.
+    target: asked some labels or releases to measure its pace; needed for `seconds`. Raises
+    TooFewError, a ValueError, where no pass fits, and as the target does.
     """
     kind, pace = claim.kind, None
     if target is not None:
@@ -104,10 +105,11 @@ def made_within(
     taken: float,
     seconds: float,
 ) -> tuple[T, float | None]:
-    """The plan of as many queries as fit so many seconds; made: the plan of some, and its seconds.
+    """The plan with as many queries as fit `seconds`, and the seconds that it takes.
 
-    queries, taken: of a plan that takes too long. Fewer queries come in smaller calls, so that each
-    takes longer. Raises TooFewError where no pass fits.
+    made: from a number of queries to a plan and its seconds; queries, taken: of a plan that takes
+    too long. Several steps may be needed, as fewer queries are in smaller calls, which take longer
+    per query. Raises TooFewError where no pass fits.
     """
     while True:
         try:
@@ -115,8 +117,8 @@ def made_within(
         except TooFewError as error:
             least = error.least * taken / queries
             raise TooFewError(
-                f"{seconds:g} seconds are too few for a pass of this claim: at the pace of this "
-                f"target about {error.least:,} queries, the least, take {_duration(least)}",
+                f"{seconds:g} seconds are too few for a pass of this claim: it takes about "
+                f"{error.least:,} queries or more, and this target {_duration(least)} for them",
                 error.least,
             ) from None
         if longer is None or longer <= seconds or found.queries >= queries:

@@ -1,9 +1,9 @@
-"""Q(H) as decimal text, to the digits asked for."""
+"""The probabilities Q(H) of labels as decimal text, to any number of digits."""
 
 from ...reference import log_probabilities, parse_histogram, parse_noise
 
 FLOAT_DIGITS = 12
-"""Significant digits of the float64 form that are correct while the log is above `FLOAT_FLOOR`."""
+"""Correct significant digits in float64 while the log-probability is above `FLOAT_FLOOR`."""
 
 FLOAT_FLOOR = -690.0
 
@@ -14,7 +14,7 @@ def decimal_probabilities(
     """Probabilities as decimal strings with `digits` significant digits, and natural logs.
 
     Without `digits`, 12 of them, from float64 unless a probability lies below 1e-299.
-    Raises ValueError naming what is wrong with the text.
+    Raises ValueError that says what is wrong with `histogram` or `noise`.
     """
     from mpmath import mp, mpf
 

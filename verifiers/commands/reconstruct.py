@@ -1,4 +1,4 @@
-"""The command `dpassay reconstruct`: from what a user has, labels or counts, to answers."""
+"""The command `dpassay reconstruct`: the votes behind labels of one query, or their counts."""
 
 import math
 from collections.abc import Sequence
@@ -22,18 +22,18 @@ _MANY = 50  # classes
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read from one query's answers, and what to say about it."""
+    """The votes read from one query's answers, with warnings."""
 
     reconstruction: Reconstruction
     warnings: list[str]
 
     @property
     def is_slow(self) -> bool:
-        """Whether the intervals, drawn when they are asked for, take longer than one waits for."""
+        """Whether the intervals, which are computed on demand, take long."""
         return len(self.reconstruction.histogram) >= _MANY
 
     def as_json(self) -> dict[str, Any]:
-        """The public form: whole votes where the method gives them."""
+        """The public JSON form; votes are whole where the method gives whole ones."""
         read = self.reconstruction
         whole = read.method == "posterior"
         return {
@@ -46,7 +46,7 @@ class Reading:
         }
 
     def as_text(self) -> str:
-        """A table for people: votes per class with 95 % intervals."""
+        """A table for the terminal: votes per class, with 95 % intervals."""
         read = self.reconstruction
         share, low, high = (f"{100 * value:.1f}" for value in read.misplaced)
         lines = [
@@ -69,11 +69,10 @@ def reconstruct_votes(
     method: Method,
     key: str | None = None,
 ) -> Reading:
-    """Reads the votes from a log of labels (a path, stdin when None) or from counts.
+    """Reads the votes from a log of labels (a path, standard input when None) or from counts.
 
-    mechanism: noise, threshold and threshold's noise, as the command's options give them; key: the
-    input whose labels are read, where a log names several.
-    Raises ValueError of one line for the user.
+    counts: as `n0,n1,...`; mechanism: noise, threshold and threshold noise as typed; key: id of the
+    input whose labels are read, where a log names several. Raises ValueError with one line.
     """
     answers, warnings = asked_answers(labels, counts, classes=classes, mechanism=mechanism, key=key)
     return read_votes(answers, teachers, method, warnings)
@@ -87,20 +86,20 @@ def asked_answers(
     mechanism: tuple[str, float | None, str | None],
     key: str | None = None,
 ) -> tuple[Answers, list[str]]:
-    """The answers that `reconstruct_votes` is given, and what to warn of; raises as it does."""
+    """The answers that `reconstruct_votes` reads, and warnings; raises as it does."""
     attacked = mechanism_of_options(*mechanism)
     if counts is not None:
         return answers_from_counts(counts, attacked), []
     answers, left_out = answers_from_log(labels or "-", classes, attacked, key)
     if not left_out:
         return answers, []
-    return answers, [f"refusals left out: {left_out:,}; --threshold would read them too"]
+    return answers, [f"refusals left out: {left_out:,}; with --threshold they are read too"]
 
 
 def read_votes(
     answers: Answers, teachers: int, method: Method, warnings: Sequence[str] = ()
 ) -> Reading:
-    """The votes behind answers; warnings: what is to be said first. Raises ValueError of a line."""
+    """The votes behind answers; warnings: earlier ones. Raises ValueError with one line."""
     if not answers.counts.any():
         raise ValueError("no labels were counted: nothing to read")
     warnings, attacked = list(warnings), answers.mechanism
@@ -118,7 +117,7 @@ def read_votes(
 
 
 def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> None:
-    """Raises ValueError for noise that is nothing, or everything, beside the votes."""
+    """Raises ValueError for noise that is negligible, or overwhelming, beside the votes."""
     screen = [mechanism.threshold_noise] if isinstance(mechanism, ConfidentGNMax) else []
     for noise in (mechanism.noise, *screen):
         if not 1e-6 * teachers <= noise.scale <= 1e6 * teachers:
@@ -129,10 +128,10 @@ def _check_scales(mechanism: NoisyArgmax | ConfidentGNMax, teachers: int) -> Non
 
 
 def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
-    """What to say of labels that the likeliest votes do not explain; None where they do.
+    """The end of a warning that no votes explain the labels; None where some do.
 
-    Votes that are all free explain any labels; what is tested is the bound at zero votes. Another
-    scale is named where one does far better; else the likelihood-ratio test errs once in 10^6.
+    Without the bound at zero, votes would explain any labels. Another scale is named where one fits
+    far better; else a likelihood-ratio test with a false-alarm rate of 10^-6 decides.
     """
     assert likeliest.teachers is not None
     best_known = float(likeliest.log_likelihood) + float(likeliest.gap)
@@ -149,7 +148,7 @@ def _misfit(answers: Answers, likeliest: Reconstruction) -> str | None:
 
 
 def answers_from_counts(text: str, mechanism: NoisyArgmax | ConfidentGNMax) -> Answers:
-    """Answers from `n0,n1,...`. Raises ValueError that shows the offending part."""
+    """Answers from counts `n0,n1,...`. Raises ValueError that shows the wrong part."""
     counts = []
     for part in text.split(","):
         if not (part.strip().isdecimal() and part.isascii()):
@@ -169,10 +168,10 @@ def answers_from_log(
     mechanism: NoisyArgmax | ConfidentGNMax,
     key: str | None = None,
 ) -> tuple[Answers, int]:
-    """Answers from a log of labels (`-` is stdin), and how many refusals were left out.
+    """Answers from a log of labels (`-`: standard input), and how many refusals were left out.
 
-    Refusals are left out where the mechanism has no threshold: what is answered has the same law.
-    Raises ValueError naming the file, the line and what is allowed.
+    They are left out where the mechanism has no threshold; the other labels still have its law.
+    Raises ValueError that names the file, the line and what is allowed.
     """
     source = "stdin" if path == "-" else path
     try:

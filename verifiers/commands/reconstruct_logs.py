@@ -1,4 +1,4 @@
-"""Many logs read by `dpassay reconstruct`, each a part of the work."""
+"""`dpassay reconstruct` of several logs, spread over workers."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -14,7 +14,7 @@ from .reconstruct import asked_answers, read_votes
 
 @dataclass(frozen=True)
 class ReadLog:
-    """What was read from one log, in both forms, and what to say about it."""
+    """The votes read from one log, as JSON and as text, with warnings."""
 
     log: str
     as_json: dict[str, Any]
@@ -32,10 +32,10 @@ def reconstruct_logs(
     method: Method,
     key: str | None = None,
 ) -> list[ReadLog]:
-    """Reads the votes behind each log, in their order, over an executor or in this process.
+    """Reads the votes behind each log, in order, over an executor or in this process.
 
-    The logs are read here, whoever does the rest. The arguments are those of `reconstruct_votes`.
-    Raises ValueError that names the log, before any votes are read where a log is none.
+    The files are read in this process. The other arguments are those of `reconstruct_votes`. Raises
+    ValueError that names the log; one that cannot be read is refused before the work begins.
     """
     parts: list[tuple[str, Answers, list[str], int, Method]] = []
     for log in logs:
@@ -48,7 +48,7 @@ def reconstruct_logs(
 def _read(
     log: str, answers: Answers, warnings: Sequence[str], teachers: int, method: Method
 ) -> ReadLog:
-    """One log, intervals included: they are most of the work."""
+    """The votes of one log, with intervals, which are most of the work."""
     try:
         read = read_votes(answers, teachers, method, warnings)
         return ReadLog(log, read.as_json(), read.as_text(), read.warnings)

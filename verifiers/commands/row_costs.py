@@ -1,4 +1,4 @@
-"""What the rows of a file cost: each kind of row is worked out once, many kinds at a time."""
+"""The privacy cost of the rows of a file; equal rows are computed once."""
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -14,19 +14,19 @@ from ...reference.parallel.progress import shown
 from ..inputs.asked_rows import AskedRows
 
 _TOGETHER = 512
-"""Histograms that are a part of the work, whoever does it."""
+"""Histograms per part of the work."""
 
-_TOGETHER_EXACT = 8  # each of which has many neighbours
+_TOGETHER_EXACT = 8  # as `_TOGETHER`, where all neighbours of each are compared
 
 
 How = tuple[NoisyArgmax | ConfidentGNMax, Analysis, Charging]
-"""By what rows are charged."""
+"""How rows are charged."""
 
 
 class RowCosts:
-    """Costs of the rows of a file; those that must cost the same are of one kind.
+    """Costs of the rows of a file; rows that must cost the same are of one kind.
 
-    kinds: which kind (m,) each row is. executor: over whose workers the kinds are shared.
+    kinds: the kind (m,) of each row; executor: whose workers compute, this process when None.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class RowCosts:
         return np.concatenate(list(self._parts(orders)))
 
     def _parts(self, orders: Matrix) -> Iterator[Matrix]:
-        """Costs of some kinds after others."""
+        """Costs (k, n) of consecutive parts of the kinds."""
         size = _TOGETHER_EXACT if self._how[1] == "exact" else _TOGETHER
         parts = (
             (
@@ -71,7 +71,7 @@ class RowCosts:
         )
         number, name = -(-len(self._histograms) // size), "costs of rows"
         if orders.size == 1:
-            name += ", at the order that is sought"
+            name += ", at the best order"
         if self._executor is None:
             yield from shown((_costs(*part) for part in parts), number, name)
             return
@@ -84,15 +84,15 @@ class RowCosts:
 def _costs(
     histograms: NDArray[np.int64], refused: NDArray[np.bool_], orders: Matrix, how: How
 ) -> Matrix:
-    """Costs (k, n) of some kinds."""
+    """Costs (k, n) of k kinds, each a histogram that was answered or refused."""
     mechanism, analysis, charging = how
     return query_costs(histograms, mechanism, orders, analysis, charging=charging, refused=refused)
 
 
 def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
-    """What of each histogram (m, j) decides its cost, whatever the mechanism.
+    """The features (m, j) of each histogram that decide its cost.
 
-    Mechanisms treat their classes alike, so that the order of the votes never does.
+    Mechanisms treat classes alike, so that the order of the votes never matters.
     """
     votes, (mechanism, analysis, charging) = rows.histograms, how
     if analysis == "worst-pair":
@@ -106,10 +106,10 @@ def _decisive(rows: AskedRows, how: How) -> NDArray[np.int64]:
 def _alike(
     rows: NDArray[np.int64],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Of rows (m, j): the first of each kind (k,), which kind each is (m,), and how often (k,).
+    """Groups equal rows (m, j): first row (k,) of each kind, kind (m,) of each row, sizes (k,).
 
-    Sorted by a hash of 64 bits, which is far quicker than by whole rows; where two kinds have the
-    same hash, which hardly ever happens, by whole rows.
+    It sorts by a 64-bit hash, which is far faster than by whole rows; where two kinds collide,
+    which is very rare, by whole rows.
     """
     factors = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) | 1
     hashed = rows.astype(np.uint64) @ factors

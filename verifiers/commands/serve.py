@@ -1,4 +1,4 @@
-"""The command `serve`: the reference aggregator behind a port of this machine."""
+"""The command `dpassay serve`: the reference aggregator on a local port."""
 
 import contextlib
 import errno
@@ -9,12 +9,12 @@ from ..claims.claim import ClaimError
 from ..kinds.labels.embedded import embedded_claim
 from ..kinds.labels.reading import read_labels_claim
 
-_HOST = "127.0.0.1"  # it answers whoever asks: not for a network
-_GRACE = 2  # seconds that requests in flight have when it is ended
+_HOST = "127.0.0.1"  # it has no authentication, so it is not for a network
+_GRACE = 2  # seconds for requests in flight at shutdown
 
 
 class ServingError(Exception):
-    """Why nothing can be served, for the user; of a claim, all mistakes, one line each."""
+    """Why nothing can be served; mistakes: one line each, for a claim all of them."""
 
     def __init__(self, *mistakes: str) -> None:
         super().__init__(mistakes[0])
@@ -22,10 +22,10 @@ class ServingError(Exception):
 
 
 def serve_reference(claim_file: str | None, port: int) -> None:
-    """Serves the mechanism of the claim, or the embedded one, until Ctrl-C.
+    """Serves the mechanism of the claim, or of the embedded one, until Ctrl-C.
 
-    port: 0 lets the system choose one; the URL is printed on stderr. Raises ServingError for a
-    claim that cannot be read, or a port that cannot be used.
+    port: 0 for a free one; the URL is printed on stderr. Raises ServingError for a claim that
+    cannot be read or served, or a port that cannot be used.
     """
     try:
         claim = embedded_claim() if claim_file is None else read_labels_claim(claim_file)

@@ -1,7 +1,7 @@
-"""The budget of the served reference: kept in memory, with room for answers still being drawn.
+"""The budget of the served reference: in memory, with reservations for answers being drawn.
 
-`reference.accounting.ledger` has one for deployments: on disk, for several processes, and charged
-at once. Here one process answers many requests in turns, and restarting it forgets everything.
+`reference.accounting.ledger` has one for deployments: on disk, and for several processes. Here one
+process interleaves requests, and a restart forgets what was spent.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from ..kinds.labels.claim import LabelsClaim
 
 
 class ServedBudget:
-    """Charges what was answered and refused, by the data-independent analysis.
+    """Charges answers and refusals by the data-independent analysis.
 
-    With [privacy] in the claim, a call that could exceed its epsilon at its delta is not answered.
+    With [privacy] in the claim, a call that could exceed its epsilon is refused.
     """
 
     def __init__(self, claim: LabelsClaim) -> None:
@@ -24,9 +24,9 @@ class ServedBudget:
 
     @contextmanager
     def reserved(self, size: int) -> Iterator[None]:
-        """Room for `size` answers while they are drawn, which others cannot have meanwhile.
+        """A block for which budget for `size` answers is reserved.
 
-        Raises BudgetExhausted unless they fit; what is decided tells no outcome.
+        Raises BudgetExhausted unless they fit; the decision does not depend on any label.
         """
         self._reserve(size)
         self._promised += size
@@ -44,10 +44,10 @@ class ServedBudget:
             raise BudgetExhausted(f"epsilon {after:.4g} would exceed {self._privacy.epsilon:g}")
 
     def charge(self, answered: int, refused: int) -> None:
-        """Takes down what is about to be released."""
+        """Charges labels that are about to be released."""
         self._answered += answered
         self._refused += refused
 
     def spent(self, delta: float) -> float:
-        """Epsilon so far."""
+        """Epsilon spent so far, at `delta`."""
         return self._cost.epsilon(self._answered, self._refused, delta)

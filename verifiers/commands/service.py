@@ -22,15 +22,15 @@ from .served_budget import ServedBudget
 BODY_BYTES = 1_000_000
 LARGEST_SIZE = 1_000_000
 _MOST_ORDERS = 1000
-_DRAWS = 1 << 16  # of noise, in one go
+_DRAWS = 1 << 16  # noise draws between two requests
 
 
 def application(claim: LabelsClaim) -> Starlette:
-    """The routes of an HTTP target that does what `claim` says.
+    """The ASGI application of an HTTP target that conforms to `claim`.
 
-    Requests of many labels are answered in turns, a few milliseconds each. Wrong ones are answered
-    with {"error": one line}: 422 for their content, 413 for their length; 429 says that the budget
-    of the claim is spent.
+    Large requests yield to others every few milliseconds. Mistakes are answered with
+    {"error": one line}: status 422 for the content, 413 for the length, and 429 where the budget of
+    the claim is spent.
     """
     mechanism, budget = claim.mechanism.mechanism(), ServedBudget(claim)
 

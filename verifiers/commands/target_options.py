@@ -1,4 +1,4 @@
-"""Options of `dpassay verify` that need each other, or rule each other out."""
+"""Options of `dpassay verify` that need, or exclude, each other."""
 
 from ..targets import shown_spec
 
@@ -6,7 +6,7 @@ from ..targets import shown_spec
 def check_target_options(
     target: str | None, claim_file: str | None, queries: int | None, max_queries: int | None
 ) -> None:
-    """Raises ValueError of one line for a target without a claim, and for two budgets."""
+    """Raises ValueError with one line for a target without a claim, or for two budgets."""
     if target is not None and claim_file is None:
         needed = "needs --claim FILE: what should it be held to?"
         raise ValueError(f"TARGET {shown_spec(target)} {needed}")

@@ -1,4 +1,4 @@
-"""The command line that repeats a run of the gate, as a user would type it."""
+"""The command line that repeats a run."""
 
 import shlex
 from pathlib import Path
@@ -19,10 +19,10 @@ def verify_line(
     histograms: tuple[str, ...] = (),
     histogram_file: str | None = None,
 ) -> str:
-    """`dpassay verify` with the options that were given; those given again stand there as often.
+    """`dpassay verify` with the options that were given, repeated ones included.
 
-    spec: the target as reports show it, without credentials; None for the reference. The seed is
-    added by the run, which may have chosen it.
+    spec: the target without credentials, None for the reference. The seed, which a run may choose
+    itself, is added by the run.
     """
     flags = {"--keep-going": keep_going, "--stop-at-once": stop_at_once}
     options: dict[str, tuple[object, ...]] = {

@@ -1,4 +1,4 @@
-"""`dpassay verify --log FILE`: a recorded log, judged."""
+"""`dpassay verify --log FILE`: the checks of a recorded log."""
 
 import secrets
 import time
@@ -21,9 +21,9 @@ from ..kinds.labels.logs import (
 )
 
 ORDER = (
-    "the verdict holds if rows stand in the order of their draws, and each histogram was fixed "
-    "(and the worker chosen) before its noise was drawn: rows that are sorted, selected, or "
-    "written as calls end, where refusals end sooner, can say anything"
+    "the verdict holds only if rows are in the order of their draws, and each histogram (and "
+    "worker) was fixed before its noise was drawn: not for rows that are sorted, selected, or "
+    "written as calls end, where refusals end sooner"
 )
 
 
@@ -34,12 +34,12 @@ def verify_log(
     tell: Callable[[int], None],
     executor: Executor | None = None,
 ) -> Report:
-    """Judges the log at `path`, `-` for standard input, and asks nothing.
+    """Checks the log at `path`, `-` for standard input, and asks no target.
 
-    seed: of the uniforms that spread each label over its probability, drawn when None; tell: told
-    of the number of rows as they are read; executor: whose workers work out the laws of new
-    histograms, this process when None: it makes no difference to the report. Raises LogError of one
-    line, and WorkersError where workers are lost.
+    seed: of the randomised probability transform, drawn when None; tell: called with the number of
+    rows read so far; executor: whose workers compute the laws of new histograms, this process when
+    None, with the same report. Raises LogError with one line, and WorkersError where workers are
+    lost.
     """
     seed = secrets.randbits(32) if seed is None else seed
     began, started = datetime.now(UTC), time.monotonic()
@@ -54,7 +54,7 @@ def verify_log(
             from ..kinds.labels.logs.in_parts import observe_in_parts
 
             observe_in_parts(evidence, rows, executor, tell)
-    except KeyboardInterrupt:  # what was read is evidence, whatever stopped it
+    except KeyboardInterrupt:  # rows read so far are evidence
         interrupted = True
     if evidence.asked == 0:
         raise LogError(f"{shown_path(path)}: no rows: expected one per label")
@@ -80,13 +80,13 @@ def verify_log(
 
 
 def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], None]) -> None:
-    """Shows rows to the evidence, those of a chunk that is cut short too."""
+    """Adds rows to the evidence in chunks, with the last incomplete one."""
     chunk: list[Row] = []
     try:
         for row in rows:
             chunk.append(row)
             if len(chunk) == CHUNK:
-                full, chunk = chunk, []  # looked at once, whatever interrupts that
+                full, chunk = chunk, []  # so that an interrupt cannot add them twice
                 evidence.observe(full)
                 tell(evidence.asked)
     finally:
@@ -95,9 +95,9 @@ def _observe(evidence: LogEvidence, rows: Iterable[Row], tell: Callable[[int], N
 
 
 def _unseen(evidence: LogEvidence) -> Iterator[str]:
-    """Warnings: what these rows could not show, and votes that are not as many as the teachers."""
+    """Warnings of what these rows could not show, and of totals other than the teachers."""
     if evidence.copies.repeated == 0 and not evidence.claim.mechanism.caching:
-        yield "no histogram comes twice in the log: answers that are kept would not show"
+        yield "no histogram occurs twice in the log, so kept answers would not show"
     if evidence.other_totals:
         rows, teachers = evidence.other_totals, evidence.claim.mechanism.teachers
-        yield f"{rows:,} rows have other numbers of votes than the claim has teachers, {teachers:,}"
+        yield f"{rows:,} rows have more or fewer votes than the {teachers:,} claimed teachers"

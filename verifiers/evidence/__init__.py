@@ -10,13 +10,13 @@ What is wagered on, and in which file:
 - labels that repeat, or avoid, earlier ones of their histogram: `repetition`, `periodic`,
   `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
-- labels of a call in an order that tells something: `ordered`
-- calls in an order as production has it: `in_order`
+- labels of a call whose order is not random: `ordered`
+- noise that depends on earlier calls, under traffic as in production: `in_order`
 - calls, histograms, neighbours, lives or connections that share their noise: `call_copies`,
   `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
-- kept answers that come again although they were forgotten: `kept_again`
+- kept answers that are repeated after their store was emptied: `kept_again`
 
-`power` says how many labels a wager takes, `outcomes` counts labels, `mixture` adds wagers up.
+`power` says how many labels a wager takes, `outcomes` counts labels, `mixture` sums wagers.
 
 Each class accumulates one e-process: a nonnegative process whose expectation under its null is at
 most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alpha with probability

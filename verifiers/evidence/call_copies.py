@@ -1,4 +1,4 @@
-"""Evidence that whole calls give the labels of earlier calls: seeds that come again."""
+"""Evidence that calls repeat the labels of earlier calls, as with few seeds."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from .mixture import log_mixture_of
 from .outcomes import Outcomes
 
 _COPIED = 0.999
-_CHANCES = np.array([0.3, 0.03, 0.003])  # that a call is a copy: few seeds, or many
-_PREFIXES = (8, None)  # labels that are copied: a few at the start, or all
+_CHANCES = np.array([0.3, 0.03, 0.003])  # probability that a call is a copy: few seeds, or many
+_PREFIXES = (8, None)  # labels that are copied: the first few, or all
 
 
 class CallCopies:
-    """Ratio of "this call copies one of the earlier calls", call after call, on one histogram.
+    """E-process for "this call copies one of the earlier calls" on one histogram.
 
-    log_q: the null's log-probabilities (o,); size: labels that are compared, from the start of
-    each call. Which call, and how much of it, is a mixture fixed before the call is made: few
-    seeds, or a clock, show once two calls have drawn the same. Labels of little entropy repeat
-    honestly, so that each is priced by its probability.
+    log_q: the null's log-probabilities (o,); size: labels compared, from the start of each call.
+    Which earlier call is copied, and how much of it, is a mixture fixed before the call. So few
+    seeds, or a seed from the clock, show once two calls have the same one. A match counts by its
+    probability, since labels of little entropy repeat by chance.
     """
 
     def __init__(self, log_q: Vector, size: int) -> None:
@@ -45,5 +45,5 @@ class CallCopies:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over the chances that a call is a copy."""
+        """Log of the mixture over probabilities that a call is a copy."""
         return log_mixture_of(self._log, np.full(_CHANCES.size, -np.log(_CHANCES.size)))

@@ -1,7 +1,7 @@
 """The e-value against any deviation from laws that differ from label to label.
 
-A randomised probability transform turns labels of known laws into draws from one law, the uniform
-one, which is wagered against in cells (Dirichlet mixtures, as for labels of a single law).
+A randomised probability transform turns labels of known laws into uniform draws, which are wagered
+against in cells by Dirichlet mixtures, as are labels of a single law.
 """
 
 import numpy as np
@@ -29,14 +29,15 @@ def transformed(
 
 
 class CellEvidence:
-    """Mixture over windows that begin at the first label or after 1, 2, 4, 8, ... of them.
+    """Mixture over windows that begin at the first label, or after 1, 2, 4, 8, ... labels.
 
-    Half of the wager begins at once. Each window bets on Dirichlet-distributed laws of the cells
-    about the uniform one, and is 1 until it begins, so that the average is a martingale.
+    effect: total variation that matters. Half of the weight is on the first window. Each one bets
+    on laws of the cells from Dirichlet priors centred at the uniform law, and is 1 until it begins,
+    so that the average is a martingale.
     """
 
     SAVED = ("labels", "counts", "starts", "bases", "log_ratios")
-    """What it knows, as arrays and whole numbers, for those who keep it."""
+    """Names of the attributes, arrays and whole numbers, that a saved state holds."""
 
     def __init__(self, effect: float, cells: int = CELLS) -> None:
         even = np.full(cells, -np.log(cells))
@@ -59,7 +60,7 @@ class CellEvidence:
         return np.concatenate(found) if found else np.zeros(0)
 
     def _until_next_window(self) -> int:
-        """Labels until the next window begins; one that begins here is begun."""
+        """Labels until the next window begins; begins one that is due now."""
         if self.labels == 0:
             return 1
         begins = self.labels & (self.labels - 1) == 0 and self.labels > self.starts[-1]
@@ -84,7 +85,7 @@ class CellEvidence:
         self.labels += cells.size
         each = log_sums(grown + self._log_weights[:, None], 1)
         begun = each + _log_shares(self.starts.size)[:, None]
-        waiting = np.full((1, cells.size), np.log(0.5 / self.starts.size))  # windows still to come
+        waiting = np.full((1, cells.size), np.log(0.5 / self.starts.size))  # windows not yet begun
         return log_sums(np.vstack([begun, waiting]), 0)
 
 

@@ -1,4 +1,4 @@
-"""Evidence that answers over one connection have a law of their own: noise that lives with it."""
+"""Evidence that labels over one connection depend on each other: noise kept per connection."""
 
 from collections.abc import Hashable, Sequence
 
@@ -8,19 +8,19 @@ from ...reference.arrays import Vector
 from .mixture import log_mixture_of
 from .outcomes import Outcomes
 
-_PULLS = (0.1, 1.0, 8.0, 64.0)  # labels of the claimed law that a connection begins with
-_COPIED = (0.9, 0.3)  # probabilities with which a label is that of the call before
+_PULLS = (0.1, 1.0, 8.0, 64.0)  # prior labels of the claimed law, per connection
+_COPIED = (0.9, 0.3)  # probabilities that a label copies that of the call before
 
 _WAGERS = len(_PULLS) + len(_COPIED)
 
 
 class OfConnections:
-    """Ratio of "labels over one connection have a law of their own" against draws of log_q (o,).
+    """E-process for "each connection has its own law" against independent draws of log_q (o,).
 
-    A wager predicts a label from those before it over its connection: by their shares, which begin
-    as `pull` labels of the claimed law (a Pólya urn: one draw that is kept, or a part of the noise,
-    or a scale), or as a copy of the last one (a draw that is kept for some calls). Each is a ratio
-    of predictive laws, hence a martingale; the first label of a connection is wagered on by none.
+    A wager predicts a label from earlier ones over its connection: by their frequencies, starting
+    from `pull` prior labels of the claimed law (a Pólya urn, for noise or a scale that is kept), or
+    as a copy of the last one (for a draw that is kept for some calls). Each is a ratio of
+    predictive laws, hence a martingale; first labels of connections are not wagered on.
     """
 
     def __init__(self, log_q: Vector) -> None:
@@ -30,7 +30,7 @@ class OfConnections:
         self._log = np.zeros(_WAGERS)
 
     def observe(self, outcomes: Outcomes, connections: Sequence[Hashable]) -> None:
-        """Adds labels in order, as outcomes (n,), with the connection that each came over."""
+        """Adds labels in order, as outcomes (n,), and the connection of each (n,)."""
         pulls, copied = np.array(_PULLS), np.array(_COPIED)
         for outcome, connection in zip(outcomes.tolist(), connections, strict=True):
             counts = self._counts.setdefault(connection, np.zeros(self._q.size))

@@ -10,10 +10,10 @@ _FOLLOWED = 16
 
 
 class Dependence:
-    """A Dirichlet mixture over the law of the next label, one for each label that may precede it.
+    """A Dirichlet mixture over the law of a label, one for each label that may come before it.
 
     log_q: the null's log-probabilities (o,); effect: total variation that matters. A product of
-    predictive ratios, hence a martingale; only the likeliest labels are followed as predecessors.
+    predictive ratios, hence a martingale. Only the 16 likeliest predecessors are wagered on.
     """
 
     def __init__(self, log_q: Vector, effect: float) -> None:

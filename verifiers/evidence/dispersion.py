@@ -1,4 +1,4 @@
-"""Evidence that the labels of a call are counted more, or less, evenly than independent ones."""
+"""Evidence that counts in a call vary less, or more, than those of independent labels."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,25 +8,24 @@ from ...reference.arrays import Vector
 from .mixture import log_mixture_of
 
 FACTORS = (0.015, 0.06, 0.25, 0.6, 0.8, 1.25, 1.7, 4.0)
-"""Standard deviations of a call's count, over the binomial one, that are wagered on."""
+"""Standard deviations of a call's count that are wagered on, over the binomial one."""
 
 LEAST_CALL = 8
-"""Labels below which a call says too little."""
+"""Labels of the smallest call that is looked at."""
 
 _NARROWEST = 0.25  # labels: a count is a whole number
 _LEAK = 0.02  # share of the binomial law in each wager, so that no call rules it out
-_PRIOR = 32.0  # labels by which the claim pulls the share learned from the past
+_PRIOR = 32.0  # prior labels of the claimed share, where the share is learned
 
 
 class Dispersion:
-    """Ratios of "the count of a set of labels in a call has this standard deviation".
+    """E-process for "the count of a set of labels in a call has this standard deviation".
 
-    share: the claimed probability of the set. Under the null labels are independent with any one
-    probability of the set, so that its count in a call of n is binomial whatever the order within
-    the call. A wager is a law of that count, a rounded normal one around n times the claimed
-    share, or n times the share learned from earlier calls; ratios to the binomial law are divided
-    by the likelihood's supremum over all shares (universal inference, Wasserman, Ramdas,
-    Balakrishnan 2020, arXiv 1912.11436v4).
+    share: the claimed probability of the set. Under the null labels are independent, and in the set
+    with any one probability, so that their count in a call of n is binomial. A wager is a rounded
+    normal law of that count, around n times the claimed share, or the share learned from earlier
+    calls. The likelihood is divided by its supremum over all shares (universal inference,
+    Wasserman, Ramdas, Balakrishnan 2020, arXiv 1912.11436v4).
     """
 
     def __init__(self, share: float) -> None:
@@ -38,7 +37,7 @@ class Dispersion:
     def observe(self, in_set: int, size: int) -> None:
         """Adds a call of `size` labels, of which `in_set` were in the set."""
         if size >= LEAST_CALL:
-            # the likelihood of one order of the labels: that of their count over how many have it
+            # likelihood of one order of the labels: that of the count over the number of orders
             orders = gammaln(size + 1) - gammaln(in_set + 1) - gammaln(size - in_set + 1)
             for row, centre in enumerate(self._centres):
                 laws = _count_log_laws(in_set, size, float(centre))
@@ -49,21 +48,21 @@ class Dispersion:
 
     @property
     def _centres(self) -> tuple[float, float]:
-        """Shares of the set around which the next call's count is wagered on."""
+        """Shares around which the next call's count is wagered on: claimed and learned."""
         learned = (self._in_set + _PRIOR * self.share) / (self._seen + _PRIOR)
         return self.share, float(learned)
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over centres and standard deviations, after the division."""
+        """Log of the mixture over centres and standard deviations, over the supremum."""
         return self.log_e_value_with((0, 0))
 
     def log_e_value_with(self, begun: tuple[int, int]) -> float:
-        """The same in the middle of a call.
+        """A lower bound on `log_e_value` in the middle of a call.
 
-        begun: labels in the set, and labels in all, of a call that goes on. Those count too, or an
-        average with other evidence could be stopped just before it loses: each wager is charged as
-        if it were the binomial law, of which it holds a share, so at least what it will be.
+        begun: labels in the set, and labels in all, of the unfinished call. They must count, or one
+        could stop just before a loss. Each wager is given only its share of the binomial law, which
+        is no more than it will have.
         """
         in_set, size = begun
         inside, outside = (float(n) for n in self._counted + np.array([in_set, size - in_set]))
@@ -80,12 +79,12 @@ class Dispersion:
 
     @property
     def heaviest(self) -> float:
-        """The factor with most evidence."""
+        """The factor of `FACTORS` with most evidence."""
         return FACTORS[int(self._log_ratios.max(0).argmax())]
 
 
 def _count_log_laws(in_set: int, size: int, centre: float) -> Vector:
-    """Log-probability of a count under each wager (factors,): laws on 0, ..., size."""
+    """Log-probability (factors,) of a count under each wager, whose law is on 0, ..., size."""
     spread = np.sqrt(size * centre * (1.0 - centre))
     deviation = np.maximum(np.array(FACTORS) * spread, _NARROWEST)
     mean = size * centre
@@ -104,21 +103,21 @@ def _count_log_laws(in_set: int, size: int, centre: float) -> Vector:
 
 
 def _between(low: float, high: float, deviation: Vector) -> Vector:
-    """Mass of centred normal laws between two points, on the side where it is exact."""
+    """Mass of centred normal laws between two points, computed in the accurate tail."""
     if low > 0.0:
         low, high = -high, -low
     return np.asarray(ndtr(high / deviation) - ndtr(low / deviation))
 
 
 BLOCKS = (256, 512, 1000, 1024, 2000, 2048, 4096, 5000, 8192, 10_000)
-"""Labels of one histogram over which draws may be spread: powers of two and round numbers."""
+"""Sizes of blocks of labels over which draws may be balanced: powers of two, round numbers."""
 
 
 class BlockDispersion:
-    """`Dispersion` of consecutive blocks of a histogram's labels, whatever the calls; a mixture.
+    """Mean of `Dispersion` over sizes of consecutive blocks of a histogram's labels.
 
-    share: the claimed probability of the set. Draws that are spread evenly over many calls (strata,
-    a deck that is shuffled and dealt) show where a block begins with the first label of all.
+    share: the claimed probability of the set. Blocks disregard calls and begin with the first label
+    of the run, for draws that are balanced over many calls (strata, a shuffled deck).
     """
 
     def __init__(self, share: float) -> None:

@@ -1,4 +1,4 @@
-"""Evidence that the answer to a histogram is drawn once and then kept."""
+"""Evidence that the label of a histogram is drawn once and then kept."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ _KEPT = 0.999
 class Frozen:
     """Likelihood ratio of "every label of a histogram equals its first", over all histograms.
 
-    constant: whether all labels within each call were equal; changed: calls whose first label
-    differed from the histogram's first; kept_log_odds: log-odds of kept answers against the
-    claimed law, from the calls whose first label did not differ. These three tell noise drawn once
-    per call from noise drawn once per histogram.
+    constant: whether the labels of every call were equal; changed: calls whose first label differed
+    from the histogram's first; kept_log_odds: log-odds of kept answers against the claimed law, by
+    calls whose first label did not differ. These three distinguish noise drawn once per call from
+    noise drawn once per histogram.
     """
 
     def __init__(self, streams: int) -> None:

@@ -1,8 +1,8 @@
-"""Evidence that noise depends on what was asked before, over calls of known laws in any order.
+"""Evidence that noise depends on earlier queries, over calls in any order.
 
-Every call has a known law Q, so the product of alt(y) / Q(y) over those calls in which something
-holds that was known beforehand is a martingale, whatever the order. Alternatives are given by the
-log-ratios of the labels that came.
+Every call has a known law Q. So the product of alt(y) / Q(y) over calls that have a feature is a
+martingale, whatever the order, if the feature is known before the label y. Alternatives are given
+by the log-ratios of the labels that were observed.
 """
 
 import numpy as np
@@ -12,37 +12,37 @@ from ...reference.arrays import Matrix
 from .mixture import log_mixture_of
 
 COPIED = np.array([0.9, 0.3, 0.05])
-"""Probabilities with which a label is that of an earlier call."""
+"""Probabilities that a label copies that of an earlier call."""
 
 AVOIDED = np.array([0.9])
-"""Shares by which the label of an earlier call is rarer than by chance."""
+"""Relative reductions of the chance of an earlier call's label."""
 
 COPY_WAGERS = COPIED.size + AVOIDED.size
-"""Wagers on each earlier call: copies first."""
+"""Number of wagers on each earlier call: copies first."""
 
 SWITCHES = np.array([1 / 50, 1 / 200, 1 / 1000])
-"""Probabilities with which, at each call, something unknown sets in or ends."""
+"""Probabilities that a hidden state switches at each call."""
 
 
 class Conditional:
-    """Ratios (f, a) of "where this holds, labels have that law", one for each pair.
+    """Likelihood ratios (f, a) of "calls with feature f have law a", for each pair.
 
-    features: how many things may hold (f); alternatives: how many laws are tried (a).
+    features, alternatives: how many there are.
     """
 
     def __init__(self, features: int, alternatives: int) -> None:
         self.log_ratios = np.zeros((features, alternatives))
 
     def observe(self, holds: NDArray[np.bool_], log_ratios: Matrix) -> None:
-        """Adds calls: what holds in each (n, f), and the log-ratio of its label by law (n, a)."""
+        """Adds calls: which features each has (n, f), and log-ratios of its label (n, a)."""
         self.log_ratios = self.log_ratios + holds.T.astype(np.float64) @ log_ratios
 
 
 class Switching:
-    """Ratios (s, a) of "labels have that law now and then", as a hidden chain switches it.
+    """Likelihood ratios (s, a) of "labels follow law a while a hidden Markov chain is on".
 
-    At each call the chain changes with a probability of `SWITCHES`; at first it is either with
-    probability a half. Needs no feature: what the law depends on need not be known.
+    The chain switches at each call with a probability from `SWITCHES`, and starts in either state
+    with probability 1/2. So what the law depends on need not be known.
     """
 
     def __init__(self, alternatives: int) -> None:
@@ -51,7 +51,7 @@ class Switching:
         self._log_scale = np.zeros(shape)
 
     def observe(self, log_ratios: Matrix) -> None:
-        """Adds calls in order: the log-ratio of each label by law (n, a)."""
+        """Adds calls in order, by the log-ratios (n, a) of their labels."""
         switch = SWITCHES[:, None]
         for ratio in np.exp(log_ratios):
             on = ((1.0 - switch) * self._on + switch * self._off) * ratio
@@ -67,20 +67,20 @@ class Switching:
 
 
 class Copies:
-    """Ratios (k, w) of "a label is, or avoids, that of an earlier call", by which call it is.
+    """Likelihood ratios (k, w) of "a label copies, or avoids, that of earlier call k".
 
     A copy: with probability s the label is that of the earlier call, else a draw of its law.
-    Avoidance by r: the chance of that label is multiplied by 1 - r, and all chances are divided by
-    their sum.
+    Avoidance by r: the chance of that label is multiplied by 1 - r, and the law renormalised.
+    earlier: number k of rules that name an earlier call.
     """
 
     def __init__(self, earlier: int) -> None:
         self.log_ratios = np.zeros((earlier, COPY_WAGERS))
 
     def observe(self, same: NDArray[np.bool_], chance: Matrix) -> None:
-        """Adds calls: whether each label is that of an earlier call (n, k), and the chance of it.
+        """Adds calls: whether each label equals that of the earlier call (n, k).
 
-        chance: what the law gives the earlier call's label (n, k); 0 where there is no such call.
+        chance: probability (n, k) of the earlier call's label; 0 where there is no such call.
         """
         chance = np.minimum(chance, 1.0)[..., None]
         seen = same[..., None]
@@ -91,7 +91,7 @@ class Copies:
 
 
 def log_mean(log_ratios: Matrix) -> float:
-    """Log of the mean of ratios, all weighted alike; 0 for none."""
+    """Log of the mean of all ratios; 0 if there are none."""
     if log_ratios.size == 0:
         return 0.0
     return log_mixture_of(log_ratios, np.array(-np.log(log_ratios.size)))

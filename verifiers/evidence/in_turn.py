@@ -6,16 +6,16 @@ from ...reference.arrays import Matrix
 from .dirichlet import dirichlet_log_e_value
 from .outcomes import Outcomes, log_supremum_ratio
 
-_EFFECT = 0.1  # total variation that matters: there are few labels for each label before
+_EFFECT = 0.1  # total variation that matters: each earlier label is followed by few
 
 
 class InTurn:
-    """Ratios of "the law of a label depends on the label of the other histogram before it".
+    """E-process for "the law of a label depends on the other histogram's label before it".
 
-    log_q: claimed log-probabilities (2, o) of two histograms asked in turn. For each label that may
-    come before, a Dirichlet mixture over the law of the next one; divided by the likelihood's
-    supremum over laws that do not depend on it, stream by stream (universal inference), so that
-    independent labels of any laws have expectation at most 1.
+    log_q: claimed log-probabilities (2, o) of two histograms asked alternately. For each label that
+    may come before, a Dirichlet mixture over the law of the next one. It is divided by the
+    likelihood's supremum over laws without dependence, stream by stream (universal inference), so
+    that its expectation is at most 1 for independent labels of any two laws.
     """
 
     def __init__(self, log_q: Matrix) -> None:
@@ -31,10 +31,7 @@ class InTurn:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the product over labels before, after the division.
-
-        Kept until there are more labels: most looks bring none to most pairs.
-        """
+        """Log of the product over preceding labels, over the supremum; kept until labels come."""
         if self._log_e_value is None:
             self._log_e_value = self._product()
         return self._log_e_value

@@ -7,10 +7,10 @@ from scipy.special import betainc, betaln
 def log_e_value_larger(only_first: int, only_second: int) -> float:
     """Log e-value against "the first event is at most as likely as the second".
 
-    Of independent pairs of trials, one of each event, `only_first` had the first event alone and
-    `only_second` the second alone. Given that just one of them happened it is the first with
-    probability at most 1/2 under the null, and the ratio of any larger one to 1/2 is a
-    supermartingale; all of them are mixed by a uniform law on (1/2, 1).
+    only_first, only_second: independent pairs of trials, one of each event, in which only the first
+    or only the second happened. Given that exactly one happened, it is the first with probability
+    at most 1/2 under the null, so that the likelihood ratio of any larger probability to 1/2 is a
+    supermartingale. These are mixed by a uniform law on (1/2, 1).
     """
     a, b = only_first + 1.0, only_second + 1.0
     above = float(betainc(b, a, 0.5))  # the beta law's mass above 1/2

@@ -1,4 +1,4 @@
-"""Pointed alternatives that set in at some label, over logs of any length."""
+"""The e-value against known alternatives that set in at an unknown label, for long logs."""
 
 import numpy as np
 
@@ -7,30 +7,31 @@ from .mixture import log_sums
 
 
 def log_tail(labels: Vector) -> Vector:
-    """Log of the prior probability that what sets in does so after more than `labels` labels.
+    """Log of the prior probability that a fault sets in after more than `labels` labels (n,).
 
-    1 / log2(n + 2): the prior of label n falls like 1 / (n ln^2 n), the slowest of the simple ones
-    that sum to 1, so that a fault after 50,000 labels costs 16 nats and not the 780 of a geometric
-    prior of mean 64.
+    It is 1 / log2(n + 2). So the prior of label n falls like 1 / (n ln^2 n), the slowest of the
+    simple ones that sum to 1: a fault after 50,000 labels costs 16 nats, where a geometric prior of
+    mean 64 would take 780.
     """
     return np.asarray(-np.log(np.log2(np.asarray(labels, dtype=np.float64) + 2.0)))
 
 
 def log_prior(labels: Vector) -> Vector:
-    """Log of the prior probability that it sets in at label n = 1, 2, ..., given as n."""
+    """Log of the prior probability that a fault sets in at each of `labels` (n,), from 1."""
     before, after = log_tail(labels - 1.0), log_tail(labels)
     return np.asarray(before + np.log(-np.expm1(after - before)))
 
 
 class OnsetEvidence:
-    """Mixture over alternatives and the label at which each sets in, the first among them.
+    """Mixture over alternatives and the label at which each sets in.
 
     weights: prior weights (a,), summing to at most 1. Half of each is on the first label, the other
-    half is spread by `log_prior`. A mixture of likelihood ratios: a martingale under the null.
+    half is spread by `log_prior`. A mixture of likelihood ratios, hence a martingale under the
+    null. Raises ValueError for weights that sum to more.
     """
 
     SAVED = ("labels", "log_ratios", "log_begun", "recent", "onsets")
-    """What it knows, as arrays and whole numbers, for those who keep it."""
+    """Names of the attributes, arrays and whole numbers, that a saved state holds."""
 
     def __init__(self, weights: Vector) -> None:
         if weights.sum() > 1.0 + 1e-12:
@@ -39,13 +40,13 @@ class OnsetEvidence:
         self._log_all = float(np.log(weights.sum()))
         self.labels = 0
         self.log_ratios = np.zeros(weights.size)
-        """Of each alternative from the first label on."""
+        """Log-ratio of each alternative since the first label."""
         self.log_begun = np.full(weights.size, np.log(0.5))
-        """Log of what is wagered on each: the sum over onsets so far of prior times ratio."""
+        """Log-wealth of each alternative: the sum over onsets so far of prior times ratio."""
         self.recent = np.zeros(weights.size)
-        """Of each alternative from the onset on that fits it best."""
+        """Log-ratio of each alternative since its likeliest onset."""
         self.onsets = np.zeros(weights.size, dtype=np.int64)
-        """Labels before that onset."""
+        """Labels before the likeliest onset of each alternative."""
 
     def observe(self, log_ratios: Matrix) -> Vector:
         """Adds labels: log-ratios (n, a) of each; the log-e-value (n,) after each of them."""
@@ -64,7 +65,7 @@ class OnsetEvidence:
         return np.asarray(np.logaddexp(log_sums(begun + self.log_weights, 1), waiting))
 
     def _follow(self, grown: Matrix) -> None:
-        """The likeliest onset of each alternative: where its ratio was last at its lowest."""
+        """Updates the likeliest onset of each alternative: where its ratio was last lowest."""
         path = np.vstack([np.zeros(grown.shape[1]), grown])
         lowest = path.min(0)
         where = path.shape[0] - 1 - path[::-1].argmin(0)

@@ -1,4 +1,4 @@
-"""Evidence that the order of two labels in a call tells something."""
+"""Evidence that the order of two labels in a call is not random."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,16 +7,16 @@ from scipy.special import betaln
 from .outcomes import Outcomes
 
 _WAYS = 3
-"""Pairs that are looked at: the first two labels of a call, calls of two, all pairs of a call."""
+"""Kinds of pairs: the first two labels of a call, calls of two, all pairs of a call."""
 
 
 class OrderInCalls:
     """Wagers on which of two different labels of a call comes first.
 
-    Labels of one histogram are independent draws of one law, whatever it is: of two that differ,
-    either comes first with probability 1/2. Where noise is sorted, or an order is made to tell a
-    vote, one comes first more often. The wager is the mean over all shares by Krichevsky and
-    Trofimov's prior (1981), whose e-value is a function of the two counts.
+    Under the null, labels of one histogram are independent draws of one law: of two that differ,
+    either comes first with probability 1/2. Where noise is sorted, or an order encodes a vote, one
+    comes first more often. The wager is the mixture over all probabilities by the prior of
+    Krichevsky and Trofimov (1981), a function of the two counts.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class OrderInCalls:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mean over the kinds of pairs."""
+        """Log of the mean over the three kinds of pairs."""
         falls, rises = self._counts.T
         logs = betaln(falls + 0.5, rises + 0.5) - betaln(0.5, 0.5)
         logs += (falls + rises) * np.log(2.0)

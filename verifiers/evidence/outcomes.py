@@ -1,4 +1,4 @@
-"""Labels as counts of outcomes."""
+"""Labels as outcomes, and counts of them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,9 @@ from ...reference.arrays import Vector
 from ...reference.mechanisms import Labels
 
 Outcomes = NDArray[np.int64]
-"""Indices of outcomes (n,), in the order in which they came."""
+"""Indices of outcomes (n,), in the order observed."""
 
-_TOGETHER = 2.0  # times the deviance of any alone, from which outcomes are told of together
+_TOGETHER = 2.0  # times the largest single deviance, from which outcomes are told together
 
 
 def as_outcomes(labels: Labels, outcomes: int) -> Outcomes:
@@ -24,19 +24,19 @@ def count_outcomes(labels: Labels, outcomes: int) -> NDArray[np.float64]:
 
 
 def log_supremum_ratio(counts: NDArray[np.float64], log_q: NDArray[np.float64]) -> float:
-    """Log of the largest likelihood that any law gives to counts (o,), over that of log_q (o,)."""
+    """Log of the supremum of the likelihood of counts (o,) over that of log_q (o,)."""
     seen = counts > 0
     n = counts[seen]
     return float((xlogy(n, n / n.sum()) - n * log_q[seen]).sum())
 
 
 def telling_outcomes(counts: Vector, log_q: Vector) -> NDArray[np.intp]:
-    """The outcomes whose number adds most to the deviance of counts (o,) from log_q (o,).
+    """The outcomes that add most to the deviance of counts (o,) from log_q (o,).
 
-    By n log(n / expected) - n + expected, which is never negative: too few labels tell as well as
-    too many, and ten of a label where one is expected tell more than 304 where 348 are. One
-    outcome, or the rarest ones together where they tell more than twice as much as any alone: eight
-    that never come, each of which is rare, are told of as one event.
+    Each adds n log(n / expected) - n + expected, which is never negative: too few count as well as
+    too many, and 10 where 1 is expected count more than 304 where 348 are. The result is one
+    outcome, or the rarest ones together if they add more than twice as much as any single one: so
+    eight rare outcomes that never came are named together.
     """
     alone = _deviance(counts, log_q, counts.sum())
     rarest = np.argsort(log_q, kind="stable")
@@ -49,7 +49,7 @@ def telling_outcomes(counts: Vector, log_q: Vector) -> NDArray[np.intp]:
 
 
 def _deviance(counts: Vector, log_q: Vector, total: float) -> Vector:
-    """What each count (n,) of `total` adds to the deviance from its probability."""
+    """Contribution (n,) of each count of `total` to the deviance from log_q (n,)."""
     expected = total * np.exp(log_q)
     seen = counts > 0
     deviance = expected.copy()
@@ -59,7 +59,7 @@ def _deviance(counts: Vector, log_q: Vector, total: float) -> Vector:
 
 
 def half(q: Vector) -> NDArray[np.bool_]:
-    """The outcomes of a set A whose probability is near 1/2, with some mass on both sides."""
+    """A set of outcomes (o,) with probability near 1/2; neither it nor the rest is empty."""
     inside = np.zeros(q.size, dtype=bool)
     total = 0.0
     for outcome in np.argsort(-q):

@@ -9,7 +9,7 @@ from .outcomes import Outcomes
 _POWERS = tuple(2**k for k in range(1, 14))
 _ROUND = (3, 5, 6, 7, 10, 12, 20, 24, 25, 50, 60, 100, 200, 250, 500, 1000, 2000, 5000, 10_000)
 PERIODS = tuple(sorted({*_POWERS, *_ROUND}))
-"""Periods that are wagered on: powers of two, round numbers, and units of time."""
+"""Periods that are wagered on: powers of two, and round numbers."""
 
 _SHARE = 0.999
 _STARTS = np.concatenate([[0], np.cumsum(PERIODS)[:-1]])
@@ -17,11 +17,11 @@ _LOG_WEIGHTS = -np.log(np.repeat(PERIODS, PERIODS)) - np.log(len(PERIODS))
 
 
 class Periodic:
-    """Ratios of "at these places a label copies the one before", one per period and phase.
+    """Likelihood ratios of "at these places a label copies the one before it".
 
-    Places are counted over all labels of a run, whatever their histogram, as a counter inside the
-    target would. The first label of a call is not wagered on: the one before may be of another
-    histogram, and a target may keep none from call to call.
+    There is one per period and phase. Places count all labels of a run, whatever their histogram,
+    as a counter inside the target would. First labels of calls are not wagered on: the label before
+    may be of another histogram, and a target may keep nothing between calls.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Periodic:
     ) -> None:
         """Adds consecutive labels of one histogram: outcomes (n,), the null's log-laws (o,).
 
-        calls: sizes of the calls that gave them, one call where they are not told.
+        calls: sizes of the calls that gave them, None for one call.
         """
         gain = np.log1p(-_SHARE + _SHARE / np.maximum(np.exp(log_q), 1e-300))
         same = outcomes[1:] == outcomes[:-1]
@@ -54,7 +54,7 @@ class Periodic:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over periods and phases, each weighted alike."""
+        """Log of the mean over periods, and over the phases of each."""
         return log_mixture_of(self._ratios, _LOG_WEIGHTS)
 
     @property

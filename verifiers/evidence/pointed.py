@@ -1,26 +1,25 @@
-"""The e-value against a list of pointed alternatives, whose heaviest one is the diagnosis."""
+"""The e-value against a list of known faults; the one with most evidence is the diagnosis."""
 
 import numpy as np
 
 from ...reference.arrays import Vector
 
 LEAK = 1e-3
-"""Share of the claimed law in every alternative, so that none is ruled out by a single label."""
+"""Share of the claimed law in each alternative, so that no single label rules one out."""
 
 FROM_THE_START = 0.5
-"""Share of each wager on a fault that is there from the first label on."""
-_HAZARD = 1.0 / 64  # share of what has not set in yet that sets in with each batch
-_ONSET_BATCH = 8.0  # labels; hundreds of calls for one label would use it all up
+"""Share of each wager on a fault that is present from the first label on."""
+_HAZARD = 1.0 / 64  # prior probability that a fault sets in with the next batch, if not before
+_ONSET_BATCH = 8.0  # smallest batch with an onset, or calls for one label would use up the prior
 
 
 class PointedEvidence:
     """Mixture of likelihood ratios, one per alternative law and time of its onset.
 
     weights: prior weights (a,) of the alternatives, summing to at most 1. Half of each is wagered
-    on a fault that is there from the first batch of labels on, half on one that sets in with a
-    later batch, at a geometric time: a fault that starts late is not drowned by sound labels.
-
-    capital: log of what the wagers on each (a,) have come to.
+    on a fault present from the first batch of labels, half on one that sets in with a later batch,
+    with a geometric prior, so that a late fault is not masked by sound labels before it. capital:
+    log-wealth (a,) of the wagers on each. Raises ValueError for weights that sum to more.
     """
 
     def __init__(self, weights: Vector) -> None:

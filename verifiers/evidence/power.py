@@ -1,7 +1,8 @@
-"""How many queries a check needs before its silence means something.
+"""How many labels a check needs to detect an effect with probability 0.99.
 
-`queries_to_see` and `pairs_to_see` take the least detectable law P at total variation `effect` from
-Q: mass moved in proportion between a set A and its complement, with Q(A) as near 1/2 as it gets.
+`queries_to_see` and `pairs_to_see` assume the least detectable law P at total variation `effect`
+from Q: mass moves in proportion between a set A and its complement, with Q(A) as near 1/2 as
+possible.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from .replay import ALL_COPIED, CHANCES
 from .same_law import CONCENTRATIONS
 
 MISSES = 0.01
-"""Probability with which an effect of the stated size may be missed."""
+"""Probability of missing an effect of the stated size."""
 
 _MOST = 1 << 27
 _QUANTILE = -float(norm.ppf(MISSES))
@@ -31,10 +32,10 @@ _QUANTILE = -float(norm.ppf(MISSES))
 def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     """Labels after which `dirichlet_log_e_value` reaches the threshold with probability 0.99.
 
-    log_q: log-probabilities (o,). The e-value is taken at the counts that are expected under P,
-    scaled to the 1 % worst number of labels in A by the binomial law; the tests simulate it. Of a
-    law on two levels, the few outcomes alone have half the e-value: for moves that spare the rest
-    among themselves they are taken so, for others see `levels_show`.
+    log_q: log-probabilities (o,); effect: total variation; log_threshold: in nats. The e-value is
+    taken at the counts expected under P, scaled to the 1 % quantile of the labels in A; the tests
+    simulate it. For a law on two levels, the frequent outcomes alone must reach the threshold plus
+    log 2; moves within the rest are covered by `levels_show`.
     """
     levels = split_levels(log_q, effect)
     if levels is not None:
@@ -44,7 +45,7 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     inside = half(q)
     share = float(q[inside].sum())
     rest = 1.0 - share
-    # where nearly no chance is left outside, P spreads its share evenly there, which costs most
+    # where hardly any mass is outside A, P spreads its share evenly there, the hardest case
     outside = q / rest if rest > 1e-9 else np.full(q.size, 1.0 / max(1, int((~inside).sum())))
     moves = [move for move in (effect, -effect) if 0.0 < share + move < 1.0 - 1e-12]
 
@@ -62,21 +63,21 @@ def queries_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 
 
 def bare_winners_to_see(chance: float, answered: float, log_wanted: float) -> int:
-    """Queries after which a winner that is told without noise shows with probability 0.99.
+    """Queries after which a winner released without noise shows with probability 0.99.
 
-    chance: of the winner among the answers under the claim; answered: share of the queries. Each
-    answer then names the winner and adds the log of 1 / chance, less the leak that every known
-    fault has; how many queries are answered is all that is left to chance.
+    chance: the winner's probability among answers under the claim; answered: probability of an
+    answer; log_wanted: evidence needed. Each answer is then the winner, and adds log(1 / chance)
+    less the `LEAK` of every known fault. Only the number of answers is random.
     """
     answers = int(np.ceil(log_wanted / -np.log(chance / (1.0 - LEAK * (1.0 - chance)))))
     return answers + int(nbinom.ppf(1.0 - MISSES, answers, min(answered, 1.0)))
 
 
 def ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
-    """Labels of a fault's law after which its likelihood ratio shows it, with probability 0.99.
+    """Labels of a fault's law after which its likelihood ratio shows it with probability 0.99.
 
-    log_law, log_q: log-probabilities (o,) of the fault P and of the claim Q. By Chernoff's bound:
-    the log-ratio of n labels of P falls short of w with probability at most
+    log_law, log_q: log-probabilities (o,) of the fault P and of the claim Q; log_wanted: evidence w
+    needed. By Chernoff's bound, the log-ratio of n labels of P is below w with probability at most
     e^(s w) (sum P^(1-s) Q^s)^n, for each s between 0 and 1.
     """
     parts = np.linspace(0.0, 1.0, 51)[1:-1, None]
@@ -86,7 +87,7 @@ def ratios_to_see(log_law: Vector, log_q: Vector, log_wanted: float) -> int:
 
 
 def _least(enough: Callable[[int], bool]) -> int:
-    """The least number that is enough, within half a percent."""
+    """The least number that is enough, to within half a percent."""
     low, high = 0, 64
     while not enough(high) and high < _MOST:
         low, high = high, 2 * high
@@ -97,7 +98,7 @@ def _least(enough: Callable[[int], bool]) -> int:
 
 
 def _whole(counts: Vector) -> Vector:
-    """Expected counts below 1 as whole ones: so many outcomes once, the rest never."""
+    """Counts with those below 1 rounded to 0 or 1, so that their sum is kept."""
     rare = np.flatnonzero(counts < 1.0)
     whole = counts.copy()
     whole[rare] = np.arange(rare.size) < round(float(counts[rare].sum()))
@@ -107,10 +108,10 @@ def _whole(counts: Vector) -> Vector:
 def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
     """Pairs after which `SameLawEvidence` reaches the threshold with probability 0.99.
 
-    log_q: log-probabilities (o,) of the first stream. Second-order expansion of the wagers: at
-    time t a predictor pulled with concentration k has learnt the share s = t/(t + k) of the
-    difference, with noise of 2 d/t; the tests simulate it. Of a law on two levels, pairs after
-    which the few outcomes alone show it: of a clear winner the rest has less than the effect.
+    log_q: log-probabilities (o,) of the first stream; effect: total variation; log_threshold: in
+    nats. By a second-order expansion of the wagers: at time t a predictor with concentration k has
+    learnt the share s = t/(t + k) of the difference, with noise of 2 d/t; the tests simulate it.
+    For a law on two levels, pairs after which the frequent outcomes alone show it.
     """
     levels = split_levels(log_q, effect)
     if levels is not None:
@@ -124,8 +125,8 @@ def pairs_to_see(log_q: Vector, effect: float, log_threshold: float) -> int:
 def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
     """Pairs after which `log_e_value_larger` reaches the threshold with probability 0.99.
 
-    chance: of an event in the first stream, which a fault makes rarer by `effect` in the second,
-    where it should be no rarer.
+    chance: probability of an event in the first stream; in the second, where it should be no rarer,
+    a fault lowers it by `effect`.
     """
     first = chance * (1.0 - (chance - effect))
     second = (chance - effect) * (1.0 - chance)
@@ -140,11 +141,10 @@ def rises_to_see(chance: float, effect: float, log_threshold: float) -> int:
 
 
 def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
-    """The smallest rate of copies that is detected with probability 0.99; at most 1.
+    """The smallest rate of copies that `Repetition` detects with probability 0.99; at most 1.
 
     log_q: log-probabilities (o,); labels: how many may be copies of earlier ones; log_wanted:
-    evidence that `Repetition` must find at one distance, with one of its wagers. The sum of the
-    log-ratios is approximated by a normal law.
+    evidence needed from one wager at one distance. The sum of the log-ratios is taken as normal.
     """
     q = np.exp(np.sort(log_q)[::-1][:FOLLOWED])
     for share in np.geomspace(0.005, 1.0, 80):
@@ -160,11 +160,11 @@ def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
 
 
 def longest_round(log_q: Vector, lives: int, labels: int, log_wanted: float) -> int:
-    """The most seeds that take turns which `Recurrence` finds with probability 0.99; 0: none.
+    """The most seeds in rotation that `Recurrence` finds with probability 0.99; 0 if none.
 
-    log_q: log-probabilities (o,) of the labels that each of `lives` lives begins with; log_wanted:
-    evidence that it must find, with its first wager and chance. Of n lives, n - k copy the life k
-    before. The sum of the log-ratios is approximated by a normal law.
+    log_q: log-probabilities (o,) of the first labels, `labels` of them, in each of `lives` lives;
+    log_wanted: evidence needed, with its first wager and chance. With k seeds, all but k lives copy
+    the life k before. The sum of the log-ratios is taken as normal.
     """
     q = np.exp(log_q)
     copied = np.log1p(-WAGERS[0] + WAGERS[0] / np.maximum(q, 1e-300))
@@ -199,7 +199,7 @@ def _pairs(divergence: float, degrees: float, wanted: float) -> int:
 
 
 def _growth(t: Vector, divergence: float, degrees: float, concentration: float) -> Vector:
-    """Log wealth after each pair that is exceeded with probability 1 - `MISSES`."""
+    """The log-wealth after each of t pairs that is exceeded with probability 1 - `MISSES`."""
     share = t / (t + concentration)
     square = share**2 * (divergence + 2.0 * degrees / t)
     mean = np.cumsum(0.25 * (2.0 * share * divergence - square))
@@ -208,5 +208,5 @@ def _growth(t: Vector, divergence: float, degrees: float, concentration: float) 
 
 
 def _degrees(log_q: Vector) -> float:
-    """Outcomes likely enough to add noise, less one."""
+    """Effective degrees of freedom: outcomes likely enough to add noise, less one."""
     return max(1.0, float(np.minimum(1.0, np.exp(log_q) * 1e4).sum()) - 1.0)

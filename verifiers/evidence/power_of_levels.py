@@ -9,26 +9,26 @@ from .dirichlet import Levels, level_log_e_values
 from .outcomes import half
 
 _WITHIN = (0.15, 0.3, 0.5, 0.75, 1.0)
-"""Shares of the effect that are moved among the rare outcomes; what is left moves among the few."""
+"""Shares of the effect among rare outcomes that are tried; the rest is among the frequent ones."""
 
 
 def levels_show(n: int, levels: Levels, log_wanted: float, quantile: float) -> bool:
-    """Whether n labels reach the threshold whichever way a deviation moves the rare outcomes too.
+    """Whether n labels show a deviation of `levels.effect`, however much is among rare outcomes.
 
-    quantile: of the standard normal law, exceeded with the probability of a miss. On each level
-    mass moves between two halves, which is the least detectable there. The statistic of Pearson
+    log_wanted: evidence needed; quantile: of the standard normal law, for the probability of a
+    miss. On each level mass moves between two halves, the least detectable way. Pearson's statistic
     has mean noncentrality + degrees and variance 2 degrees + 4 noncentrality; the e-value is taken
-    where it falls short by so many standard deviations. The tests simulate it.
+    at that quantile below the mean. The tests simulate it.
     """
     return all(_log_e_value(n, levels, *laws, quantile) >= log_wanted for laws in _laws(levels))
 
 
 def _laws(levels: Levels) -> Iterator[tuple[Vector, Vector]]:
-    """Laws of the few and of the rest that together are the effect away in total variation."""
+    """Pairs of laws, of the frequent and within the rest, at the effect in total variation."""
     effect = levels.effect
     q, within = np.exp(levels.few), np.exp(levels.among)
     for share in _WITHIN:
-        # a move within the rest is so much larger in its own law
+        # mass relative to the rest, whose own law sums to 1
         inside = _moved(within, share * effect / levels.rare)
         for sign in (1.0, -1.0):
             outside = _moved(q, sign * (1.0 - share) * effect)
@@ -37,7 +37,7 @@ def _laws(levels: Levels) -> Iterator[tuple[Vector, Vector]]:
 
 
 def _moved(q: Vector, mass: float) -> Vector | None:
-    """A law with `mass` moved from one half to the other; None where there is not so much."""
+    """A law (o,) with `mass` moved from one half to the other; None if a half has too little."""
     chosen = half(q)
     inside = float(q[chosen].sum())
     if not 0.0 < inside + mass < 1.0 or inside >= 1.0:
@@ -48,7 +48,7 @@ def _moved(q: Vector, mass: float) -> Vector | None:
 
 
 def _log_e_value(n: int, levels: Levels, few: Vector, among: Vector, quantile: float) -> float:
-    """The log e-value that n labels of these laws exceed with the probability of the quantile."""
+    """The log e-value that n labels of these laws exceed, but for the probability of a miss."""
     rest = n * float(few[-1])
     laws = ((float(n), np.exp(levels.few), few), (rest, np.exp(levels.among), among))
     variances = [_variance(*law) for law in laws]
@@ -61,12 +61,12 @@ def _log_e_value(n: int, levels: Levels, few: Vector, among: Vector, quantile: f
 
 
 def _variance(n: float, q: Vector, p: Vector) -> float:
-    """Of Pearson's statistic."""
+    """Variance of Pearson's statistic of n labels of p against q."""
     return 2.0 * _degrees(n, q) + 4.0 * _noncentrality(n, q, p)
 
 
 def _degrees(n: float, q: Vector) -> float:
-    """Outcomes that are likely enough to add noise, less one."""
+    """Effective degrees of freedom: outcomes likely enough to add noise, less one."""
     return max(0.0, float(np.minimum(1.0, n * q).sum()) - 1.0)
 
 
@@ -75,7 +75,7 @@ def _noncentrality(n: float, q: Vector, p: Vector) -> float:
 
 
 def _short(n: float, q: Vector, p: Vector, by: float) -> Vector:
-    """Counts in the direction of p whose statistic is its mean under p less `by`."""
+    """Counts between q and p, whose Pearson statistic is its mean under p less `by`."""
     noncentrality = _noncentrality(n, q, p)
     if noncentrality < 1e-9:
         return n * q
@@ -84,7 +84,7 @@ def _short(n: float, q: Vector, p: Vector, by: float) -> Vector:
 
 
 def _joined(levels: Levels, counts: list[Vector]) -> Vector:
-    """Counts of all outcomes (o,) from those of both levels."""
+    """Counts (o,) of all outcomes from those of the two levels."""
     few, among = counts
     found = np.empty(levels.rest.size)
     found[~levels.rest] = few[:-1]

@@ -1,4 +1,4 @@
-"""Evidence that labels of one histogram repeat, or avoid, earlier ones: noise that is not new."""
+"""Evidence that labels of one histogram repeat, or avoid, earlier ones: noise is reused."""
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -11,25 +11,25 @@ LONGEST = 1 << 14
 """The largest distance at which repetitions are looked for."""
 
 SHARES = np.array([0.999, 0.5, 0.1, 0.02])
-"""Probabilities with which a label is a copy, each wagered on alike."""
+"""Probabilities that a label is a copy, which are wagered on."""
 
 AVOIDED = np.array([0.9, 0.4])
-"""Shares by which an equal label is rarer than by chance: noise with its sign changed, strata."""
+"""Relative reductions of the chance of an equal label: negated noise, strata."""
 
 WAGERS = SHARES.size + AVOIDED.size
-"""Wagers at each distance: copies first, then labels that avoid each other."""
+"""Number of wagers at each distance: copies first, then avoidance."""
 
 SEGMENT = 1 << 16
-"""Labels compared with each other: transforms stay short, and memory bounded."""
+"""Labels that are compared with each other at a time, which bounds time and memory."""
 
 FOLLOWED = 16
-"""Likeliest labels whose copies are counted; copies of others are not wagered on."""
+"""How many of the likeliest labels are looked at; copies of others are not wagered on."""
 
 _HARMONIC = float(np.sum(1.0 / np.arange(1, LONGEST + 1)))
 
 
 def log_lag_weights() -> Vector:
-    """Log prior weights (LONGEST,) of the distances 1, 2, ...: in inverse proportion to them."""
+    """Log prior weights (LONGEST,) of distances 1, 2, ..., inversely proportional to them."""
     return np.asarray(-np.log(np.arange(1, LONGEST + 1)) - np.log(_HARMONIC))
 
 
@@ -43,15 +43,15 @@ class Repetition:
     log_q: the null's log-probabilities (o,) of the labels of one histogram. A copy: with
     probability `share` the label at time t is that of time t - distance, and a fresh draw
     otherwise. Avoidance by r: the chance of the label of time t - distance is multiplied by 1 - r,
-    and all chances are divided by their sum. Each is a ratio of predictive laws, hence a
-    martingale in t for every wager and distance.
+    and the law renormalised. Each is a ratio of predictive laws, hence a martingale in t for every
+    wager and distance.
     """
 
     def __init__(self, log_q: Vector) -> None:
         self.log_q = log_q
         self.followed = np.argsort(-log_q)[:FOLLOWED]
         q = np.exp(log_q[self.followed])
-        # what a label that differs from the one before it gains, by the latter; and an equal one
+        # log-ratios, by the earlier label: of a label that differs from it, and of an equal one
         shares, avoided = SHARES[:, None], AVOIDED[:, None]
         copied = np.log1p(-shares) * np.ones_like(q)
         other = -np.log1p(-avoided * np.minimum(q, 1.0 - 1e-12))
@@ -74,7 +74,7 @@ class Repetition:
                 self._labels = self._labels[:0]
 
     def _segment(self) -> Matrix:
-        """Log-ratios (wagers, distances) of the labels that are compared at present."""
+        """Log-ratios (wagers, distances) of the labels in the current segment."""
         n = self._labels.size
         length = next_fast_len(2 * n, real=True)
         spectrum = np.zeros((WAGERS, length // 2 + 1))
@@ -97,7 +97,7 @@ class Repetition:
 
 
 def log_mixture(log_ratios: Matrix) -> float:
-    """Log e-value of ratios (wagers, distances); longer distances have not been risked yet."""
+    """Log e-value of ratios (wagers, distances); those of longer distances are still 1."""
     distances = log_ratios.shape[1]
     if distances == 0:
         return 0.0
@@ -106,7 +106,7 @@ def log_mixture(log_ratios: Matrix) -> float:
 
 
 def _added(one: Matrix, other: Matrix) -> Matrix:
-    """The sum of ratios over distances known to either."""
+    """The sum of log-ratios, where missing distances count as 0."""
     wide, narrow = (one, other) if one.shape[1] >= other.shape[1] else (other, one)
     total = wide.copy()
     total[:, : narrow.shape[1]] += narrow

@@ -1,4 +1,4 @@
-"""Evidence that a restarted deployment gives labels again that it gave in an earlier life."""
+"""Evidence that a restarted deployment repeats labels of an earlier life."""
 
 from functools import cached_property
 
@@ -10,26 +10,26 @@ from .outcomes import Outcomes, count_outcomes, log_supremum_ratio
 from .repetition import SHARES
 
 FIRST = 0.75
-"""Prior weight of a copy of the very first labels: a fixed seed. The rest is spread evenly."""
+"""Prior weight of a copy of the first labels (a fixed seed); the rest is spread evenly."""
 
 ALL_COPIED = 0.7
-"""Prior weight of a life that copies all its labels, as a generator that begins anew does."""
+"""Prior weight of a life that copies all labels, as a generator with the same seed does."""
 
 _LOG_SHARES = np.log([ALL_COPIED, 0.1, 0.1, 0.1])[:, None]
 assert len(_LOG_SHARES) == SHARES.size
 
 CHANCES = np.array([0.3, 0.05])
-"""That a life begins as an earlier one did: few seeds that take turns, or many."""
+"""Probabilities that a life begins like an earlier one: few seeds in rotation, or many."""
 
 
 class Replay:
-    """Ratio of "labels copy a window of earlier ones" against fresh draws of any one law.
+    """E-value for "labels copy a window of earlier ones" against fresh draws of any one law.
 
     earlier: outcomes (m,) of one histogram, in order, m > 0; again: outcomes (n,) of the same
-    histogram after a restart; log_q: the claimed log-probabilities (o,). The window begins
-    anywhere in `earlier`; where it runs over the end the labels are fresh ones. The ratio is
-    divided by the supremum of the likelihood of `again` over all laws (universal inference), so
-    that its expectation given `earlier` is at most 1 whatever the law of a label.
+    histogram after a restart; log_q: the claimed log-probabilities (o,). The window begins anywhere
+    in `earlier`; beyond its end labels are fresh. The likelihood is divided by its supremum over
+    all laws of `again` (universal inference), so that the expectation given `earlier` is at most 1
+    whatever the law of a label.
     """
 
     def __init__(self, earlier: Outcomes, again: Outcomes, log_q: Vector) -> None:
@@ -46,17 +46,17 @@ class Replay:
 
     @property
     def window(self) -> int:
-        """Where the window begins that tells most, counted from the first label of all."""
+        """Index in `earlier` at which the window with most evidence begins."""
         return int(np.argmax(self._ratios.max(0)))
 
 
 class Recurrence:
-    """Ratio of "a life begins with the labels of an earlier one", life after life.
+    """E-process for "a life begins with the labels of an earlier life".
 
-    log_q: the claimed log-probabilities (o,) of the histogram asked first in every life. Which life
-    comes again, and how many of its labels, is a mixture fixed before a life begins, even over all
-    earlier ones: choosing among j costs log j. Each life is divided by the supremum of its
-    likelihood over all laws, as in `Replay`, so that it is fair given the lives before it.
+    log_q: the claimed log-probabilities (o,) of the histogram asked first in every life. Which
+    earlier life is repeated, and with which share of its labels, is a mixture, uniform over
+    lives. The likelihood of each life is divided by its supremum over all laws, as in `Replay`, so
+    that its ratio has expectation at most 1 given the lives before.
     """
 
     def __init__(self, log_q: Vector) -> None:
@@ -75,12 +75,12 @@ class Recurrence:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over the chances that a life comes again."""
+        """Log of the mixture over probabilities that a life is repeated."""
         return log_mixture_of(self._log, np.full(CHANCES.size, -np.log(CHANCES.size)))
 
 
 def _ratios_of_windows(earlier: Outcomes, again: Outcomes, log_q: Vector) -> Vector:
-    """Log-ratios (shares, m) of copies of the window from each place, against draws of log_q."""
+    """Log-ratios (shares, m) of a copy of the window from each index, against draws of log_q."""
     q = np.maximum(np.exp(log_q[again]), 1e-300)
     cost = np.log1p(-SHARES)[:, None]
     gain = np.log1p(-SHARES[:, None] + SHARES[:, None] / q) - cost  # of a copy that is seen

@@ -1,4 +1,4 @@
-"""The two-sample e-value: two streams of labels have the same, unknown law."""
+"""The two-sample e-value against "two streams of labels have the same, unknown law"."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,16 +7,15 @@ from .mixture import log_mixture_of
 from .outcomes import Outcomes
 
 CONCENTRATIONS = (1.0, 30.0, 1e3, 3e4)
-"""Pulls of the predictors towards the pooled law; large ones suit small differences."""
+"""Prior labels of the pooled law in the predictors; many suit small differences."""
 
 _CELLS = 1 << 20
 
 
 class LevelsOfOneLaw:
-    """The same on two levels: a few outcomes with the rest as one, and all of them.
+    """Mean of two `SameLawEvidence`: with rare outcomes merged into one, and with all apart.
 
-    rest: which outcomes are as one on the first (o,). A mean of two e-values: merged labels have
-    one law where all labels have.
+    rest: whether each outcome (o,) is merged. Where labels have the same law, merged ones have.
     """
 
     def __init__(self, rest: NDArray[np.bool_]) -> None:
@@ -38,7 +37,7 @@ class LevelsOfOneLaw:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mean over both levels."""
+        """Log of the mean of the two e-values."""
         both = np.logaddexp(self._few.log_e_value, self._all.log_e_value)
         return float(both - np.log(2.0))
 
@@ -49,12 +48,12 @@ class LevelsOfOneLaw:
 
 
 class SameLawEvidence:
-    """Bets on pairs (x, y), one label from each stream, with predictors made from past pairs.
+    """Bets on pairs (x, y), one label from each stream, with predictors from past pairs.
 
-    The wager p1(x) p2(y) / (m(x) m(y)) with m = (p1 + p2)/2 has expectation a b under any common
-    law P, where a = sum P p1/m, b = sum P p2/m and a + b = 2; so a b <= 1 (Turner, Ly, Gruenwald
-    2021, arXiv 2106.02693). The ratio of Dirichlet marginals that suggests itself instead is no
-    e-value: its expectation is 2.4 to 3.7.
+    outcomes: how many there are. The wager p1(x) p2(y) / (m(x) m(y)) with m = (p1 + p2)/2 has
+    expectation a b under any common law P, where a = sum P p1/m, b = sum P p2/m and a + b = 2; so
+    a b <= 1 (Turner, Ly, Gruenwald 2021, arXiv 2106.02693). The more obvious ratio of Dirichlet
+    marginals is no e-value: its expectation is 2.4 to 3.7.
     """
 
     def __init__(self, outcomes: int) -> None:
@@ -69,7 +68,7 @@ class SameLawEvidence:
 
     @property
     def counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Labels seen per outcome in each stream."""
+        """Labels seen per outcome (o,) in each stream."""
         return self._first, self._second
 
     @property

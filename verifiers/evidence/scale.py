@@ -1,4 +1,4 @@
-"""The anytime-valid interval of the noise scale: all scales that the labels do not refute."""
+"""The anytime-valid confidence interval of the noise scale."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ _FINE_STEP = 0.0025
 
 
 def scale_factors(tolerance: float) -> Vector:
-    """Factors of the claimed scale at which likelihoods are kept: from 0.01 to 100, dense near 1.
+    """Factors (f,) of the claimed scale at which likelihoods are computed: 0.01 to 100.
 
-    1 and 1 +- tolerance are among them. The dense step lets the mixture lose less than 0.2 nats
-    to the best factor while the interval reaches 1.25 % to either side.
+    They are dense near 1, and include 1 and 1 +- tolerance. The dense step costs the mixture less
+    than 0.2 nats against the best factor while the interval is wider than +- 1.25 %.
     """
     step = min(_FINE_STEP, tolerance / 4.0)
     fine = 1.0 + step * np.arange(-round(_FINE_SPAN / step), round(_FINE_SPAN / step) + 1)
@@ -24,15 +24,15 @@ def scale_factors(tolerance: float) -> Vector:
 
 
 class ScaleEvidence:
-    """Likelihoods of all scale factors, mixed against each one of them as the null.
+    """E-processes against each scale factor (f,): the mixture of all likelihoods over its own.
 
-    For the true factor the mixture over its likelihood is a nonnegative martingale, so the set of
-    factors whose ratio has never reached 1/alpha covers it at all times with probability 1 - alpha.
-    Half the prior weight is spread evenly over the factors near 1, half over all.
+    For the true factor this ratio is a nonnegative martingale. So the set of factors whose ratio
+    has never reached 1/alpha covers it at all times with probability 1 - alpha. Half of the prior
+    weight is spread over factors near 1, half over all.
     """
 
     SAVED = ("log_likelihoods", "highest")
-    """What it knows, as arrays, for those who keep it."""
+    """Names of the attributes, all arrays, that a saved state holds."""
 
     def __init__(self, factors: Vector) -> None:
         self.factors = factors
@@ -47,13 +47,13 @@ class ScaleEvidence:
         self.add(log_laws[:, seen] @ counts[seen])
 
     def add(self, log_likelihoods: Vector) -> None:
-        """Adds labels by the log-probability (f,) that each factor gives them."""
+        """Adds labels by their log-likelihood (f,) under each factor."""
         self.log_likelihoods += log_likelihoods
         self.highest = np.maximum(self.highest, self.log_e_values)
 
     @property
     def log_e_values(self) -> Vector:
-        """Log e-value (f,) of each factor as the null; infinite where it forbids a label seen."""
+        """Log e-value (f,) against each factor; infinite where a label seen is impossible."""
         mixture = log_mixture_of(self.log_likelihoods, self.log_weights)
         if mixture == -np.inf:  # no factor allows the labels seen
             return np.full(self.factors.size, np.inf)
@@ -61,7 +61,7 @@ class ScaleEvidence:
 
     @property
     def log_e_value(self) -> float:
-        """Log e-value of the claimed scale as the null, the highest so far."""
+        """The highest log e-value so far against the claimed scale."""
         claimed = int(np.argmin(np.abs(self.factors - 1.0)))
         return float(self.highest[claimed])
 
@@ -79,10 +79,10 @@ class ScaleEvidence:
         return float(self.factors[i])
 
     def interval(self, log_threshold: float) -> tuple[float, float] | None:
-        """Smallest and largest factor not refuted at 1/alpha = exp(log_threshold); None if none.
+        """The interval of factors not refuted at 1/alpha = exp(log_threshold); None if empty.
 
-        Each end is the nearest refuted factor outside, so that nothing untested is claimed: 0 or
-        infinity where no factor on that side is refuted.
+        Each end is the nearest refuted factor outside, 0 or infinity where none is refuted there,
+        so that no factor between grid points is excluded untested.
         """
         open_ = np.flatnonzero(self.highest < log_threshold)
         if open_.size == 0:

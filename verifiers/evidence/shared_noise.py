@@ -1,4 +1,4 @@
-"""Evidence that labels of two histograms come from the same noise, place by place."""
+"""Evidence that labels of two histograms at the same place are drawn with the same noise."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,21 +11,21 @@ from .mixture import log_mixture_of
 from .outcomes import Outcomes, log_supremum_ratio
 
 SHARED = np.array([0.999, 0.5, 0.1])
-"""Probabilities with which the noise of two labels at one place is the same."""
+"""Probabilities that two labels at one place have the same noise."""
 
 Joint = Callable[[int, int], Matrix]
-"""`(stream, other) -> counts (o, o)`: how often each pair of outcomes comes from one noise."""
+"""`(stream, other) -> counts (o, o)` of pairs of outcomes under the same noise."""
 
 
 class SharedNoise:
-    """Ratios of "a label has the noise of the label at the same place of another histogram".
+    """E-process for "a label has the noise of another histogram's label at the same place".
 
-    log_q: claimed log-probabilities (streams, o); joint: how the outcomes of two streams go
-    together under the same noise, by any fixed simulation (one that is off only costs power).
-    The later of two labels is wagered on, given the earlier: with probability `share` it follows
-    the joint law, else the claimed one. Under the null labels of a stream are independent draws of
-    any one law, so that the product is divided by the likelihood's supremum, stream by stream
-    (universal inference): streams that are independent and of another scale are not accused.
+    log_q: claimed log-probabilities (streams, o); joint: counts of outcomes of two streams under
+    the same noise, from any fixed simulation (a poor one only costs power). The later label is
+    wagered on given the earlier: with probability `share` it follows the joint law, else the
+    claimed one. The null is independent draws of any one law per stream. So the product is divided
+    by the likelihood's supremum, stream by stream (universal inference), and independent streams
+    with a wrong scale do not refute it.
     """
 
     def __init__(self, log_q: Matrix, joint: Joint) -> None:
@@ -59,7 +59,7 @@ class SharedNoise:
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over shares, after the division."""
+        """Log of the mixture over shares, over the supremum."""
         if not self._wagered:
             return 0.0
         misfit = sum(log_supremum_ratio(n, self.log_q[i]) for i, n in self._wagered.items())
@@ -67,14 +67,15 @@ class SharedNoise:
 
     @property
     def heaviest(self) -> int:
-        """The stream whose labels gained most."""
+        """The stream whose labels give most evidence."""
         return max(self._gained, key=lambda stream: self._gained[stream])
 
 
 class _Together(NamedTuple):
-    """Which pairs of outcomes came, in order, how often each did, and each earlier one (o,).
+    """Sparse counts of pairs of outcomes, since few of all (o, o) ever occur.
 
-    Of a thousand outcomes, nearly no pair ever comes.
+    pairs: flat indices (p,) of those that do, sorted; times: count (p,) of each; earlier: count of
+    each first outcome (o,).
     """
 
     pairs: NDArray[np.int64]
@@ -83,22 +84,22 @@ class _Together(NamedTuple):
 
     @classmethod
     def of(cls, joint: Matrix) -> "_Together":
-        """Of counts (o, o)."""
+        """Made from dense counts (o, o)."""
         pairs = np.flatnonzero(joint)
         return cls(pairs, joint.ravel()[pairs], joint.sum(-1))
 
     def counts(self, known: Outcomes, outcomes: Outcomes) -> Vector:
-        """How often (n,) outcomes came together with those known."""
+        """Counts (n,) of the pairs of known[i] and outcomes[i]."""
         wanted = known * self.earlier.size + outcomes
         at = np.minimum(np.searchsorted(self.pairs, wanted), self.pairs.size - 1)
         return np.where(self.pairs[at] == wanted, self.times[at], 0.0)
 
 
 class Places:
-    """Labels by the place at which they came, counted apart for each key.
+    """Labels by their place: how many labels of the same key came before.
 
-    An answer's place is how many its generator gave before it, if it has one for each key: a
-    histogram, or a total of votes.
+    A key is a histogram, or a total of votes, for which the target may keep a generator of its own.
+    room: places that are kept per key.
     """
 
     def __init__(self, room: int) -> None:
@@ -108,7 +109,7 @@ class Places:
         self._outcomes: dict[int, Outcomes] = {}
 
     def add(self, key: int, stream: int, outcomes: Outcomes) -> slice:
-        """Notes labels (n,) of a stream, -1 for one that is not followed; the places they took."""
+        """Adds outcomes (n,) of a stream (-1: one that is not compared); returns their places."""
         start = self._seen.get(key, 0)
         self._seen[key] = start + outcomes.size
         if key not in self._streams:
@@ -121,7 +122,7 @@ class Places:
         return taken
 
     def at(self, key: int, places: slice) -> tuple[Outcomes, Outcomes]:
-        """Streams and outcomes at places of a key; stream -1 where there is none to compare."""
+        """Streams (n,) and outcomes (n,) at places of a key; stream -1 where there is none."""
         if key not in self._streams:
             size = places.stop - places.start
             return np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)

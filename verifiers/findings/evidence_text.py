@@ -1,25 +1,25 @@
-"""Evidence in words, alike wherever it is shown."""
+"""E-values and intervals in words."""
 
 import math
 
-_BEYOND = 100_000.0  # decimal log: more digits of it say nothing
+_BEYOND = 100_000.0  # decimal log from which an e-value counts as unbounded
 
 
 def power_of_ten(log10: float) -> str:
-    """An e-value by its decimal log, such as `10^7.2`; one without bound is said to be that."""
+    """An e-value by its decimal log, such as `10^7.2`, or `beyond all bounds`."""
     return "beyond all bounds" if log10 >= _BEYOND else f"10^{round(log10, 1) + 0.0:.1f}"
 
 
 def an_e_value(log10: float) -> str:
-    """The same as the end of a sentence, such as `an e-value of 10^7.2`."""
+    """An e-value as the end of a sentence, such as `an e-value of 10^7.2`."""
     return f"an e-value {'' if log10 >= _BEYOND else 'of '}{power_of_ten(log10)}"
 
 
 def told_apart(end: float, claimed: float, digits: int = 4) -> str:
-    """An end of an interval, in as many digits as show on which side of the claim it is."""
+    """An end of an interval, with enough digits to show on which side of `claimed` it is."""
     if math.isinf(end):
         return f"{end:g}"
-    first = max(digits, len(f"{end:.0f}"))  # no powers of ten where whole numbers are as plain
+    first = max(digits, len(f"{end:.0f}"))  # whole numbers without an exponent
     texts = [f"{end:.{more}g}" for more in range(first, 18)]
     same = (text for text in texts if _side(float(text), claimed) == _side(end, claimed))
     return next(same, texts[-1])

@@ -1,4 +1,4 @@
-"""One check of a report in words, for tests: observed, allowed, likely cause, reproduce."""
+"""One check of a report in words, for failures of tests."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,10 @@ _INCONCLUSIVE = "too little was seen to say; this is neither a pass nor a violat
 
 
 def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    """Lines that say what was observed, what is allowed, the likely cause and how to repeat it.
+    """Lines that say what was observed and allowed, the likely cause, and how to reproduce it.
 
-    check: one of the `checks` of `report`, in the public JSON form, with any verdict but pass and
-    not-applicable.
+    check: one of the `checks` of `report`, both in the public JSON form, with any verdict but pass
+    and not-applicable.
     """
     verdict = Verdict(check["verdict"])
     meaning = _INCONCLUSIVE if verdict is Verdict.INCONCLUSIVE else verdict.meaning
@@ -27,12 +27,12 @@ def explained(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 
 
 def _in_python(report: Mapping[str, Any]) -> str:
-    """What repeats the run of a target that was handed over and has no name to type."""
+    """The Python call that repeats a run of a target without a spec."""
     return f"assert_conforms(target, claim, seed={report['seed']})"
 
 
 def _allowed(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    """What the claim allows, and the evidence against it where there is an e-value."""
+    """What the claim allows, with the e-value against it if the check has one."""
     claim = report["claim"]
     mechanism, privacy, seen = claim["mechanism"], claim.get("privacy"), "queries"
     text = f"{mechanism['name']} with {mechanism['noise']}, "

@@ -1,4 +1,4 @@
-"""What a report draws, of every kind of release: evidence over queries, and the noise scale."""
+"""The figures of reports on any kind of release: evidence over queries, and the noise scale."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Point = TypeVar("Point")
 
 
 class Figures(Protocol):
-    """All figures of one run; what the run did not come to is absent.
+    """The figures of one run; those that it did not get to are absent.
 
     template: of the page of a report.
     """
@@ -28,7 +28,7 @@ class Figures(Protocol):
         """The evidence of a check, by its id."""
 
     def as_json(self, check: str, claim: Any) -> dict[str, Any] | None:
-        """What is drawn of a check, by its id, in numbers; None where that is nothing."""
+        """The figures of a check as JSON, by its id; None where it has none."""
 
     def shown(self, claim: Any) -> dict[str, Any]:
         """What the template is given beside what every report has."""
@@ -49,7 +49,7 @@ def trace_of(traces: tuple[EvidenceTrace, ...], check: str) -> EvidenceTrace | N
 
 
 def drawn_evidence(trace: EvidenceTrace | None) -> dict[str, Any]:
-    """The evidence of a check as JSON; nothing where it has none."""
+    """The evidence of a check as JSON; empty where it has none."""
     return {} if trace is None else {"evidence": [list(point) for point in trace.points]}
 
 
@@ -57,7 +57,7 @@ def drawn_evidence(trace: EvidenceTrace | None) -> dict[str, Any]:
 class ScaleTrace:
     """The interval of the noise scale: points (queries, low, high), high possibly infinite.
 
-    emptied: the queries after which no scale of the claimed noise was left, if it came to that.
+    emptied: queries after which every scale was refuted, None if that did not happen.
     """
 
     noise: str

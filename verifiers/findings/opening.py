@@ -1,4 +1,4 @@
-"""What an earlier run's report.json opens with: what to compare this run's first call with."""
+"""The first call of an earlier run, from its report.json, to compare with this run's."""
 
 import json
 from pathlib import Path
@@ -8,25 +8,25 @@ from ..inputs.files import ReadingError, read_bytes
 from ..targets.replies import shown
 
 _BYTES = 50_000_000
-"""No report is longer."""
+"""Longest report that is read."""
 
 
 class EarlierReportError(ValueError):
-    """A report that cannot be compared with; the message is one line for who named it."""
+    """A report that cannot be compared with; the message is one line."""
 
 
 def opening_of(path: str | Path, claim: dict[str, Any]) -> Any:
-    """What the report at a path opens with, which may be anything but None.
+    """The `opening` of the report at a path, of any JSON type but null.
 
-    claim: this run's, as JSON has it. Raises EarlierReportError for a report that is none, opens
-    with nothing, or is of another mechanism.
+    claim: of this run, in JSON form. Raises EarlierReportError for a file that is no report, a
+    report without opening, or one of another mechanism.
     """
     report = _read_report(Path(path))
     opening = report.get("opening")
     if opening is None:
         raise EarlierReportError(
-            f"--compare {path}: the report has no opening: its target answered nothing, or it was "
-            "written before there were any"
+            f"--compare {path}: the report has no opening: its target answered nothing, or it is "
+            "from an older version"
         )
     _refuse_other_claim(path, report, claim)
     return opening

@@ -1,7 +1,7 @@
-"""Lower bounds on what the labels of a pair give away, from the labels alone.
+"""Lower bounds on the privacy loss between a pair of histograms, from labels alone.
 
-All labels are merged into two by a cut that is fixed before it is used (the 2-cut of Chadha et al.
-2024, arXiv 2402.09403, equation 3); post-processing, so that every bound holds for the pair too.
+All labels are merged into two by a cut that is fixed beforehand (the 2-cut of Chadha et al. 2024,
+arXiv 2402.09403, equation 3). As this is post-processing, bounds for the cut hold for the pair.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 @dataclass(frozen=True)
 class Audit:
-    """Lower bounds of a pair that hold together with `confidence`, one query each.
+    """Lower bounds for one query of a pair, which hold together with `confidence`.
 
-    epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, nats; refuted: whether the claim's epsilon,
-    delta and queries cannot all hold; queries: labels asked of both histograms together; claimed:
-    what is held against them, in words.
+    epsilon_lower: at `delta`; rdp_lower: at `ORDERS`, in nats; refuted: whether the claimed
+    epsilon, delta and queries cannot all hold; queries: labels of both histograms together;
+    claimed: the claim in words.
     """
 
     epsilon_lower: float
@@ -40,7 +40,7 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """A bound of zero says that the labels seen do not tell the histograms apart."""
+        """The verdict; inconclusive if all bounds are zero, as the labels look alike."""
         if self.refuted:
             return Verdict.FAIL
         return Verdict.PASS if max(self.rdp_lower) > 0 else Verdict.INCONCLUSIVE
@@ -57,7 +57,7 @@ class Audit:
         }
 
     def as_text(self) -> str:
-        """For people."""
+        """The audit as text for the terminal."""
         meaning = {
             Verdict.FAIL: f"the claim's {self.claimed} cannot hold",
             Verdict.PASS: "the pair is told apart, and the claim is not refuted by it",
@@ -75,9 +75,9 @@ class Audit:
 
 
 class PairLabels:
-    """Labels of two histograms, merged by a cut that the first `pilot` of each decide.
+    """Labels of two histograms, merged by a cut that the first `pilot` labels of each decide.
 
-    outcomes: labels there may be, a refusal included.
+    outcomes: how many there are, a refusal included.
     """
 
     def __init__(self, outcomes: int, pilot: int) -> None:
@@ -93,9 +93,9 @@ class PairLabels:
         self.fresh[side] += count_outcomes(labels[room:], outcomes)
 
     def bounds(self, privacy: PrivacyClaim, times: int, alpha: float) -> Audit:
-        """What the labels so far prove, with confidence 1 - alpha whenever it is asked.
+        """The bounds that the labels so far prove, with confidence 1 - alpha at all times.
 
-        times: how often the claim lets the pair be asked.
+        times: queries that the claim allows on the pair.
         """
         cut = self.first[0] > self.first[1]
         intervals = [
@@ -109,9 +109,10 @@ class PairLabels:
 def bounds_of(
     p: float, q: float, privacy: PrivacyClaim, times: int, *, queries: int, confidence: float
 ) -> Audit:
-    """What follows from an event's probabilities in either world, no further apart than is proved.
+    """The bounds from probabilities p and q of an event under either histogram.
 
-    privacy: what is claimed of the two worlds; times: how often; queries: that were asked.
+    They are the closest pair that is not refuted. times: queries that the claim allows on the pair;
+    queries: labels that were asked.
     """
     delta = privacy.delta
     one, other = (np.log(np.clip([x, 1.0 - x], 1e-300, 1.0)) for x in (p, q))
@@ -128,9 +129,9 @@ def bounds_of(
 
 
 def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """A point of each interval, the two as near to each other as possible; equal if they overlap.
+    """The closest points of two intervals, which are equal if they overlap.
 
-    Every bound grows with the distance of its two points, so these give the smallest.
+    Every bound grows with the distance of the points, so these give the smallest.
     """
     if one[0] > other[1]:
         return one[0], other[1]
@@ -140,13 +141,13 @@ def _nearest(one: tuple[float, float], other: tuple[float, float]) -> tuple[floa
 
 
 def _epsilon(p: float, q: float, delta: float) -> float:
-    """The least epsilon of two coins at delta: every event, both directions."""
+    """The least epsilon at delta between coins of probabilities p and q, in both directions."""
     events = ((p, q), (1.0 - p, 1.0 - q), (q, p), (1.0 - q, 1.0 - p))
     return max([0.0, *(float(np.log((a - delta) / b)) for a, b in events if a > delta and b > 0)])
 
 
 def _refutes(p: float, q: float, privacy: PrivacyClaim, times: int) -> bool:
-    """Whether so many queries tell coins p and q apart better than epsilon and delta allow."""
+    """Whether `times` draws distinguish coins p and q better than the claim allows."""
     counted, delta = min(times, MOST), privacy.delta * (1 + 1e-6)
     if not counted:
         return False

@@ -1,4 +1,4 @@
-"""What a run found: results of checks and of the whole, and their public JSON form."""
+"""The report of a run: the results of its checks, and their public JSON form."""
 
 import math
 import platform
@@ -18,10 +18,10 @@ _REPORTED = ("dpassay", "numpy", "scipy", "hypothesis")
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check's verdict, with its evidence; None where a value has no meaning for the check.
+    """One check's verdict, with its evidence; None where a value does not apply to the check.
 
-    cut_short: the run ended when another check, or the target, failed, so that this one says
-    nothing of its own: one fault is one failure; advice: what could be done about it, in lines.
+    cut_short: whether the run ended because another check, or the target, failed, so that this
+    check has no finding of its own; advice: what could be done about it, in lines.
     """
 
     id: str
@@ -37,7 +37,7 @@ class CheckResult:
     advice: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The public form without its figures; evidence in decimal logs."""
+        """The public JSON form, without figures; evidence in decimal logs."""
         return {
             "id": self.id,
             "verdict": self.verdict.value,
@@ -54,7 +54,7 @@ class CheckResult:
 
 
 class Opens(Protocol):
-    """The first calls of a run, for a later one to compare its own with."""
+    """The first calls of a run, with which a later run can compare its own."""
 
     def as_json(self) -> dict[str, Any]:
         """The public form."""
@@ -62,14 +62,15 @@ class Opens(Protocol):
 
 @dataclass(frozen=True)
 class Report:
-    """One run; figures: what its page draws; interrupted: by the user.
+    """The report of one run.
 
-    unseen: the warning, one of `warnings`, of what the run could not look at; unemptied: that of
-    kept answers which it could not have drawn anew; left_out: that of checks that were not to run;
-    opening: its first call, if that was answered; target: as the user named it, None for an object
-    handed over in Python; started: in UTC; found_after: queries at which a check was first refuted,
-    None where none was; what follows serves the diagnosis; nothing_applied: none of the checks that
-    were chosen could be run; asked: whether a target was asked, not a log of it read.
+    figures: of its page; interrupted: whether the user ended it; unseen, unemptied, left_out:
+    warnings, which are among `warnings` too, of what the run could not look at, of kept answers
+    that could not be drawn anew, and of checks that were not chosen; opening: its first call, if
+    answered; target: as the user named it, None for a Python object; started: in UTC; found_after:
+    queries at which a check first refuted the claim (later ones serve the diagnosis), None if none
+    did; nothing_applied: whether none of the chosen checks could be run; asked: whether a target
+    was asked, rather than a log read.
     """
 
     claim: Claim
@@ -92,9 +93,9 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the checks in the order fail, error, inconclusive, pass.
+        """The worst verdict of the checks, in the order fail, error, inconclusive, pass.
 
-        A pass of the replies' form alone, where none of the checks chosen applies, says nothing.
+        Inconclusive where none of the chosen checks applies, and only the form of replies passed.
         """
         found = worst(check.verdict for check in self.checks)
         silent = found is Verdict.PASS and self.nothing_applied
@@ -102,7 +103,7 @@ class Report:
 
     @property
     def meaning(self) -> str:
-        """What the run found, in a sentence."""
+        """The verdict of the run in a sentence."""
         if self.nothing_applied and self.verdict is Verdict.INCONCLUSIVE:
             return "none of the checks that were chosen can be run on this target"
         if self.left_out is not None and self.verdict is Verdict.PASS:
@@ -136,17 +137,17 @@ class Report:
 
 
 def versions() -> dict[str, str]:
-    """The versions of what computed a report, by name."""
+    """Versions of Python and of the packages that a report depends on, by name."""
     return {name: version(name) for name in _REPORTED} | {"python": platform.python_version()}
 
 
 def _utc(time: datetime) -> str:
-    """ISO 8601 to the millisecond, as every language reads it."""
+    """A time in UTC as ISO 8601, to the millisecond."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _decimal_log(value: float | None) -> float | None:
-    """JSON has no infinity: evidence beyond all bounds is written as 1e308."""
+    """Nats as a decimal log; infinity, which JSON does not have, as 1e308."""
     if value is None:
         return None
     return round(min(max(value / math.log(10.0), -1e308), 1e308), 3)

@@ -1,6 +1,6 @@
-"""Verdicts: their order, from the worst on, what they mean, and the exit status of each.
+"""Verdicts, worst first: their meanings and exit statuses.
 
-The pytest plugin reads them with every start of pytest, so that nothing heavy is imported here.
+The pytest plugin imports this at every start of pytest, so nothing heavy is imported here.
 """
 
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What one check, or the whole run, says of the target; the worst comes first."""
+    """The verdict of a check, or of a whole run, on the target; the worst comes first."""
 
     FAIL = "fail"
     ERROR = "error"
@@ -18,17 +18,17 @@ class Verdict(StrEnum):
 
     @property
     def exit_status(self) -> int:
-        """0 pass, 1 a violation, 2 misuse or a target error, 3 the budget was too small to say."""
+        """0: pass; 1: a violation; 2: misuse or a target error; 3: too few labels to decide."""
         return {"fail": 1, "error": 2, "inconclusive": 3}.get(self.value, 0)
 
     @property
     def rank(self) -> int:
-        """From the worst, 0, on: what sorts checks for a reader."""
+        """Place in the order of severity, 0 for the worst, by which checks are sorted."""
         return list(Verdict).index(self)
 
     @property
     def meaning(self) -> str:
-        """What a run with this verdict found, in a sentence."""
+        """The verdict in a sentence."""
         return _MEANING[self]
 
 
@@ -42,6 +42,6 @@ _MEANING = {
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of a run from those of its checks; where none of them applies, inconclusive."""
+    """The verdict of a run from those of its checks; inconclusive where none applies."""
     applying = set(verdicts) - {Verdict.NOT_APPLICABLE}
     return min(applying, key=lambda verdict: verdict.rank, default=Verdict.INCONCLUSIVE)

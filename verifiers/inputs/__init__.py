@@ -1,1 +1,1 @@
-"""Files that people hand over: histograms, labels, reports; read with limits, refused by line."""
+"""Files from users: histograms, labels, logs. Errors name the line and what is allowed."""

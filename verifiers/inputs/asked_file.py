@@ -1,4 +1,4 @@
-"""A file of what a deployment was asked: a CSV of histograms, or a log that `verify` reads."""
+"""A file of what a deployment was asked: a CSV of histograms, or a log as for `verify --log`."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from .log_file import read_log, shown_path
 from .release_log import ABOUT, Row, RowReader
 
 MOST_BYTES = 512_000_000
-"""No file of them is longer: its rows are held together, to be asked again and again."""
+"""Longest such file: all rows are held in memory."""
 
 _PLAIN = b"0123456789,-\n"
 _MOST_VOTES = 2**53
@@ -22,10 +22,10 @@ _MOST_VOTES = 2**53
 def read_asked(path: str, reader: RowReader | None = None) -> AskedRows:
     """The rows of the file at `path`, `-` for standard input.
 
-    CSV whose columns are classes, a header optional, `label` perhaps one of it; or a log: JSON
-    Lines, Parquet, or CSV that says more of each row than its label. reader: of a claim's logs,
-    whose ids it knows; without one a log must hold its histograms. Raises ValueError that names the
-    file, the line and what is allowed.
+    It is a CSV file with a column per class, perhaps one named `label`, and an optional header; or
+    a log: JSON Lines, Parquet, or CSV with further columns. reader: of the claim's logs, which
+    knows the ids of its inputs; without one a log must hold histograms. Raises ValueError that
+    names the file, the line and what is allowed.
     """
     reader, place = reader or RowReader(None, may_refuse=True), shown_path(path)
     if path.endswith(".parquet"):
@@ -79,9 +79,9 @@ def _of_log(rows: Iterable[Row], place: str) -> AskedRows:
 
 
 def _plain(content: bytes) -> AskedRows | None:
-    """The rows of a CSV of digits alone, all at once; None for any that need a closer look.
+    """The rows of a CSV file that holds whole numbers only, read quickly; None for any other.
 
-    Whatever is wrong is left to be found, and told, by the reader of single cells.
+    Mistakes also give None: the slower reader finds them, and says where they are.
     """
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     head, _, body = text.partition(b"\n")

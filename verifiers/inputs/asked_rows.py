@@ -1,4 +1,4 @@
-"""What a deployment was asked, row by row, as arrays: there may be millions."""
+"""What a deployment was asked, as arrays with one row per query: there may be millions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,17 +12,14 @@ from .histogram_file import Asked
 
 @dataclass(frozen=True)
 class AskedRows:
-    """Histograms (m, c), in the order they were asked, and what was released for each.
-
-    labels: (m,), None where the file does not say.
-    """
+    """Histograms (m, c) in the order asked, and the labels (m,) released; None if unknown."""
 
     histograms: NDArray[np.int64]
     labels: NDArray[np.int64] | None
 
     @classmethod
     def of(cls, rows: Iterable[Asked]) -> "AskedRows":
-        """Of rows one by one: all have as many classes, and all have a label, or none has."""
+        """Made from rows with one number of classes, of which all or none have a label."""
         votes, labels = zip(*((row.histogram, row.label) for row in rows), strict=True)
         said = None if None in labels else np.array(labels, dtype=np.int64)
         return cls(np.array(votes, dtype=np.int64), said)
@@ -32,7 +29,7 @@ class AskedRows:
 
     @property
     def refused(self) -> NDArray[np.bool_]:
-        """Which rows (m,) were given no label."""
+        """Whether each row (m,) was refused."""
         if self.labels is None:
             return np.zeros(len(self), dtype=np.bool_)
         return np.asarray(self.labels == REFUSAL)

@@ -1,4 +1,4 @@
-"""Which class each column of votes is, as the header of a CSV file says it."""
+"""Which class each column of votes stands for, by the header of a CSV file."""
 
 import re
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ _NUMBERED = re.compile(r"(\D*)(\d{1,9})(\D*)", re.ASCII)
 
 
 def class_order(names: Sequence[str]) -> list[int]:
-    """The place among `names` (c,) of the column of each class: of class 0, of class 1, ...
+    """For each class 0, 1, ..., the index of its column in `names` (c,).
 
-    Names that differ by a number alone, `3` or `class_3`, say which class they are: numbered from
-    0, they may stand in any order. Other names say nothing, and columns stand in the order of the
-    classes. Raises ValueError, without the place, for a column without a name, two of one name, and
-    an order that is neither: other numbers that do not rise, or the first letters, but not in turn.
+    Names that differ in a number only (`3`, `class_3`), numbered from 0, may stand in any order.
+    Columns with other names stand in the order of the classes. Raises ValueError, whose message
+    does not name the file, for a column without a name, two of one name, and an order that is
+    unclear: other numbers that do not rise, or the first letters out of order.
     """
     if "" in names:
         raise ValueError(f"column {list(names).index('') + 1} has no name: expected a class")
@@ -22,7 +22,7 @@ def class_order(names: Sequence[str]) -> list[int]:
         raise ValueError(f"more than one column named {doubled[:60]}")
     if sorted(names) == list(ascii_lowercase[: len(names)]) != list(names):
         raise ValueError(
-            f"columns of votes {', '.join(names)}, not in their order: name them 0 to "
+            f"columns of votes {', '.join(names)} are not in alphabetical order: name them 0 to "
             f"{len(names) - 1}, by the labels they stand for"
         )
     found = [_NUMBERED.fullmatch(name) for name in names]

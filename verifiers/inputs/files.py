@@ -1,4 +1,4 @@
-"""Reading files that a user names: bounded, and never waiting for what will not come."""
+"""Reading files that a user names, up to a size, without waiting forever for a pipe."""
 
 import os
 import selectors
@@ -8,33 +8,32 @@ import time
 from pathlib import Path
 
 MOST_BYTES = 64_000_000
-"""No file of histograms or labels is longer."""
+"""Longest file of histograms or labels."""
 
-_WRITER_SECONDS = 5.0  # that a pipe of a name may take to be opened by who writes to it
+_WRITER_SECONDS = 5.0  # within which a named pipe must be opened for writing
 _PART = 1 << 20
 
 
 def found_from(path: str, folder: Path | None) -> str:
-    """A path from the working directory, or from `folder` where it leads nowhere from there."""
+    """`path` if it exists from the working directory, else the path from `folder` if that does."""
     try:
         if folder is None or Path(path).exists() or not (folder / path).exists():
             return path
-    except (OSError, ValueError):  # no name of a file: reading it says why
+    except (OSError, ValueError):  # not the name of a file: reading it will say why
         return path
     return str(folder / path)
 
 
 class ReadingError(ValueError):
-    """A file that cannot be read; the message says why, and leaves its name to the caller."""
+    """A file that cannot be read; the message says why, without the name of the file."""
 
 
 def read_bytes(path: str | None, most: int = MOST_BYTES, *, again: bool = False) -> bytes:
-    """All bytes of the file at `path`, at most `most`; None is standard input.
+    """The bytes of the file at `path`, None for standard input; most: bytes allowed.
 
-    Pipes are read to their end, those of a process substitution among them; one that has a name is
-    given five seconds for somebody to open it for writing. again: the file will be read once more,
-    so that a pipe will not do. Raises ReadingError for what cannot be opened, has no end (a
-    device), or is longer.
+    Pipes are read to their end; a named one must be opened for writing within five seconds.
+    again: the file will be read a second time, so that a pipe is refused. Raises ReadingError for
+    a file that cannot be opened, is too long, or is a device or folder.
     """
     try:
         if path is None:
@@ -62,14 +61,14 @@ def read_bytes(path: str | None, most: int = MOST_BYTES, *, again: bool = False)
 
 
 def _content(descriptor: int, most: int, named: bool) -> bytes:
-    """Everything up to the end. named: a pipe that does not block, nor end before it has begun."""
+    """The bytes up to the end; named: whether it is a named pipe, perhaps without a writer yet."""
     found = bytearray()
     patience = time.monotonic() + _WRITER_SECONDS
     begun = not named
     while len(found) <= most:
         try:
             part = os.read(descriptor, _PART)
-        except BlockingIOError:  # somebody has it open for writing, and wrote nothing yet
+        except BlockingIOError:  # it is open for writing, and nothing was written yet
             begun = True
             _await(descriptor)
             continue

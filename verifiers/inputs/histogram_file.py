@@ -9,23 +9,23 @@ from .class_columns import class_order
 from .files import ReadingError, read_bytes
 from .whole_numbers import is_whole
 
-ENCODING = "utf-8-sig"  # spreadsheets write a mark of the byte order first
+ENCODING = "utf-8-sig"  # spreadsheets write a byte-order mark first
 _NO_NAMES = ("nan", "inf", "null", "none", "na", "n/a")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One row of the file: a histogram, and what was released for it where the file says."""
+    """One row of the file: a histogram (c,), and the label released for it, if the file has one."""
 
     histogram: tuple[int, ...]
     label: int | None
 
 
 def read_histograms(path: str, *, again: bool = False) -> list[Asked]:
-    """The rows of a CSV file: columns are classes, a header is optional, `label` may be one of it.
+    """The rows of a CSV file with a column per class, perhaps one `label`, an optional header.
 
-    path: `-` for standard input; again: it will be read once more, so that no pipe will do. Raises
-    ValueError that names the file, the line and what is allowed.
+    path: `-` for standard input; again: the file will be read a second time, so that a pipe is
+    refused. Raises ValueError that names the file, the line and what is allowed.
     """
     file = None if path == "-" and not again else path
     path = "standard input" if file is None else path
@@ -90,7 +90,7 @@ def _asked(place: str, row: list[str], label_column: int | None, columns: int) -
 
 
 def is_header(cells: list[str]) -> bool:
-    """Whether a first row names columns: a mistyped number must not pass for a name."""
+    """Whether a first row is a header; a mistyped number must not pass for a name."""
     names = [cell.strip().lower() for cell in cells]
     if "label" in names:
         return True
@@ -98,7 +98,7 @@ def is_header(cells: list[str]) -> bool:
 
 
 def _order(place: str, cells: list[str], label_column: int | None) -> list[int] | None:
-    """The place of each class among the columns of votes, None where they stand in order."""
+    """The index of each class among the columns of votes; None where they stand in order."""
     names = [cell.strip().lower() for i, cell in enumerate(cells) if i != label_column]
     try:
         order = class_order(names)
@@ -108,12 +108,12 @@ def _order(place: str, cells: list[str], label_column: int | None) -> list[int] 
 
 
 def is_numbering(cells: list[str]) -> bool:
-    """Whether a row is 0, 1, ..., as tables without names are headed; it would count as votes."""
+    """Whether a row is 0, 1, ..., the header of a table without names, and not votes."""
     return [cell.strip() for cell in cells] == [str(i) for i in range(len(cells))]
 
 
 def label_column(place: str, cells: list[str]) -> int | None:
-    """Which column of a header says what was released, if one does."""
+    """The index of the column named `label` in a header; None where there is none."""
     names = [cell.strip().lower() for cell in cells]
     if "" in names:  # a table's index, written without a name, would be read as votes
         raise ValueError(f"{place}: column {names.index('') + 1} has no name: expected a class")

@@ -1,4 +1,4 @@
-"""A file of inputs: what a deployment is asked, and the votes that its teachers give on it."""
+"""A file of inputs: what a deployment may be asked, each with the votes of its teachers."""
 
 import csv
 import io
@@ -23,8 +23,8 @@ _DEEPEST = 50  # lists and objects within each other
 class Input:
     """One row: the votes on an input, as a histogram (c,).
 
-    query: the input as the deployment takes it, in JSON; None where the row has none. votes: the
-    class that each teacher voted for, where the row says. key: what logs call it.
+    query: the input in JSON, as the deployment takes it, if the row has one; votes: the class of
+    each teacher (teachers,), if given; key: the id of the input in logs.
     """
 
     histogram: tuple[int, ...]
@@ -34,7 +34,7 @@ class Input:
 
     @property
     def name(self) -> str:
-        """What messages call it: its id, or else the query, or else its votes alone."""
+        """The input in messages: by its id, else its query, else its votes alone."""
         votes = str(list(self.histogram))
         if self.key is None and self.query is None:
             return votes
@@ -43,11 +43,11 @@ class Input:
 
 
 def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -> tuple[Input, ...]:
-    """The rows of the file at `path`, JSON Lines, or CSV with a header, as its first line shows.
+    """The rows of the file at `path`: JSON Lines, or CSV with a header, told by its first line.
 
-    classes, teachers: of the claim, which every row must have. need_queries: whether each row must
-    hold an input. The votes on an input are fixed: rows of one input, or of one id, must have one
-    histogram. Raises ValueError that names the file, the line and what is allowed.
+    classes, teachers: of the claim, which every row must have; need_queries: whether each row must
+    hold a query. Rows of one input, or of one id, must have the same histogram. Raises ValueError
+    that names the file, the line and what is allowed.
     """
     try:
         text = read_bytes(path, again=True).decode("utf-8-sig")
@@ -79,7 +79,7 @@ def read_inputs(path: str, classes: int, teachers: int, *, need_queries: bool) -
 
 
 def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):  # not where Unicode ends lines
+    for number, line in enumerate(text.split("\n"), 1):  # not at other Unicode line ends
         if not line.strip():
             continue
         try:
@@ -92,12 +92,12 @@ def _json_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]
 
 
 def _no_number(name: str) -> float:
-    """NaN and infinities are no JSON, and NaN is not even equal to itself."""
+    """Refuses NaN and infinities, which are no JSON. Raises ValueError."""
     raise ValueError(name)
 
 
 def _depth(value: Any) -> int:
-    """How deep lists and objects are nested in a value that JSON has."""
+    """How deeply lists and objects are nested in a JSON value."""
     deepest, level = 0, [value]
     while level and deepest <= _DEEPEST:
         inner = [
@@ -109,7 +109,7 @@ def _depth(value: Any) -> int:
 
 
 def _csv_tables(text: str, path: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Rows of CSV as the keys of JSON Lines: columns that are not named id or input are classes."""
+    """Rows of CSV as if from JSON Lines: columns not named id or input are classes."""
     try:
         rows = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text, newline="")), 1)]
     except csv.Error:
@@ -174,7 +174,7 @@ def _checked(table: Mapping[str, Any], place: str, classes: int, teachers: int) 
 
 
 def _votes(given: Any, place: str, classes: int) -> tuple[int, ...]:
-    """The class that each teacher voted for."""
+    """The class of each teacher (teachers,). Raises ValueError."""
     allowed = f"expected the class of each teacher, 0 to {classes - 1}"
     if not isinstance(given, list) or not given:
         raise ValueError(f"{place}: votes {str(given)[:60]!r}: {allowed}")

@@ -1,6 +1,6 @@
 """A log of released labels as text: one label per line, a column of a CSV file, or JSON Lines.
 
-Labels of several inputs are not mixed: a log that names its inputs is read for one of them.
+Only labels of one input are read: a log that names its inputs is read for one of them.
 """
 
 import csv
@@ -17,7 +17,7 @@ _SHOWN = 3  # ids in a message
 
 
 class _Labelled(NamedTuple):
-    """A row: its label as text; its id, and its votes, where it has them."""
+    """A row: its line number, its label as text, and its id and votes if it has them."""
 
     number: int
     label: str
@@ -26,12 +26,12 @@ class _Labelled(NamedTuple):
 
 
 def read_labels(lines: Iterable[str], source: str, key: str | None = None) -> list[int]:
-    """The labels in `lines`, those of the input that the log calls `key`; refusals are -1.
+    """The labels in `lines`, -1 for refusals; key: the id of the input whose labels are read.
 
-    A first row may be a header: `label` where there is one column; of several, the one so named
-    counts, and one named `id` names inputs. Objects have the keys of a recorded log. Blank lines
-    are skipped. Raises ValueError that names `source`, the line and what is allowed, and where
-    there are labels of several inputs.
+    The first row may be a header: labels are in the column `label`, ids in the column `id`. JSON
+    objects have the keys of a recorded log. Blank lines are skipped. source: as messages name the
+    log. Raises ValueError that names it, the line and what is allowed, also where there are labels
+    of several inputs and no key.
     """
     rows = list(_rows(lines, source))
     if not rows:
@@ -48,7 +48,7 @@ def read_labels(lines: Iterable[str], source: str, key: str | None = None) -> li
 
 
 def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labelled]:
-    """The rows of one input. Raises ValueError where it takes more, or less, to say which."""
+    """The rows of one input. Raises ValueError if `key` is needed, or is in no row."""
     keys = list(dict.fromkeys(row.key for row in rows if row.key is not None))
     shown = ", ".join(repr(name[:60]) for name in keys[:_SHOWN])
     shown += ", ..." if len(keys) > _SHOWN else ""
@@ -73,7 +73,7 @@ def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labell
 
 
 def _are_histograms(found: set[tuple[str, ...]]) -> bool:
-    """Whether columns of a log are votes: whole numbers, as many votes in each row."""
+    """Whether the other columns of a log are votes: whole numbers with the same sum per row."""
     whole = all(len(row) > 1 and all(is_whole(cell) for cell in row) for row in found)
     return whole and len({sum(int(cell) for cell in row) for row in found}) == 1
 
@@ -104,7 +104,7 @@ def _of_json(line: str, number: int, source: str) -> _Labelled:
 
 
 def _of_csv(lines: Iterator[tuple[int, str]], source: str) -> Iterator[_Labelled]:
-    """The rows of a CSV file. Raises ValueError where it is none."""
+    """The rows of a CSV file. Raises ValueError for anything else."""
     column, at_id, votes = None, None, []
     for number, line in lines:
         try:

@@ -1,4 +1,4 @@
-"""The cells of a row of a log, and what each of them says."""
+"""The cells of a row of a log, and their values."""
 
 import csv
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ class LogError(ValueError):
 
 
 def text_of(value: Any, place: str) -> str:
-    """What a row says of itself, as text. Raises LogError for what no file could hold."""
+    """A value of a row as text. Raises LogError for text that cannot be encoded."""
     text = str(value)
     if not text.isascii():
         try:
@@ -22,7 +22,7 @@ def text_of(value: Any, place: str) -> str:
 
 
 def epsilon_of(charged: str | None, place: str) -> float | None:
-    """An epsilon that was charged. Raises LogError for what is none."""
+    """The epsilon that a row charges, if any. Raises LogError for anything but a number from 0."""
     if charged is None:
         return None
     try:
@@ -35,7 +35,7 @@ def epsilon_of(charged: str | None, place: str) -> float | None:
 
 
 def seconds_of(time: str | None, place: str) -> float | None:
-    """A time in seconds: a number as it stands, or a date and time of ISO 8601. Raises LogError."""
+    """A time in seconds, from a number of them or an ISO 8601 date and time. Raises LogError."""
     if time is None:
         return None
     try:
@@ -52,7 +52,7 @@ def seconds_of(time: str | None, place: str) -> float | None:
 
 
 def cells_of(line: str, place: str, first: int = 0) -> list[str]:
-    """The cells of a row of CSV; first: so many at its beginning are left as one.
+    """The cells of a row of CSV; the first `first` of them are joined into one.
 
     Raises LogError.
     """

@@ -1,4 +1,4 @@
-"""The file of a log, read from its start to its end, however long it is."""
+"""Reads the file of a log, of any length, from its start to its end."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -8,15 +8,15 @@ from .files import ReadingError
 from .release_log import LogError, Row, RowReader
 
 LINE_BYTES = 1_000_000
-"""No row is longer."""
+"""Longest row."""
 
-_ROWS = 4096  # of Parquet, that are decoded at a time
+_ROWS = 4096  # rows of Parquet that are decoded at a time
 
 
 def read_log(path: str, reader: RowReader) -> Iterator[Row]:
     """The rows of the file at `path`, of any length, `-` for standard input.
 
-    CSV, JSON Lines, or Parquet by its ending, which takes pyarrow. Raises LogError.
+    It is CSV, JSON Lines or, by its ending, Parquet, which needs pyarrow. Raises LogError.
     """
     if path.endswith(".parquet"):
         yield from _parquet_rows(path, reader)
@@ -55,7 +55,7 @@ def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        raise LogError(f"{path}: Parquet takes pyarrow: pip install pyarrow") from None
+        raise LogError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
     try:
         # batches are decoded as they come, however large the file's own groups of rows are
         batches: Iterable[Any] = parquet.ParquetFile(path).iter_batches(batch_size=_ROWS)
@@ -70,7 +70,7 @@ def _parquet_rows(path: str, reader: RowReader) -> Iterator[Row]:
 
 
 def _tables(batch: Any, path: str) -> list[dict[str, Any]]:
-    """The rows of a batch. Raises LogError for times that Python does not hold."""
+    """The rows of a batch. Raises LogError for times that Python cannot represent."""
     try:
         return list(batch.to_pylist())
     except ValueError as error:  # nanoseconds, for which pyarrow wants pandas

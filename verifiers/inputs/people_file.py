@@ -1,6 +1,6 @@
-"""A file of people: records as a model takes them, labels, and an attribute that is sensitive.
+"""A file of people: records as a model takes them, labels, and a sensitive attribute.
 
-CSV with a header, numbers alone: how words are encoded is for the model's own code to say.
+It is CSV with a header and numbers only: encoding words is up to the model's own code.
 """
 
 import csv
@@ -21,11 +21,11 @@ _MOST_VALUES = 20
 
 @dataclass(frozen=True)
 class People:
-    """Records (n, q) that a model sees, labels (n,) from 0, and which value each has (n,) from 0.
+    """Records (n, q) as a model takes them, labels (n,), and the sensitive value (n,) of each.
 
-    values (v, m): what the columns of the attribute hold, a row for each value; names (v,): of
-    them; columns (m,): of the records that hold the attribute, None where the model does not see
-    it.
+    Labels and sensitive values are numbered from 0. values: what the m columns of the attribute
+    hold for each value (v, m); names: of the values (v,); columns: which columns of the records are
+    the attribute (m,), None where the model does not see it.
     """
 
     records: Matrix
@@ -42,7 +42,7 @@ class People:
 
     @property
     def flip(self) -> Attribute:
-        """From the commonest value to the next. Raises ValueError where the model sees neither."""
+        """The attribute with its two commonest values. Raises ValueError if the model lacks it."""
         if self.columns is None:
             raise ValueError("the model does not see the attribute: no record differs in it alone")
         common = np.argsort(-np.bincount(self.sensitive), kind="stable")[:2]
@@ -52,9 +52,9 @@ class People:
 def read_people(path: str, label: str, attribute: Sequence[str], *, seen: bool = True) -> People:
     """The rows of the file at `path`.
 
-    label: the column of whole numbers from 0; attribute: the column, or columns, that hold what is
-    sensitive; seen: whether they are features of the model as well. Raises ValueError that names
-    the file, the line or column and what is allowed.
+    label: the column of labels, whole numbers from 0; attribute: the columns of the sensitive
+    attribute; seen: whether they are features of the model too. Raises ValueError that names the
+    file, the line or column and what is allowed.
     """
     names, rows = _table(path)
     for column in (label, *attribute):
@@ -102,7 +102,7 @@ def _table(path: str) -> tuple[list[str], Matrix]:
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path}: not a CSV file") from None
     if len(lines) < 2:
-        raise ValueError(f"{path}: no records: expected a header, and one record a line")
+        raise ValueError(f"{path}: no records: expected a header, and one record per line")
     names = [name.strip() for name in lines[0][1]]
     if len(set(names)) < len(names) or "" in names:
         raise ValueError(f"{path}, line {lines[0][0]}: expected a name of its own for each column")

@@ -1,4 +1,4 @@
-"""A log of what was released: rows in the order of their draws, each with what was asked."""
+"""A log of releases: one row per label, with its histogram or input, in the order drawn."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,17 +12,17 @@ from .whole_numbers import is_whole
 __all__ = ["ABOUT", "LogError", "Row", "RowReader"]
 
 ABOUT = ("id", "time", "worker", "call", "client", "charged")
-"""What a row may say beside votes and label."""
+"""Optional columns, beside votes and label."""
 
 _KNOWN = ("histogram", "label", *ABOUT)
 
 
 class Row(NamedTuple):
-    """One release: the histogram it was drawn for, the label, -1 for a refusal.
+    """One release: a histogram (c,) and the label drawn for it, -1 for a refusal.
 
-    key: what the log calls the input, None where it gives the histogram alone; time: in seconds,
-    of whatever clock the log keeps, time_text: as it stands there; charged: the epsilon that the
-    deployment has charged for this release; worker, client, call: as the log names them.
+    key: the id of the input, if any; time: in seconds of the log's clock; time_text: as the log has
+    it; charged: the epsilon that the deployment charged for this release; worker, client, call: as
+    the log names them.
     """
 
     histogram: tuple[int, ...]
@@ -37,16 +37,15 @@ class Row(NamedTuple):
 
 
 Parse = Callable[[str, str], Row | None]
-"""From a line, and its place in words, to its row; None for one that holds none."""
+"""From a line, and its place for messages, to its row; None for a line without one."""
 
 
 class RowReader:
-    """Turns the lines of a log into rows, CSV or JSON Lines, as the first line shows.
+    """Parses the lines of a log, CSV or JSON Lines as its first line shows, into rows.
 
-    classes: of the claim, which every histogram must have, None for those of the first; given: the
-    histogram of each id, for rows that name an input and not its votes. Times may not run
-    backwards. Its state is plain data, so that a log can be followed for months: `header` is what a
-    reader that goes on must be told.
+    classes: of every histogram, None for as many as the first has; may_refuse: whether a label may
+    be -1; given: the histogram of each id, for rows that name an input without its votes. Times may
+    not decrease. header, last_time: of the reader whose work this one continues.
     """
 
     def __init__(
@@ -80,10 +79,10 @@ class RowReader:
             if self._begin(line, place):
                 return None
         elif line == self.header and not line.lstrip().startswith("{"):
-            return None  # a pipe that was started again begins with its header
+            return None  # a pipe that was started again repeats its header
         assert self._parse is not None
         row = self._checked(self._parse(line, place), place)
-        if row.time is None:  # the same line is the same row, and most come again
+        if row.time is None:  # equal lines are equal rows, and most lines are repeated
             if len(self._timeless) >= _REMEMBERED:
                 self._timeless.clear()
             self._timeless[line] = row
@@ -94,7 +93,7 @@ class RowReader:
         return self._checked(self._of_table(table, place), place)
 
     def _begin(self, line: str, place: str) -> bool:
-        """Learns the form from the first line; whether that line is a header."""
+        """Sets the format by the first line; returns whether that line is a header."""
         self.header = line
         if line.lstrip().startswith("{"):
             self._parse = self._json_row
@@ -130,7 +129,7 @@ class RowReader:
             if len(cells) != len(columns) - max(first - 1, 0):
                 given = len(cells_of(line, place))
                 raise LogError(f"{place}: {given} columns, but {len(columns)} in the header")
-            at = max(first - 1, 0)  # votes that stand first are one cell: most come again
+            at = max(first - 1, 0)  # leading votes are one cell, as most histograms are repeated
             named = {name: cells[i - at].strip() or None for name, i in about.items()}
             if votes:
                 text = cells[0] if first else ",".join(cells[i] for i in votes)
@@ -169,16 +168,16 @@ class RowReader:
         return _row(histogram, label, named, place)
 
     def _histogram_of_id(self, key: str | None, place: str) -> tuple[int, ...]:
-        """The votes on an input of the claim, which a row names and does not repeat."""
+        """The histogram of an input of the claim, which the row names by its id."""
         if key is None or not self._given:
             needs = "" if key is None else f": id {key[:60]!r} needs [inputs] in the claim"
             raise LogError(f"{place}: no histogram{needs}")
         if key not in self._given:
-            raise LogError(f"{place}: id {key[:60]!r} is none of the inputs of the claim")
+            raise LogError(f"{place}: id {key[:60]!r} is not among the inputs of the claim")
         return self._given[key]
 
     def _histogram_of_text(self, text: str, place: str) -> tuple[int, ...]:
-        """Votes as a row of CSV has them; most histograms come more than once."""
+        """The histogram in cells of CSV; kept, since most histograms are repeated."""
         found = self._met.get(text)
         if found is None:
             cells = text.split(",")
@@ -208,7 +207,7 @@ class RowReader:
         return histogram
 
     def _checked(self, row: Row | None, place: str) -> Row:
-        """The row itself, once its label and its time are what they may be."""
+        """The row, once its label and time are checked. Raises LogError."""
         assert row is not None
         assert self.classes is not None, "the row above has a histogram"
         lowest = REFUSAL if self.may_refuse else 0

@@ -1,10 +1,10 @@
-"""Whole numbers as files write them."""
+"""Whole numbers in the cells of a file."""
 
 
 def is_whole(text: str) -> bool:
-    """Whether a cell holds a whole number of ASCII digits, at most 18, perhaps within spaces.
+    """Whether a cell holds a whole number of at most 18 ASCII digits, perhaps within spaces.
 
-    Python takes the digits of other scripts for numbers too, and any length.
+    Python's own `int` would accept digits of other scripts, and any length.
     """
     text = text.strip()
     return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19

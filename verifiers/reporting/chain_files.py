@@ -13,12 +13,12 @@ from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, line_through
 from .files import ReportFileError
 from .page import page_environment
 
-_ABOVE, _BELOW, _CLOSE = 6.0, 16.0, 24.0  # of a name beside a line, in units of the drawing
+_ABOVE, _BELOW, _CLOSE = 6.0, 16.0, 24.0  # distances of a name from its line, in drawing units
 _HEAD = ("part", "of", "measure", "value", "low", "high")
 
 
 def write_chain(found: Chain, folder: Path) -> None:
-    """Writes all three, each under another name first. Raises ReportFileError."""
+    """Writes the three files, each renamed into place. Raises ReportFileError."""
     made = {
         "chain.csv": _csv(found),
         "chain.json": json.dumps(as_json(found), indent=1) + "\n",
@@ -50,7 +50,7 @@ def chain_page(found: Chain) -> str:
 
 
 def student_chart(found: Chain) -> dict[str, object]:
-    """Accuracy of students over epsilon spent, one line a mechanism, and without privacy."""
+    """Accuracy of students over epsilon spent, a line per mechanism, and without privacy."""
     points: dict[str, list[tuple[float, float]]] = {}
     for (name, _), taught in found.students.items():
         points.setdefault(name, []).append((taught.answers.epsilon, taught.accuracy))
@@ -65,7 +65,7 @@ def student_chart(found: Chain) -> dict[str, object]:
 
 
 def answers_chart(found: Chain) -> dict[str, object]:
-    """Area under the curve over the number of answers, and that of who sees the votes."""
+    """Area under the ROC curve over the number of answers, and for who sees the votes."""
     x = Axis(1.0, float(max(*found.setting.queries, 2)), LEFT, WIDTH - RIGHT, True)
     places = [(float(end.cell.queries), end.through.auc.value) for end in found.through]
     direct = found.through[0].direct.auc.value
@@ -83,7 +83,7 @@ def _drawn(
     marks: dict[str, list[tuple[float, float]]],
     limit: float,
 ) -> dict[str, object]:
-    """The limit's name stands above it, at the right; below where a curve ends just above it."""
+    """A chart; the limit's name is above its line, or below if a curve ends just above it."""
     ends = [max(line)[1] for line in marks.values() if line]
     crossed = any(limit - _CLOSE < end < limit for end in ends)
     name = limit + _BELOW if crossed else limit - _ABOVE

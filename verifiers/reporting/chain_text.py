@@ -1,4 +1,4 @@
-"""What a person sees of a chain on the terminal: a few tables."""
+"""A chain at the terminal: lines for each part."""
 
 import click
 
@@ -8,13 +8,13 @@ from ..text import printable
 
 
 def print_chain(found: Chain) -> None:
-    """The chain for people, on stdout, part by part."""
+    """Prints the chain on stdout, part by part."""
     for line in lines(found):
         click.echo(printable(line))
 
 
 def lines(found: Chain) -> list[str]:
-    """One line a figure that matters; the rest is in the report."""
+    """One line for each main figure; the report has all of them."""
     told, setting, task = found.consensus, found.setting, found.people.task
     said = [
         f"{task.name}: {setting.teachers} teachers ({setting.learner}) trained on "

@@ -1,7 +1,7 @@
-"""What `verify --report DIR` writes: report.json, junit.xml and index.html, each whole or not.
+"""What `verify --report DIR` writes: report.json, junit.xml and index.html, never in part.
 
-A file is written under another name and renamed into place, which also replaces a symbolic link
-of that name rather than what it points to.
+A file is written under another name and renamed into place. A symbolic link of its name is
+replaced, and not followed.
 """
 
 import json
@@ -19,13 +19,14 @@ _ROOM = 1 << 18  # bytes that a folder must have room for before a run starts
 
 
 class ReportFileError(Exception):
-    """A report that cannot be written; the message is one line for the person who asked for it."""
+    """A report that cannot be written; the message is one line."""
 
 
 class ReportFolder:
-    """The folder of a report, made if needed and tried out before the run that fills it.
+    """The folder of a report, made if needed, and tested before the run.
 
-    Raises ReportFileError if it is no folder, or cannot be written to.
+    target: in words, None for the reference; claim_file: its path, if any. Raises ReportFileError
+    if the path is no folder, or cannot be written to.
     """
 
     def __init__(self, path: str, target: str | None, claim_file: str | None) -> None:
@@ -45,9 +46,9 @@ class ReportFolder:
         self._written(".room", lambda: " " * _ROOM, keep=False)
 
     def write(self, report: Report) -> str | None:
-        """Writes all files; one line on the first that could not be written, those before it stay.
+        """Writes all files; returns a line on the first that could not be written, if any.
 
-        It raises nothing: a verdict is not to be lost to a full disk.
+        It raises nothing, so that a full disk cannot lose the verdict.
         """
         from .junit import junit
 
@@ -82,7 +83,7 @@ class ReportFolder:
 
 
 def page_of(report: Report, target: str, started: datetime) -> str:
-    """The HTML of a report; target: in words; started: in UTC."""
+    """The HTML page of a report; target: in words; started: in UTC."""
     from .page import page
 
     return page(report, target, started)

@@ -1,7 +1,7 @@
-"""A report as JUnit XML, in what GitLab, Jenkins and pytest's own files have in common.
+"""A report as JUnit XML, in the subset that GitLab, Jenkins and pytest share.
 
-One suite, one case per check. GitLab tells cases apart by classname and name together, so the
-deployment is part of the classname; its times are those of the run, as checks share their labels.
+There is one suite, with one case per check. GitLab identifies cases by classname and name, so the
+deployment is part of the classname. Only the suite has a time, as checks share their labels.
 """
 
 import re
@@ -14,7 +14,7 @@ from ..text import printable
 _OUTCOMES = {
     Verdict.FAIL: "failure",
     Verdict.ERROR: "error",
-    Verdict.INCONCLUSIVE: "error",  # not green: too few labels to say is no pass
+    Verdict.INCONCLUSIVE: "error",  # too few labels to decide is no pass
     Verdict.NOT_APPLICABLE: "skipped",
 }
 
@@ -22,8 +22,7 @@ _OUTCOMES = {
 def _outcome(check: CheckResult) -> str | None:
     """The element of a case, None where it passed.
 
-    A check that a failure of another one cut short says nothing of its own: one fault, one red
-    case.
+    A check that was cut short by another's failure is skipped: one fault is one failed case.
     """
     if check.cut_short:
         return "skipped"
@@ -31,7 +30,10 @@ def _outcome(check: CheckResult) -> str | None:
 
 
 def junit(report: Report, target: str, claim_file: str | None, started: datetime) -> str:
-    """The XML of a run; started: in UTC."""
+    """The XML of a run.
+
+    target: in words; claim_file: its path, if there is one; started: in UTC.
+    """
     outcomes = [_outcome(check) for check in report.checks]
     counts = {name: outcomes.count(name) for name in ("failure", "error", "skipped")}
     suite = ElementTree.Element(
@@ -69,7 +71,7 @@ def _case(
 
 
 def _details(check: CheckResult) -> list[str]:
-    """GitLab shows this text alone, so it repeats the message."""
+    """Lines of the element; they repeat the message, since GitLab shows only them."""
     details = [check.message]
     if check.histogram is not None:
         details.append(f"histogram: {','.join(str(v) for v in check.histogram)}")

@@ -1,4 +1,4 @@
-"""Where a monitor stands, for people: a page that redraws at a terminal, elsewhere lines."""
+"""The screen of `dpassay monitor`: redrawn at a terminal, elsewhere a line per minute."""
 
 import math
 import time
@@ -20,13 +20,13 @@ from ..targets import shown_spec
 from ..text import printable
 
 _LINE_SECONDS = 60.0
-_READ = 0.1  # share of the votes misplaced up to which they count as read
-_SHOWN, _CLASSES = 8, 12  # inputs, and their first classes
+_READ = 0.1  # share of misplaced votes up to which a histogram counts as readable
+_SHOWN, _CLASSES = 8, 12  # inputs that are shown, and classes of each
 
 
 @contextmanager
 def monitor_screen(log: str, claim: LabelsClaim) -> Iterator[Callable[[Snapshot], None]]:
-    """Shows where a monitor stands on stderr; stdout is for alarms."""
+    """A function that shows snapshots on stderr, as stdout is for alarms."""
     console = Console(stderr=True)
     if console.is_terminal:
         with Live(console=console, auto_refresh=False) as live:
@@ -47,7 +47,7 @@ def monitor_screen(log: str, claim: LabelsClaim) -> Iterator[Callable[[Snapshot]
 
 
 def line(snapshot: Snapshot) -> str:
-    """Where a monitor stands, on one line."""
+    """A snapshot of a monitor in one line."""
     alarms = ", ".join(f"{alarm.check} by row {alarm.row:,}" for alarm in snapshot.alarms)
     read = sum(reading.misplaced <= _READ for reading in snapshot.readings)
     inputs = f"the votes on {read} inputs can be read" if read != 1 else "one input can be read"
@@ -59,7 +59,7 @@ def line(snapshot: Snapshot) -> str:
 
 
 def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
-    """Everything that a monitor knows, as a page."""
+    """A snapshot of a monitor as a page: evidence, noise, cost, and inputs."""
     noise = claim.mechanism.noise
     evidence = Table("check", "evidence", "refutes", "", box=None, pad_edge=False)
     told = {alarm.check: alarm for alarm in snapshot.alarms}
@@ -68,7 +68,7 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
         said = "no alarm" if alarm is None else _alarm(alarm)
         threshold = snapshot.log_thresholds[check]
         evidence.add_row(check, _power(value), _power(threshold), said)
-    for check in sorted(told.keys() - snapshot.log_e_values.keys()):  # it is counted, not weighed
+    for check in sorted(told.keys() - snapshot.log_e_values.keys()):  # counted, without an e-value
         evidence.add_row(check, "", "", _alarm(told[check]))
     threshold = snapshot.log_thresholds["noise-scale"]
     spent = Table("analysis", "epsilon", box=None, pad_edge=False)
@@ -100,7 +100,7 @@ def _alarm(alarm: Alarm) -> str:
 
 
 def _charged(snapshot: Snapshot) -> str:
-    """What the rows charge in all, with a warning where that is too little for these votes."""
+    """The epsilon that rows charge, with a warning where it is below the exact cost."""
     assert snapshot.charged is not None
     total, rows = snapshot.charged
     said = f"{total:.4g}"

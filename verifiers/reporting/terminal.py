@@ -1,4 +1,4 @@
-"""What a person sees of a run: a progress bar on stderr, the report on stdout."""
+"""A run at the terminal: progress on stderr, the report on stdout."""
 
 import contextlib
 import threading
@@ -26,18 +26,18 @@ _STYLES = {
 
 _LINE_SECONDS = 60.0  # between lines of progress where there is no terminal
 _INDENT = 13
-_NARROW = 60  # columns of a terminal that has none to spare for an indent
+_NARROW = 60  # columns of a terminal below which the indent is small
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leaves it to the command, whose status is the verdict's; rich would exit with 1."""
+        """Lets the command exit with the status of the verdict; rich would exit with 1."""
         raise BrokenPipeError
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
-    """A listener for `verify`: a bar on stderr at a terminal, elsewhere one line per minute."""
+    """A listener of progress: a bar on stderr at a terminal, elsewhere one line per minute."""
     console = Console(stderr=True)
     if not console.is_terminal:
         with _line_a_minute() as listen:
@@ -57,7 +57,7 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
                 task,
                 description=progress.doing,
                 completed=progress.queries,
-                total=progress.planned or None,  # it moves to and fro where nobody knows yet
+                total=progress.planned or None,  # without a total the bar pulses
                 asked=_asked(progress),
             )
 
@@ -66,14 +66,14 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
 
 @contextmanager
 def _line_a_minute() -> Iterator[Callable[[RunProgress], None]]:
-    """A listener of which a thread tells, so that a long step shows as well as many short ones."""
+    """A listener whose latest progress a thread prints every minute, also during long steps."""
     latest = [RunProgress(0, 0, "starting")]
     started, ended = time.monotonic(), threading.Event()
 
     def tell() -> None:
         while not ended.wait(_LINE_SECONDS):
             seconds, progress = time.monotonic() - started, latest[0]
-            with contextlib.suppress(OSError):  # a broken stderr is no reason to end a run
+            with contextlib.suppress(OSError):  # a broken stderr does not end a run
                 line = f"{seconds:.0f} s: {progress.doing}, {_asked(progress)}"
                 click.echo(f"dpassay: {printable(line)}", err=True)
 
@@ -95,7 +95,7 @@ def _asked(progress: RunProgress) -> str:
 
 
 def print_report(report: Report, target: str) -> None:
-    """The report for people, on stdout: verdict first, then every check that ran.
+    """Prints the report on stdout: the verdict first, then every check that ran.
 
     target: what was verified, in words.
     """
@@ -139,10 +139,10 @@ def _say(
     indent: int = 0,
     whole: bool = False,
 ) -> None:
-    """One statement: a line of its own in a file or pipe, wrapped at words on a terminal.
+    """Prints one statement: one line in a file or pipe, wrapped at words on a terminal.
 
-    Nothing in it is markup or reaches the terminal as an escape sequence. lead: words before it,
-    and their style; whole: a command to copy, which is not broken.
+    It is printed without markup or escape sequences. lead: words before it, and their style;
+    whole: whether it is a command to copy, which is not wrapped.
     """
     text = Text.assemble(lead, printable(said), style=style)
     indent = indent if console.width >= _NARROW or not console.is_terminal else 2 * bool(indent)
@@ -154,7 +154,7 @@ def _say(
 
 
 def _is_told(check: CheckResult, report: Report) -> bool:
-    """Whether a check has something to say of its own: not where another's failure cut it short."""
+    """Whether a check has a finding of its own, which it lacks if cut short by another failure."""
     if check.verdict is Verdict.INCONCLUSIVE:
         seen = check.queries > 0 or check.histogram is not None
         return seen and report.verdict is Verdict.INCONCLUSIVE
@@ -182,9 +182,9 @@ def _print_check(console: Console, check: CheckResult, seen: str) -> None:
 
 
 def _print_others(console: Console, checks: list[CheckResult], *, asked: bool) -> None:
-    """Checks without a finding of their own, gathered by verdict and reason.
+    """Prints the checks without a finding of their own, grouped by verdict and reason.
 
-    asked: whether anything was; else those that do not apply are one line.
+    asked: whether a target was asked; otherwise checks that do not apply are in one line.
     """
     reasons: dict[tuple[Verdict, str], list[str]] = {}
     for check in checks:
@@ -198,7 +198,7 @@ def _print_others(console: Console, checks: list[CheckResult], *, asked: bool) -
 
 
 def _print_left_out(console: Console, reasons: dict[tuple[Verdict, str], list[str]]) -> None:
-    """The checks that do not apply, in a line; the commonest reason first."""
+    """Prints the checks that do not apply in one line, the commonest reason first."""
     verdict = Verdict.NOT_APPLICABLE
     found = [(ids, reason) for (kind, reason), ids in reasons.items() if kind is verdict]
     found.sort(key=lambda one: -len(one[0]))

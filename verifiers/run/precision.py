@@ -7,13 +7,13 @@ from typing import Protocol, TypeVar
 from ..claims.tables import Gate
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
-"""Beyond these a pass would not rule out halved or doubled noise."""
+"""Coarsest precision tried: beyond it a pass would not rule out halved or doubled noise."""
 
-_TOLERANCE = 2.5  # times the effect, as the defaults have it
+_TOLERANCE = 2.5  # tolerance over effect, as in the defaults
 
 
 class TooFewError(ValueError):
-    """No pass fits so few queries; the message says how many one takes, as `least` does."""
+    """Too few queries for any pass; the message and `least` say about how many one takes."""
 
     def __init__(self, message: str, least: int) -> None:
         super().__init__(message)
@@ -25,16 +25,16 @@ class TakesQueries(Protocol):
 
     @property
     def queries(self) -> int:
-        """In all."""
+        """Queries in total."""
 
 
 T = TypeVar("T", bound=TakesQueries)
 
 
 def gate_for(gate: Gate, queries: int, effect: float) -> Gate:
-    """The gate at an effect, rounded to two digits, and the tolerance that goes with it.
+    """The gate at an effect, rounded to two digits, with the tolerance that goes with it.
 
-    Keys that the claim writes bind, its defaults do not.
+    Values that the claim states are kept; only defaults change.
     """
     effect = float(f"{effect:.2g}")
     default = Gate.model_fields["tolerance"].default
@@ -70,7 +70,7 @@ def is_default(gate: Gate) -> bool:
 
 
 def coarser(gate: Gate, besides: str) -> str:
-    """The warning of a run whose pass says less than one at the defaults would.
+    """A warning that a pass rules out less than at the default precision.
 
     besides: what is left out, or asked less of.
     """
@@ -84,12 +84,12 @@ def coarser(gate: Gate, besides: str) -> str:
 
 
 def dearer(most: int, needed: int, enough: float, *, coarse: str) -> str:
-    """The warning of a run whose queries ended before a pass: what one takes.
+    """A warning that the queries ended before a pass, with the number that a pass takes.
 
-    enough: queries that it takes nearly always; coarse: what the queries that there are allow.
+    enough: queries that nearly always suffice; coarse: what fewer queries allow, if to be said.
     """
     if needed <= most:
         return f"{most:,} queries were too few for a pass, for which about as many were expected"
     unit = 10 ** max(0, len(str(needed)) - 2)
     rounded = math.ceil(enough / unit) * unit
-    return f"a pass takes about {needed:,} queries, --max-queries {rounded}{coarse}"
+    return f"a pass takes about {needed:,} queries: --max-queries {rounded} allows one{coarse}"

@@ -1,7 +1,7 @@
 """The checks of a kind of release: their ids, shares and files, in the order of a report.
 
-Shares and ids are read with every start of pytest and of the command line, so that what else there
-is to know of a check, its spec, stands in its file and is loaded where it is used.
+Shares and ids are imported at every start of pytest and of the command line, so the rest about a
+check, its spec, is in its own file and loaded when needed.
 """
 
 import math
@@ -55,10 +55,11 @@ NO_PRIVACY = "the claim has no [privacy]"
 
 @dataclass(frozen=True)
 class Entry:
-    """A check and its share of `false_alarm`, 0 where a failure is a proof, no statistic.
+    """A check: its id, its share of `false_alarm`, and its files.
 
-    files: where its spec stands, each of which has `SPECS`; several where an id stands for several
-    checks, of which a claim has one; absent: why this kind never has it, where it has no file.
+    share: 0 where a failure is a proof, not a statistic; files: each with `SPECS`; several if the
+    id stands for several checks, one of which applies to a claim; absent: why this kind never has
+    it, where it has no file.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Deployments under test: how they are reached, and what of their replies is believed."""
+"""Deployments under test: how they are reached, and how their replies are checked."""
 
 from .http_options import HttpOptions
 from .in_process import InProcessTarget

@@ -1,4 +1,4 @@
-"""A target behind HTTP. Replies stand in the order of the calls, however many are in flight."""
+"""A target behind HTTP. Replies are in the order of the calls, however many are in flight."""
 
 import asyncio
 import threading
@@ -37,25 +37,23 @@ from .restart_command import RestartCommand
 
 _PAUSES = (0.2, 0.5)  # seconds before a connection is tried again
 _LACKING = (404, 405, 501)
-_NOT_YET = (502, 503, 504)  # of whatever stands before a server that is starting
+_NOT_YET = (502, 503, 504)  # from a proxy, while the server behind it is starting
 _LOOK = 0.5  # seconds between looks at the run's clock
-_POLL = 0.1  # seconds between looks at such a server
+_POLL = 0.1  # seconds between requests to a server that is starting
 # a connection that the server is about to close fails calls that cannot be repeated
 _NEW_EACH = httpx.Limits(max_keepalive_connections=0)
 _KEPT = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None)
 
 
 class HttpTarget:
-    """Speaks JSON with the server at `url`; a path in it comes before those of the calls.
+    """Sends JSON to the server at `url`; a path in the URL is prepended to those of the calls.
 
-    timeout: seconds per call, from the connection to the last byte. Only a connection that could
-    not be made is tried again: a request that may have been processed has drawn noise, or spent
-    budget.
-    restart: the command that restarts the server, if there is one; release: what it releases;
-    options: headers, statuses and repeats, as a claim has them; at_once: calls in flight at most;
-    keeps: whether one connection is kept for all calls (looked at before each: where the server has
-    closed it, another is opened), and not a new one made for each.
-    Raises TargetError for an URL that names no server.
+    timeout: seconds per call, from the connection to the last byte. Only a failed connection is
+    tried again: a request that was sent may have drawn noise, or spent budget. restart: the command
+    that restarts the server, if any; release: what it releases; options: headers, statuses and
+    repeats, as in the claim; at_once: most calls in flight; keeps: whether one connection is kept
+    for all calls, and replaced only if the server has closed it, instead of a new one per call.
+    Raises TargetError for a URL that names no server.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class HttpTarget:
         """Connections made so far."""
         base, self._options = checked_url(url), options
         self.waited = 0.0
-        """Seconds that calls have waited in all, because the server limits their rate."""
+        """Total seconds that calls have waited because the server limits their rate."""
         self._client = httpx.AsyncClient(
             base_url=base,
             timeout=None,  # the whole call has one, see _exchange
@@ -86,7 +84,7 @@ class HttpTarget:
             headers={"Accept-Encoding": "identity"} | options.values(),
             limits=_KEPT if keeps else _NEW_EACH,
         )
-        # a loop of its own: a deadline for whole calls, whatever loop the caller runs
+        # own event loop: whole calls get a deadline, whatever loop the caller runs
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -96,9 +94,9 @@ class HttpTarget:
         return self.ask_each(histogram, (size,))[0]
 
     def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> list[Any]:
-        """The raw replies to calls of these sizes, in this order, `at_once` of them in flight.
+        """The raw replies to calls of these sizes, in order, with `at_once` calls in flight.
 
-        Of several that fail, the first in this order is raised, once none is in flight.
+        If some fail, the error of the first in this order is raised once none is in flight.
         """
         release = self._release
         content, path = release.content(histogram), f"/{release.call}"
@@ -156,7 +154,7 @@ class HttpTarget:
         raise NotOffered("a server has its own process")
 
     async def _await_answer(self, seconds: float) -> None:
-        """Waits for any answer of the server itself; a request that draws noise is not made."""
+        """Waits for any answer of the server itself to GET /, which draws no noise."""
         async with asyncio.timeout(seconds):
             while True:
                 try:
@@ -168,7 +166,7 @@ class HttpTarget:
                 await asyncio.sleep(_POLL)
 
     def close(self) -> None:
-        """Ends the client; the server goes on."""
+        """Closes the client; the server keeps running."""
         asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -179,7 +177,7 @@ class HttpTarget:
         return [self._found(wanted, calls[i], answers[i]) for i in sorted(answers)]
 
     def _found(self, wanted: str, call: Call, answer: Answer) -> Any:
-        """What was asked for, out of the answer to a call; raises as `Target.ask`."""
+        """The value of key `wanted` in the answer to a call; raises as `Target.ask`."""
         if isinstance(answer, BaseException):
             raise failed_call(call.text, answer, self._client.base_url, self._timeout) from None
         status, _, body = answer
@@ -200,9 +198,9 @@ class HttpTarget:
         raise TargetError(f"{call.text} got HTTP status {status}: {page_said(body)}")
 
     def _patient_answers(self, calls: Sequence[Call]) -> dict[int, Answer]:
-        """Answers by the place of their calls, which are made again as often as the server allows.
+        """Answers by the index of their calls, which are repeated as the server asks.
 
-        All of them, or those until a call has failed for good: no other is begun after that.
+        Once a call has failed for good no other is begun, and the rest are missing.
         """
         found: dict[int, Answer] = {}
         waited, tries, left = [0.0] * len(calls), [0] * len(calls), list(range(len(calls)))
@@ -230,7 +228,7 @@ class HttpTarget:
         return self._options.pause(status, retry_after, tries)
 
     def _wait(self, seconds: float) -> None:
-        """Lets time pass, as far as the run has any. Raises OutOfTime."""
+        """Waits, within the time of the run. Raises OutOfTime."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             check_clock()
@@ -238,7 +236,7 @@ class HttpTarget:
         self.waited += seconds
 
     def _answers(self, calls: dict[int, Call]) -> dict[int, Answer]:
-        """Of each call that was begun: status, `Retry-After` and body, or what came instead."""
+        """Per call begun, by index: status, `Retry-After` and body, or the error instead."""
         check_clock()
         future = asyncio.run_coroutine_threadsafe(self._side_by_side(calls), self._loop)
         try:
@@ -247,7 +245,7 @@ class HttpTarget:
             future.cancel()  # nothing is left behind by Ctrl-C
 
     async def _side_by_side(self, calls: dict[int, Call]) -> dict[int, Answer]:
-        """Begins calls in their order, until one has no reply: those in flight then come to it."""
+        """Begins calls in order, and no more once one has failed; waits for those in flight."""
         free, found = asyncio.Semaphore(self.at_once), dict[int, Answer]()
 
         async def answered(place: int, call: Call) -> None:
@@ -284,5 +282,5 @@ class HttpTarget:
             return response.status_code, response.headers.get("Retry-After"), bytes(body)
 
     async def _count(self, event: str, _: dict[str, Any]) -> None:
-        """Follows what is done for a request."""
+        """Counts connections: httpx calls it for each step of a request."""
         self.opened += event == "connection.connect_tcp.complete"

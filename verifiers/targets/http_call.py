@@ -1,4 +1,4 @@
-"""A request to a server, its answer, and what either is called in messages."""
+"""A request to a server, its answer, and the errors that follow from it."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from .replies import (
 
 
 class Call(NamedTuple):
-    """A request, and the call as messages name it."""
+    """A request; text: the call as messages name it; content: its JSON, None for no body."""
 
     text: str
     method: str
@@ -29,7 +29,7 @@ class Call(NamedTuple):
 
     @property
     def body(self) -> dict[str, Any]:
-        """What goes with it: JSON that has NaN and Infinity as words, which httpx's own refuses."""
+        """Arguments for httpx: the JSON body, with NaN and Infinity, which httpx would refuse."""
         if self.content is None:
             return {}
         written = json.dumps(self.content, ensure_ascii=False, separators=(",", ":"))
@@ -42,15 +42,15 @@ Answer = Answered | BaseException
 
 
 def is_reply(answer: Answer) -> bool:
-    """Whether a call has been answered as one that went well."""
+    """Whether a call was answered with a status of success."""
     return not isinstance(answer, BaseException) and 200 <= answer[0] < 300
 
 
 def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float) -> BaseException:
-    """What a call without an answer is for the run: nearly always a TargetError.
+    """The error to raise for a call without an answer, nearly always a TargetError.
 
     call: as messages name it; url: of the server; timeout: seconds that the call had. Raises
-    OutOfTime where it is the run's time that is over: the target is not to blame.
+    OutOfTime where the run's own time was over, as the target is not to blame.
     """
     if isinstance(error, TimeoutError):
         check_clock()
@@ -67,29 +67,29 @@ def failed_call(call: str, error: BaseException, url: httpx.URL, timeout: float)
 
 
 def check_patience(call: Call, answer: Answer, waited: float) -> None:
-    """Raises TargetError for a call that was put off for too long, `waited` in seconds."""
+    """Raises TargetError for a call that has been postponed for too long; waited: in seconds."""
     if waited > MOST_WAITED and not isinstance(answer, BaseException):
         raise TargetError(
-            f"{call.text} got HTTP status {answer[0]} again and again: more than "
+            f"{call.text} got HTTP status {answer[0]} again and again, for more than "
             f"{MOST_WAITED:,.0f} s of waiting in all"
         )
 
 
 def checked_url(url: str) -> httpx.URL:
-    """The URL without its credentials in any message. Raises TargetError."""
+    """The parsed URL. Raises TargetError, whose message shows no credentials."""
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
         parsed = None
     if parsed is None or not parsed.host or parsed.query or parsed.fragment:
-        raise TargetError(f"{shown_spec(url)}: expected http://host:port, a path at most after it")
+        raise TargetError(f"{shown_spec(url)}: expected http://host:port, and perhaps a path")
     if parsed.port is not None and not 0 < parsed.port < 1 << 16:
         raise TargetError(f"{shown_spec(url)}: port {parsed.port}: expected 1 to 65535")
     return parsed
 
 
 def page_said(body: bytes) -> str:
-    """What a server says with an error: its words, without the markup of a page."""
+    """The text of a server's error page, without markup, for a message."""
     text = body[:4000].decode(errors="replace")
     if text.lstrip().startswith("<"):
         text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
@@ -97,7 +97,7 @@ def page_said(body: bytes) -> str:
 
 
 def error_said(body: bytes) -> str:
-    """The one line of `{"error": ...}`, or the beginning of whatever was sent."""
+    """The first line of the text in `{"error": ...}`, or the first characters of the body."""
     try:
         return one_line(parsed_reply(body, "")["error"])
     except (TargetError, KeyError):

@@ -1,4 +1,4 @@
-"""How a server is spoken to in production: its secrets, its refusals, its limits."""
+"""The options of `[http]`: headers from the environment, refusal statuses, rate limits."""
 
 import os
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from email.utils import parsedate_to_datetime
 from .replies import TargetError
 
 MOST_WAITED = 3600.0
-"""Seconds that one call waits in all for a server that limits its rate."""
+"""Most seconds that one call waits, in total, for a server that limits its rate."""
 
 _TRIES_503 = 3
-_PAUSE_503 = 1.0  # seconds, where the server says no others
+_PAUSE_503 = 1.0  # seconds, unless the server says how many
 
 
 @dataclass(frozen=True)
 class HttpOptions:
     """`[http]` of a claim.
 
-    headers: name -> the environment variable that holds its value; refusal_status: statuses that
-    refuse a histogram; retry_503: whether a call that got 503 may be made again, though it may have
-    drawn a label or spent budget.
+    headers: header name -> environment variable that holds its value; refusal_status: statuses that
+    refuse a histogram; retry_503: whether a call that got 503 is repeated, though it may have drawn
+    a label or spent budget.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -35,21 +35,21 @@ class HttpOptions:
             value = os.environ.get(variable)
             if not value:
                 raise TargetError(
-                    f"http.headers: {header} is to hold the environment variable {variable}, which "
-                    "is not set"
+                    f"http.headers: {header} takes its value from the environment variable "
+                    f"{variable}, which is not set"
                 )
             if not (value.isascii() and value.isprintable()):
                 raise TargetError(
-                    f"http.headers: the environment variable {variable} holds what is no value of "
+                    f"http.headers: the environment variable {variable} does not hold the value of "
                     "a header: expected printable ASCII"
                 )
             found[header] = value
         return found
 
     def pause(self, status: int, retry_after: str | None, tries: int) -> float | None:
-        """Seconds until a call is made again that got `status`; None where it is not.
+        """Seconds until a call that got `status` is repeated; None where it is not.
 
-        tries: how often it was made again already.
+        retry_after: the header of the answer, if any; tries: repeats so far.
         """
         seconds = _seconds(retry_after)
         if status == 429:
@@ -60,11 +60,11 @@ class HttpOptions:
 
 
 PLAIN_HTTP = HttpOptions()
-"""What a claim without `[http]` has."""
+"""The options of a claim without `[http]`."""
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """What `Retry-After` asks for: a number of seconds, or a date; None where it says neither."""
+    """The seconds that `Retry-After` asks for, as a number or a date; None for anything else."""
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal() and retry_after.isascii():

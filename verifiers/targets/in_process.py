@@ -1,4 +1,4 @@
-"""A target handed over as a Python object: it runs in place."""
+"""A target handed over as a Python object: it runs in this process."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,11 +15,10 @@ from .restart_command import RestartCommand
 
 
 class InProcessTarget:
-    """Calls `(histogram, size) -> labels`, or `.sample(histogram, size)` of an object.
+    """Calls a function `(histogram, size) -> labels`, or the method `sample` of an object.
 
-    restart: restarts what is behind the object; again: makes the object anew; release: what it
-    releases.
-    Raises ValueError for anything that is neither.
+    restart: the command that restarts what the object is a client of; again: makes the object
+    anew; release: what it releases. Raises ValueError for a target that is neither.
     """
 
     def __init__(
@@ -46,28 +45,28 @@ class InProcessTarget:
         self._charge: Callable[[Histogram, Any], Any] | None = charge if callable(charge) else None
 
     def ask(self, histogram: Histogram, size: int) -> Any:
-        """See `Target.ask`; the target gets a read-only array of its own."""
+        """See `Target.ask`; the target gets a new read-only array."""
         release = self._release
         return self.answer(lambda: release.argument(histogram), size, release.text(histogram, size))
 
     def answer(self, make: Callable[[], Any], size: int, call: str) -> Any:
-        """The reply for the input that `make` makes, one that none else sees; call: in words."""
+        """The reply for the input that `make` creates for this call; call: as messages name it."""
         return self._call(self._aggregate, make, size, call)
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
-        """See `Target.rdp`: the method of that name, where the object has it."""
+        """See `Target.rdp`: the method of that name, if the object has one."""
         release = self._release
         call = release.charge_text(histogram)
         return self.charge(lambda: release.argument(histogram), orders, call)
 
     def charge(self, make: Callable[[], Any], orders: Sequence[float], call: str) -> Any:
-        """The charge for the input that `make` makes; raises as `rdp`."""
+        """The charge for the input that `make` creates for this call; raises as `rdp`."""
         if self._charge is None:
             raise NotOffered("the target has no rdp(histogram, orders)")
         return self._call(self._charge, make, np.array(orders, dtype=np.float64), call)
 
     def spent(self, delta: float) -> Any:
-        """See `Target.spent`: the method of that name, where the object has it."""
+        """See `Target.spent`: the method of that name, if the object has one."""
         if self._spent is None:
             raise NotOffered("the target has no spent(delta)")
         try:
@@ -112,7 +111,7 @@ class InProcessTarget:
         return "give its spec, such as file.py:attr, which a run starts anew"
 
     def restart(self) -> str | None:
-        """See `Target.restart`: what the caller made stays as it is, unless it is made again."""
+        """See `Target.restart`: runs the command, and makes the object anew, as far as given."""
         if self._command is None and self._again is None:
             raise NotOffered("an object handed over in Python cannot be restarted")
         if self._command is not None:
@@ -130,7 +129,7 @@ class InProcessTarget:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two inputs hold the same, arrays or anything else."""
+    """Whether two inputs, arrays or other objects, are equal."""
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return all(_alike(*each) for each in zip(one, other, strict=True))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
@@ -140,5 +139,5 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _without_address(target: object) -> str:
-    """An object in words: where it lies in memory tells nobody anything."""
+    """The repr of an object, without its address in memory."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", shown_repr(target))

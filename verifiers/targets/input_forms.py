@@ -1,4 +1,4 @@
-"""The forms in which a deployment takes an input: a histogram, its teachers' votes, or a query."""
+"""The forms in which a deployment takes an input: histogram, votes of teachers, or query."""
 
 import copy
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ Form = Literal["histogram", "votes", "one-hot", "query"]
 
 
 def arranged(histogram: Histogram) -> NDArray[np.int64]:
-    """The class of each teacher (total,) where a histogram (c,) alone is given.
+    """The class of each teacher (total,) for a histogram (c,) that does not come with votes.
 
     The first teachers vote for the class with most votes, the next ones for that with the second
-    most; where the number of the leading class is odd, the halves of the teachers have changed
-    places. So each teacher contends somewhere, and those of two classes that nearly tie change
-    places as the classes are numbered otherwise.
+    most, and so on; where the number of the leading class is odd, the two halves of the teachers
+    are swapped. So every teacher votes for a leading class somewhere, and renumbering the classes
+    moves teachers between two classes that nearly tie.
     """
     ranked = np.argsort(-histogram, kind="stable")
     votes = np.repeat(ranked, histogram[ranked])
@@ -28,20 +28,20 @@ def arranged(histogram: Histogram) -> NDArray[np.int64]:
 
 
 class SecondInput(np.ndarray[Any, np.dtype[np.int64]]):
-    """A histogram (c,) that stands for the second of the inputs that have these votes."""
+    """A histogram (c,) that stands for the second of two inputs with the same votes."""
 
     @classmethod
     def of(cls, histogram: Histogram) -> "SecondInput":
-        """The same votes, of the second input."""
+        """`histogram` as that of the second input."""
         return histogram.view(cls)
 
 
 class FormRelease(LabelRelease):
     """The `Release` of an aggregator that takes its input in another form than a histogram.
 
-    given: by the histogram (c,) of its votes, the class of each teacher or, where the form is
-    "query", what JSON has for it; second: the same of a second input with these votes. Votes that
-    are not given are those of `arranged`.
+    given: for each histogram (c,), the class of each teacher or, where the form is "query", the
+    query as JSON; second: as `given`, for the second input with this histogram. Votes that are not
+    given are those of `arranged`.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class FormRelease(LabelRelease):
         self.given = "query" if form == "query" else "array"
 
     def argument(self, histogram: Histogram) -> Any:
-        """See `Release.argument`: an array (teachers,) or (teachers, c), or a query of its own."""
+        """See `Release.argument`: an array (teachers,) or (teachers, c), or a copy of the query."""
         return taken(self.content(histogram))
 
     def content(self, histogram: Histogram) -> dict[str, Any]:
-        """See `Release.content`: `query`, or `votes`, each a class or a row of zeros and a one."""
+        """See `Release.content`: `query`, or `votes` as classes or as one-hot rows."""
         key = tuple(histogram.tolist())
         known = self._second if isinstance(histogram, SecondInput) else self._known
         if self.form == "query":
@@ -74,14 +74,14 @@ class FormRelease(LabelRelease):
         return arranged(histogram) if known is None else np.array(known, dtype=np.int64)
 
     def input_text(self, histogram: Histogram) -> str:
-        """See `LabelRelease.input_text`: the query itself, where the form is that."""
+        """See `LabelRelease.input_text`; where the form is "query", the query."""
         if self.form != "query":
             return super().input_text(histogram)
         return shown(self.content(histogram)["query"])
 
 
 def taken(content: Mapping[str, Any]) -> Any:
-    """What a target in Python is given for an input as JSON carries it; arrays are read-only."""
+    """The argument of a Python target for an input in JSON form; arrays are read-only."""
     if "query" in content:
         return copy.deepcopy(content["query"])
     return read_only(content["histogram" if "histogram" in content else "votes"])

@@ -1,4 +1,4 @@
-"""Connections to a server that are kept from call to call, and asked in turns."""
+"""Connections to a server that are kept open, over which calls are made in rotation."""
 
 from contextlib import suppress
 from time import monotonic
@@ -8,12 +8,12 @@ from ...reference import BudgetExhausted, Histogram
 from .replies import NoReplyError, NotOffered, Refused, Target, TargetError
 
 CLOSES = "the server closes its connection after every answer"
-_TRIED = 3  # calls after which a server that has kept no connection is taken to keep none
-_SLOWER, _LEAST = 10.0, 2.0  # times the slowest call so far, and seconds: for a further connection
+_TRIED = 3  # calls per connection after which a server that kept none is taken to keep none
+_SLOWER, _LEAST = 10.0, 2.0  # timeout of a new connection: times the slowest call, plus seconds
 
 
 class Connection(Protocol):
-    """A client whose connection is kept; opened: how many it has made so far."""
+    """A client whose connection is kept; opened: connections made so far."""
 
     opened: int
 
@@ -21,22 +21,22 @@ class Connection(Protocol):
         """See `Target.ask`."""
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes the connection."""
 
 
 @runtime_checkable
 class Keeping(Protocol):
-    """A target behind connections."""
+    """A target that is reached over connections."""
 
     def keep_connection(self, seconds: float | None = None) -> Connection:
-        """A client of its own; seconds per call, as the target's when None. Raises NotOffered."""
+        """A new client; seconds: per call, the target's when None. Raises NotOffered."""
 
 
 class KeptConnections:
-    """Several connections at a time, over which calls for one label are made one after the other.
+    """Several kept connections, over which calls for one label are made in rotation.
 
-    calls: made so far; ended: why no more are, in words. Each call is sent once: whoever finds its
-    connection closed before that opens another, and what is closed under a call ends all of them.
+    calls: made so far; ended: why no more are made, in words. Each call is sent once: a connection
+    that was closed before the call is replaced, one that closes during the call ends the series.
     Raises NotOffered where a target has no connections.
     """
 
@@ -47,7 +47,7 @@ class KeptConnections:
         self._kept: list[Connection] = [target.keep_connection()]
         self.calls = 0
         self.ended: str | None = None
-        self._again = 0  # calls over a connection that had had one before
+        self._again = 0  # calls over a connection that was already used
         self._slowest = 0.0
 
     def __enter__(self) -> Self:
@@ -59,9 +59,9 @@ class KeptConnections:
                 connection.close()
 
     def ask(self, histogram: Histogram, calls: int) -> tuple[list[Any], list[tuple[int, ...]]]:
-        """The raw replies to so many calls, fewer where it has `ended`, and over what each came.
+        """The raw replies to `calls` calls, fewer once `ended`, and the connection of each.
 
-        Raises as `Target.ask` for what is no matter of a kept connection.
+        Raises as `Target.ask` for errors that have nothing to do with kept connections.
         """
         replies: list[Any] = []
         over: list[tuple[int, ...]] = []
@@ -76,7 +76,7 @@ class KeptConnections:
         return replies, over
 
     def _asked(self, histogram: Histogram, place: int) -> Any:
-        """The reply to one call; None where that is the end."""
+        """The reply to one call; None where it ends the series."""
         further = place == len(self._kept)
         if further:
             assert isinstance(self._target, Keeping)

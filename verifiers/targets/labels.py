@@ -1,4 +1,4 @@
-"""Labels for histograms of votes: how they travel, and what of a reply is believed."""
+"""Labels for histograms of votes: their wire format, and the checks of a reply."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,13 +36,13 @@ class LabelRelease:
         return f"rdp({self.input_text(histogram)}, orders)"
 
     def input_text(self, histogram: Histogram) -> str:
-        """The input as calls in messages name it."""
+        """The input as messages show it."""
         votes = ", ".join(str(v) for v in histogram[:12])
         rest = f", ... {histogram.size} classes" if histogram.size > 12 else ""
         return f"[{votes}{rest}]"
 
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
-        """See `Release.shaped`: numbers (size,); `checked_labels` looks at their values."""
+        """See `Release.shaped`: numbers (size,), whose values `checked_labels` checks."""
         return label_array(reply, size, self.text(histogram, size))
 
 
@@ -50,7 +50,7 @@ LABELS = LabelRelease()
 
 
 def read_only(numbers: Any) -> NDArray[np.int64]:
-    """Whole numbers in an array of their own, which cannot be written to."""
+    """A new int64 array of whole numbers, which cannot be written to."""
     made = np.array(numbers, dtype=np.int64)
     made.flags.writeable = False
     return made
@@ -67,7 +67,7 @@ def checked_charge(
         raise TargetError(f"{call} returned {shown(reply)}: expected {len(orders)} costs") from None
     if charge.shape != (len(orders),):
         raise TargetError(
-            f"{call} returned {described(charge, reply)}: expected {len(orders)} costs, one each "
+            f"{call} returned {described(charge, reply)}: expected {len(orders)} costs, one per "
             "order"
         )
     bad = np.isnan(charge) | (charge < 0)
@@ -80,7 +80,7 @@ def checked_charge(
 
 
 def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
-    """The numbers (size,) in `reply`; raises as `checked_labels`, which looks at their values."""
+    """The numbers (size,) in `reply`, of any value; raises as `checked_labels`."""
     try:
         labels = np.asarray(reply)
     except Exception:
@@ -92,7 +92,7 @@ def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
         kind = {"U": "text", "S": "bytes", "b": "bool"}.get(labels.dtype.kind, labels.dtype)
         raise CallError(
             call,
-            f"returned labels of type {kind}: expected whole numbers, the place of each class in "
+            f"returned labels of type {kind}: expected whole numbers, each the index of a class in "
             "the histogram",
         )
     return labels
@@ -101,10 +101,11 @@ def label_array(reply: Any, size: int, call: str) -> NDArray[Any]:
 def checked_labels(
     reply: Any, histogram: Histogram, size: int, may_refuse: bool, release: Release = LABELS
 ) -> Labels:
-    """The labels (size,) in `reply`, int64.
+    """The labels (size,) in `reply`, as int64.
 
-    reply: anything `np.asarray` makes integral; release: names the call in messages. Raises
-    TargetError that names the call, what came back and what is allowed.
+    reply: anything that `np.asarray` turns into whole numbers; may_refuse: whether -1 is allowed;
+    release: names the call in messages. Raises TargetError that names the call, what came back and
+    what is allowed.
     """
     call = release.text(histogram, size)
     labels = label_array(reply, size, call)
@@ -123,7 +124,7 @@ def checked_labels(
 
 
 def _where_to_look(labels: NDArray[Any], classes: int, lowest: int) -> str:
-    """What labels out of range may come of: classes counted from 1, more of them, or refusals."""
+    """The likely cause of labels out of range: counted from 1, more classes, or refusals."""
     least, most = float(labels.min()), float(labels.max())
     if most == classes and least > 0:
         return f", and 0 never came: does the target count classes from 1, or more than {classes}?"

@@ -1,10 +1,10 @@
-"""Whether a process can be the first of a PID namespace of its own, as it is in a container."""
+"""Whether a process can be started as process 1 of a new PID namespace, as in a container."""
 
 import subprocess
 from functools import cache
 
 _UNSHARE = ("unshare", "--pid", "--fork", "--kill-child")
-# as the same user: a target's files stay its own; a user namespace only where one is needed
+# as the same user, so that a target can use its files; a user namespace only where needed
 _USERS: tuple[tuple[str, ...], ...] = ((), ("--user", "--map-current-user"))
 _PROC: tuple[tuple[str, ...], ...] = (("--mount-proc",), ())
 _PROBE_SECONDS = 5.0
@@ -12,7 +12,7 @@ _PROBE_SECONDS = 5.0
 
 @cache
 def first_of_a_namespace() -> tuple[str, ...] | None:
-    """Words before a command that make it process 1 of a new PID namespace; None: not allowed."""
+    """The prefix of a command that runs it as process 1 of a PID namespace; None: not allowed."""
     for user in _USERS:
         for proc in _PROC:
             words = (*_UNSHARE, *user, *proc)

@@ -1,4 +1,4 @@
-"""Numbers for counts, records or tensors: how they travel, and what of a reply is believed."""
+"""Numbers for counts, records or tensors: their wire format, and the checks of a reply."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ from .replies import CallError, described, no_numbers, shown
 Values = Literal["counts", "records", "tensors", "keys"]
 """What a deployment takes: counts (c,), records (n, d), per-record tensors, or counts of keys."""
 
-_EXACT = 2**53  # the largest whole number up to which a float64 tells all apart
+_EXACT = 2**53  # up to here float64 holds every whole number exactly
 
 
 class NumberRelease:
     """The `Release` of an aggregator that gives numbers (size, dimensions).
 
-    Counts travel as whole numbers, the rest as floats with every bit: Python writes a float so that
-    it reads back, and NaN, Infinity and -Infinity as these words. Where keys are released, a reply
-    is a list of `{"key": x}` for each release, and the numbers are the places of keys in it, from 1
-    on, and 0 for a key that is not among them.
+    Counts are sent as whole numbers, the rest as floats that read back exactly, with NaN, Infinity
+    and -Infinity as these words. Where keys are released, a reply holds a list of `{"key": x}` for
+    each release; its numbers are, for each key, the place in that list, from 1, or 0 for a key that
+    is not in it.
     """
 
     call, reply, given = "aggregate", "releases", "array"
@@ -34,9 +34,9 @@ class NumberRelease:
 
     @property
     def word(self) -> str:
-        """What values are, in a word, for the process that a target in Python lives in.
+        """The kind of values, for the process of a Python target, such as `records:[[3]]`.
 
-        With the shape of a record in each array, which JSON loses where there is no record.
+        It includes the shape of a record, which JSON loses where there are no records.
         """
         shapes = {"records": [[self.dimensions]], "tensors": self._shapes}
         return f"{self.takes}:{json.dumps(shapes.get(self.takes))}"
@@ -44,7 +44,7 @@ class NumberRelease:
     def argument(self, values: Any) -> Any:
         """See `Release.argument`: a read-only array, or a list of them for tensors.
 
-        Records and tensors keep their type: 64-bit floats, but where a check asks for others.
+        Records and tensors keep their dtype: float64, except where a check sends float32.
         """
         if self.takes == "tensors":
             return [_read_only(tensor, None) for tensor in values]
@@ -57,7 +57,7 @@ class NumberRelease:
         return {"values": np.asarray(values).tolist()}
 
     def typed(self, values: Any) -> dict[str, str]:
-        """What JSON does not say of an input, for the process that a target in Python lives in."""
+        """The dtype of an input, for the process of a Python target; empty for float64."""
         first = values[0] if self.takes == "tensors" else values
         single = isinstance(first, np.ndarray) and first.dtype == np.float32
         return {"type": "float32"} if single else {}
@@ -71,7 +71,7 @@ class NumberRelease:
         return f"rdp({self.input_text(values)}, orders)"
 
     def input_text(self, values: Any) -> str:
-        """The input as calls in messages name it: itself where it is small, else its shape."""
+        """The input as messages show it: its values if they are few, else its shape."""
         if self.takes == "tensors":
             return f"tensors of shapes {[np.shape(tensor) for tensor in values]}"
         array = np.asarray(values)
@@ -103,15 +103,15 @@ def number_array(reply: Any, shape: tuple[int, ...], call: str) -> NDArray[np.fl
             raise CallError(call, f"returned {described(array, reply)}: {wanted}")
     if array.dtype.kind in "iu" and array.size and np.abs(array.astype(np.float64)).max() > _EXACT:
         raise CallError(
-            call, "returned a whole number beyond 2^53: expected one that a float holds"
+            call, "returned a whole number beyond 2^53, which a float64 cannot hold exactly"
         )
     return array.astype(np.float64)
 
 
 def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.float64]:
-    """Places (size, cells) of keys in their release, from 1 on, and 0 for what was not released.
+    """The place (size, cells) of each key in its release, from 1, and 0 if it was not released.
 
-    An array of places is what was made of a call's parts.
+    reply: as the target gave it, or an array of places already made from the parts of a call.
     """
     if isinstance(reply, np.ndarray) and reply.shape == (size, cells) and _are_places(reply):
         return reply
@@ -140,7 +140,7 @@ def _released_keys(reply: Any, size: int, cells: int, call: str) -> NDArray[np.f
 
 
 def _are_places(found: NDArray[Any]) -> bool:
-    """Whether each row has the whole numbers from 1 to some number once, and else zeros."""
+    """Whether each row holds the numbers 1 to k once, for some k, and zeros elsewhere."""
     width = found.shape[1]
     zeros = width - np.count_nonzero(found, axis=1)
     wanted = np.maximum(np.arange(1, width + 1) - zeros[:, None], 0)
@@ -148,9 +148,9 @@ def _are_places(found: NDArray[Any]) -> bool:
 
 
 def taken_values(values: Any, word: str, kind: str | None = None) -> Any:
-    """What a target in Python is given for `values` as JSON carries them; arrays are read-only.
+    """The argument of a Python target for `values` in JSON form; arrays are read-only.
 
-    word: as `NumberRelease.word` says it; kind: the type of the numbers, where JSON does not tell.
+    word: see `NumberRelease.word`; kind: the dtype, where `NumberRelease.typed` gives one.
     """
     takes, _, shapes = word.partition(":")
     if takes == "tensors":
@@ -163,7 +163,7 @@ def taken_values(values: Any, word: str, kind: str | None = None) -> Any:
 
 
 def _shaped(records: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
-    """Records (n, ...) themselves, and none as (0, ...)."""
+    """The records (n, ...); if there are none, an array of shape (0, *shape)."""
     return records if records.size else records.reshape(0, *shape)
 
 

@@ -1,4 +1,4 @@
-"""Large calls in parts: a slow target is never asked for more than it can answer in time."""
+"""Splits large calls, so that a slow target is not asked for more than it answers in time."""
 
 from collections.abc import Sequence
 from time import monotonic
@@ -21,12 +21,11 @@ _SHARE = 1.0 / 3.0  # of the timeout that a call should take
 
 
 class PacedTarget:
-    """Splits `ask` into consecutive calls sized by how long the calls before took.
+    """Splits `ask` into consecutive calls, sized by how long earlier calls took.
 
-    target: asked one call at a time, or by `ask_each` as many as it takes; timeout: seconds per
-    call. The first calls are small; sizes then grow up to the one asked for as long as a call stays
-    within a third of the timeout. largest: releases of a call at most, where there is a limit;
-    release: what the target releases.
+    target: asked one call at a time, or concurrently by `ask_each`; timeout: seconds per call. The
+    first calls are small; sizes grow as long as a call takes less than a third of the timeout.
+    largest: most releases per call, None for no limit; release: what the target releases.
     """
 
     def __init__(
@@ -42,14 +41,14 @@ class PacedTarget:
         self._answered = 0  # labels of the largest call that was answered
         self._fits = 1  # labels of a call that should be in time, at the best pace seen
         self.parts: tuple[int, ...] = ()
-        """Sizes of the calls that the last `ask` made and had answered, in order."""
+        """Sizes of the calls answered in the last `ask`, in order."""
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """See `Target.ask`: labels (size,); raises TargetError for a part of wrong shape or type.
 
-        A call larger than any that was answered may be refused for its size alone: it is asked
-        again, smaller. An exception ends the ask: the labels of its parts before are lost, `parts`
-        says which.
+        A refusal of a call larger than any answered so far may be about its size: it is asked again
+        with a smaller one. After an exception the labels of earlier parts are lost; `parts` holds
+        their sizes.
         """
         self.parts, limits = (), (self._largest, self._allowed)
         found: list[NDArray[Any]] = []
@@ -70,10 +69,10 @@ class PacedTarget:
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> list[NDArray[Any]]:
-        """Labels of calls of these sizes, in this order, as many in flight as the target takes.
+        """Labels of calls of these sizes, in order, with as many in flight as the target takes.
 
-        What is larger than any call that was answered is asked alone first: it may be refused for
-        its size. Raises as `ask`, the first failure in this order.
+        Sizes larger than any answered so far are asked alone first, as they may be refused. Raises
+        as `ask`, the first failure in this order.
         """
         found: list[NDArray[Any]] = []
         made: tuple[int, ...] = ()
@@ -96,12 +95,12 @@ class PacedTarget:
         return ask_whole(self._target, histogram, size)
 
     def largest_whole(self, size: int) -> int:
-        """Labels, up to `size`, of one call that should be in time, by the calls before."""
+        """The most labels, up to `size`, that one call should give in time, by earlier calls."""
         allowed = size if self._largest is None else min(size, self._largest)
         return min(largest_whole(self._target, allowed), self._fits)
 
     def _in_flight(self, histogram: Histogram, calls: Sequence[int]) -> list[NDArray[Any]]:
-        """The labels of calls side by side, from whose time the next sizes are learned."""
+        """The labels of concurrent calls, whose time sets the size of later ones."""
         assert isinstance(self._target, SideBySide)
         started, waited = monotonic(), self._waited
         replies = self._target.ask_each(histogram, calls)
@@ -114,11 +113,11 @@ class PacedTarget:
 
     @property
     def at_once(self) -> int:
-        """Calls that the target takes side by side."""
+        """How many calls the target takes concurrently."""
         return at_once(self._target)
 
     def _timed(self, histogram: Histogram, part: int) -> Any:
-        """The reply to a call, from which the next sizes are learned."""
+        """The reply to a call, whose time sets the size of later ones."""
         started, waited = monotonic(), self._waited
         reply = self._target.ask(histogram, part)
         self._learn(part, monotonic() - started - (self._waited - waited))
@@ -132,7 +131,7 @@ class PacedTarget:
     def _learn(self, size: int, seconds: float) -> None:
         self._fits = max(self._fits, int(size * self._seconds / max(seconds, 1e-9)))
         fits = int(size * min(_GROWTH, self._seconds / max(seconds, 1e-9)))
-        # a call that was in time says nothing against larger ones: it may all be overhead
+        # a call in time is no reason to shrink: its time may all be overhead
         allowed = max(1, fits if seconds > self._seconds else max(fits, self._allowed))
         self._allowed = allowed if self._largest is None else min(allowed, self._largest)
 
@@ -169,7 +168,7 @@ class PacedTarget:
 
 
 def ask_whole(target: Target, histogram: Histogram, size: int) -> Any:
-    """The raw reply to one call for `size`, which a paced target makes no parts of.
+    """The raw reply to one call for `size`, which a paced target does not split.
 
     Raises as `Target.ask`.
     """
@@ -178,5 +177,5 @@ def ask_whole(target: Target, histogram: Histogram, size: int) -> Any:
 
 
 def largest_whole(target: Target, size: int) -> int:
-    """Labels, up to `size`, that one call to the target should give in time."""
+    """The most labels, up to `size`, that one call to the target should give in time."""
     return target.largest_whole(size) if isinstance(target, PacedTarget) else size

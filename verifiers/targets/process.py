@@ -33,20 +33,19 @@ from .replies import (
 from .restart_command import RestartCommand
 
 _START_SECONDS = 120.0  # importing a deployment may load its models
-_DEATH_SECONDS = 2.0  # from the end of its output to the end of the process
+_DEATH_SECONDS = 2.0  # that a process may take to end after its output has
 _WORDS = 4096  # bytes at the end of stderr in which its last line is looked for
 BUDGET_ERROR = "budget exhausted"
-"""The `error` that means a spent budget."""
+"""The text of `error` that means that the budget is spent."""
 _ANOTHER_ID = "its process id was another one, so a seed made of it would not show"
 
 
 class ProcessTarget:
-    """One request in flight, a deadline for each, and the child's last words when it dies.
+    """A child process that is sent one request at a time, each with a deadline.
 
-    command: the child's argument list; timeout: seconds per call; loads: the Python spec that the
-    child is to load, where it is our own worker; restart: restarts what the child is a client of;
-    release: what it releases.
-    Raises TargetError when it cannot be started.
+    command: the child's argument list; timeout: seconds per call; loads: the Python spec to load,
+    where the child is our own worker; restart: the command that restarts what the child is a client
+    of; release: what it releases. Raises TargetError when the child cannot be started.
     """
 
     def __init__(
@@ -144,7 +143,7 @@ class ProcessTarget:
         return found_in(reply, wanted, call)
 
     def _without(self, reply: dict[str, Any], wanted: str, call: str) -> Exception:
-        """What a reply means that lacks what was asked for."""
+        """The exception that a reply without the key `wanted` stands for."""
         if reply.get("error") == BUDGET_ERROR:
             return BudgetExhausted(BUDGET_ERROR)
         error = f"neither {wanted} nor an error: {shown(reply)}"
@@ -152,7 +151,7 @@ class ProcessTarget:
         if reply.get("fault"):
             return TargetError(f"{call} {error}")
         if wanted != self._release.reply:
-            # another's child has no word of its own for a call that it does not know
+            # an `exec:` child has no way to say that it does not know a call
             unknown = self._loads is None and wanted not in self._known
             if unknown or reply.get("lacking"):
                 own = "the target has no " in error  # of a Python target, by our worker
@@ -164,7 +163,7 @@ class ProcessTarget:
     # -- how it is transported -------------------------------------------------------------------
 
     def _replaced(self, spec: str) -> bool:
-        """Whether the worker has put a new interpreter in its place, which is ready."""
+        """Whether the worker replaced itself with a new interpreter that has loaded `spec`."""
         self._known.clear()
         try:
             self._refuse_unasked("restart")
@@ -177,7 +176,7 @@ class ProcessTarget:
         return ready.get("ready") == spec
 
     def _start(self, before: Sequence[str] = ()) -> None:
-        """Starts the command, after words that go before it."""
+        """Starts the command; before: words that are prepended to it."""
         self._pending = b""
         self._known: set[str] = set()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
@@ -195,7 +194,7 @@ class ProcessTarget:
             command = one_line(shlex.join(self._command))
             raise TargetError(f"exec:{command}: cannot be started: {why}") from None
         assert self._child.stdin is not None
-        os.set_blocking(self._child.stdin.fileno(), False)  # one who does not read must not hang us
+        os.set_blocking(self._child.stdin.fileno(), False)  # a child may never read
         if self._loads is not None:
             self._await_ready(self._loads)
 
@@ -211,7 +210,7 @@ class ProcessTarget:
             raise
 
     def _refuse_unasked(self, call: str) -> None:
-        """Output between two calls would be taken for the reply to the next."""
+        """Raises TargetError for output between two calls: it would pass for the next reply."""
         assert self._child.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self._child.stdout, selectors.EVENT_READ)
@@ -258,7 +257,7 @@ class ProcessTarget:
     ) -> None:
         if not selector.select(max(0.0, deadline - time.monotonic())):
             self._kill()
-            check_clock()  # where it is the run's time that is over, the target is not to blame
+            check_clock()  # if the run's own time is over, the target is not to blame
             words = self._last_words()
             said = f"; the last line of its stderr: {words}" if words else ""
             raise TargetError(
@@ -266,13 +265,13 @@ class ProcessTarget:
             )
 
     def _kill(self) -> None:
-        """The child and its own children: it leads a session."""
+        """Kills the child and its own children: it leads their session."""
         if self._child.returncode is None:
             with contextlib.suppress(OSError):
                 os.killpg(self._child.pid, signal.SIGKILL)
 
     def _death(self) -> str:
-        """What is known of a child that is gone."""
+        """How the child ended, with the last line of its stderr."""
         try:
             ended = f"the target's process ended with status {self._child.wait(_DEATH_SECONDS)}"
         except subprocess.TimeoutExpired:
@@ -282,7 +281,7 @@ class ProcessTarget:
         return f"{ended}: {words}" if words else ended
 
     def _last_words(self) -> str:
-        """The last line of its stderr."""
+        """The last line of the child's stderr."""
         length = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, length - _WORDS))
         lines = self._errors.read().decode(errors="replace").strip().splitlines()

@@ -1,7 +1,7 @@
-"""What kind of thing a deployment releases: what a call of it carries, and what its reply holds.
+"""The wire format of one kind of release: what a call carries, and what its reply holds.
 
 Every transport is given one, so that a new kind of release, or another form of input, is written
-once and travels by all of them. `labels.py` is the first: a histogram of votes in, labels out.
+once for all of them. `labels.py` is the first: a histogram of votes in, labels out.
 """
 
 from typing import Any, Protocol
@@ -12,10 +12,10 @@ from ...reference import Histogram
 
 
 class Release(Protocol):
-    """How inputs and replies of one kind travel.
+    """How inputs and replies of one kind are written.
 
-    call: the word for a call, of `exec:` targets and, after a slash, of HTTP; reply: the key of the
-    reply's JSON that holds what was released; given: the word for an input.
+    call: the name of a call, as `exec:` targets get it and as the HTTP path; reply: the key of the
+    reply's JSON that holds what was released; given: the word for an input in messages.
     """
 
     call: str
@@ -23,16 +23,16 @@ class Release(Protocol):
     given: str
 
     def argument(self, histogram: Histogram) -> Any:
-        """The input as a target in Python takes it: an object of its own, which none else sees."""
+        """The input as the argument of a Python target: a new object for each call."""
 
     def content(self, histogram: Histogram) -> dict[str, Any]:
-        """The input as JSON carries it."""
+        """The input as part of a JSON request."""
 
     def text(self, histogram: Histogram, size: int) -> str:
         """The call as messages name it."""
 
     def charge_text(self, histogram: Histogram) -> str:
-        """A call for a charge as messages name it."""
+        """The call for a charge as messages name it."""
 
     def shaped(self, reply: Any, histogram: Histogram, size: int) -> NDArray[Any]:
-        """The reply as an array, one row per release; raises TargetError where it is none."""
+        """The reply as an array, one row per release; raises TargetError for anything else."""

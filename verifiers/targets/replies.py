@@ -11,8 +11,8 @@ import numpy as np
 from ...reference import Histogram
 
 REPLY_BYTES = 1 << 26
-"""No reply is longer."""
-_LINE = 300  # characters of another's text in a message
+"""Longest reply that is read."""
+_LINE = 300  # characters of a target's own text in a message
 
 
 class TargetError(Exception):
@@ -20,7 +20,7 @@ class TargetError(Exception):
 
 
 class CallError(TargetError):
-    """The same of one call. said: what came of it, without the call, for whoever names it anew."""
+    """A TargetError about one call; said: the message without the call, to name it otherwise."""
 
     def __init__(self, call: str, said: str) -> None:
         super().__init__(f"{call} {said}")
@@ -28,55 +28,55 @@ class CallError(TargetError):
 
 
 class NoReplyError(TargetError):
-    """The same of a call that was sent, or may have been, and that nothing answered."""
+    """A TargetError about a call that was, or may have been, sent and got no answer."""
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
-    """A target's word that it does not serve this histogram."""
+    """The target's answer that it does not serve this histogram."""
 
 
 class NotOffered(Exception):  # noqa: N818 - an answer, not an error
-    """A target's word that it has no accountant of this kind."""
+    """The target's answer that it has no such call: no accountant, ledger or restart."""
 
 
 class Target(Protocol):
-    """A deployment as the gate sees it."""
+    """A deployment under test."""
 
     def ask(self, histogram: Histogram, size: int) -> Any:
         """The raw reply to one call; raises `Refused`, `BudgetExhausted` or `TargetError`."""
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
-        """The raw reply of its own accountant; raises `NotOffered`, else as `ask`."""
+        """The raw reply of the target's own accountant; raises `NotOffered`, else as `ask`."""
 
     def spent(self, delta: float) -> Any:
-        """The raw reply of its own ledger, epsilon at delta; raises as `rdp`."""
+        """The raw reply of the target's own ledger, epsilon at delta; raises as `rdp`."""
 
     @property
     def no_restart(self) -> str | None:
-        """What would make a restart possible, in words; None where `restart` is offered."""
+        """How the user can make a restart possible, in words; None where it already is."""
 
     def restart(self) -> str | None:
-        """Ends and starts it anew; raises `NotOffered` where the run cannot.
+        """Ends the target and starts it again; raises `NotOffered` where the run cannot.
 
-        What this cannot show, in words, if anything.
+        Returns what such a restart cannot show, in words, if anything.
         """
 
     def restart_contained(self) -> None:
-        """Ends it, and starts it as process 1 of a PID namespace; raises `NotOffered`."""
+        """Restarts the target as process 1 of a PID namespace; raises `NotOffered`."""
 
     def close(self) -> None:
         """Ends the deployment if it was started for the run."""
 
 
 def shown_spec(spec: str) -> str:
-    """The spec as messages may show it: without the credentials and the query of an URL."""
+    """The spec for messages: without the credentials and the query of a URL."""
     if not re.match(r"\w+://", spec):
         return spec
     return re.sub(r"\?.*", "?***", re.sub(r"//.*@", "//***@", spec))
 
 
 def one_line(text: Any) -> str:
-    """Text of the target's own as messages show it: its first line, without control characters."""
+    """The first line of a target's own text, cut, and without control characters."""
     text = str(text) if isinstance(text, str | Exception) else _SHORT.repr(text)
     first = next(iter(text.strip().splitlines()), "")
     return "".join(c if c.isprintable() else " " for c in first[:_LINE])
@@ -94,7 +94,7 @@ def parsed_reply(reply: bytes, call: str) -> dict[str, Any]:
 
 
 def found_in(reply: dict[str, Any], wanted: str, call: str) -> Any:
-    """What was asked for, out of a reply that has it. Raises TargetError for an error beside it."""
+    """The value of key `wanted` in a reply. Raises TargetError if the reply has an error too."""
     if reply.get("error") is not None:
         raise TargetError(
             f"{call} returned {wanted!r} and an error, {shown(reply['error'])}: "
@@ -109,13 +109,13 @@ def shown_bytes(reply: bytes) -> str:
 
 
 def shown(reply: Any) -> str:
-    """A value as messages show it; what is long or deep is cut before it is written out."""
+    """A value for messages, cut where it is long or deep."""
     text = reply if isinstance(reply, str) else _SHORT.repr(reply)
     return one_line(text) if len(text) <= 60 else f"{one_line(text[:57])}..."
 
 
 def shown_repr(value: Any) -> str:
-    """A value as Python writes it, on one line; what is long or deep is cut."""
+    """The repr of a value on one line, cut where it is long or deep."""
     return one_line(_SHORT.repr(value))
 
 
@@ -131,16 +131,16 @@ def checked_spent(reply: Any, delta: float) -> float:
 
 
 def described(labels: np.ndarray[Any, Any], reply: Any) -> str:
-    """A reply of the wrong shape as messages show it: its values where they are few."""
+    """A reply of the wrong shape, for messages: its shape, or the reply itself if it has none."""
     if labels.dtype == object or labels.ndim == 0:
         return shown(reply)
     return f"an array of shape {labels.shape}"
 
 
 def no_numbers(reply: Any) -> str:
-    """What was returned in place of numbers, as messages say it: of an array, what it is of.
+    """What was returned in place of numbers, for messages; for an array, its dtype.
 
-    A text says nothing of its type: it may be how the process of a target wrote a value.
+    A text is shown as it is, since the worker process may have written a value of another type so.
     """
     if isinstance(reply, str):
         return shown(reply)
@@ -156,7 +156,7 @@ def no_numbers(reply: Any) -> str:
 
 class _Shortener(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
-        """Python writes no int of thousands of digits, and reprlib would ask it to."""
+        """An int of thousands of digits, which Python refuses to write, by its length."""
         bits = x.bit_length()
         return super().repr_int(x, level) if bits < 10_000 else f"<an int of {bits:,} bits>"
 

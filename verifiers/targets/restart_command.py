@@ -1,4 +1,4 @@
-"""The commands of `[gate]`: `restart`, of what dpassay did not start, and `fresh_state`."""
+"""The commands of `[gate]`: `restart`, for what dpassay did not start, and `fresh_state`."""
 
 import contextlib
 import os
@@ -17,10 +17,11 @@ _WORDS = 4096  # bytes at the end of its output in which the last line is looked
 
 
 class GateCommand:
-    """Runs a command, split by shlex and without a shell, that returns once all is done.
+    """Runs a command of the claim, split by shlex and without a shell, until it returns.
 
-    key: of the claim; done: what it has done by then, in words; seconds: that it may take. What it
-    leaves running is left alone. Raises ValueError for a text that is no command.
+    key: of the command in the claim; done: its effect, in words for messages; seconds: that it may
+    take. Processes that it leaves behind are left alone. Raises ValueError for a text that is no
+    command.
     """
 
     def __init__(self, command: str, key: str, done: str, seconds: float) -> None:
@@ -29,7 +30,7 @@ class GateCommand:
         self.name = f"{key} = {one_line(repr(command))} in [gate]"
 
     def look_up(self) -> None:
-        """Raises TargetError where no program of its name can be run: said before a run begins."""
+        """Raises TargetError where its program cannot be found, before a run begins."""
         program = self._words[0]
         if shutil.which(program) is None:
             raise TargetError(
@@ -38,7 +39,7 @@ class GateCommand:
             )
 
     def run(self) -> None:
-        """Runs it once. Raises TargetError unless it ends with status 0 in time."""
+        """Runs the command once. Raises TargetError unless it ends with status 0 in time."""
         with tempfile.TemporaryFile() as output:  # a pipe would wait for whatever it leaves running
             status = self._status(output)
             if status != 0:
@@ -75,14 +76,14 @@ class GateCommand:
 
 
 class RestartCommand(GateCommand):
-    """The command `restart`, which has two minutes."""
+    """The command `restart`, which may take two minutes."""
 
     def __init__(self, command: str) -> None:
         super().__init__(command, "restart", "the target has been restarted", _SECONDS)
 
 
 class FreshStateCommand(GateCommand):
-    """The command `fresh_state`, which empties a store of kept answers within the `timeout`."""
+    """The command `fresh_state`, which empties a store of kept answers; timeout: in seconds."""
 
     def __init__(self, command: str, timeout: float) -> None:
         done = "the store of kept answers is empty"
@@ -90,7 +91,7 @@ class FreshStateCommand(GateCommand):
 
 
 def command_words(command: str) -> list[str]:
-    """The argument list of a command. Raises ValueError of one line."""
+    """The argument list of a command. Raises ValueError with one line."""
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Several calls on one histogram: side by side where a target takes them so, else in turn."""
+"""Several calls on one histogram: concurrent where a target takes them so, else in sequence."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -11,18 +11,18 @@ _ROUNDS_AT_ONCE = 2  # opening calls for each that may be in flight
 
 @runtime_checkable
 class SideBySide(Protocol):
-    """A target that takes `at_once` calls side by side; of some, one."""
+    """A target that takes up to `at_once` concurrent calls, which may be only one."""
 
     @property
     def at_once(self) -> int:
         """How many calls may be in flight."""
 
     def ask_each(self, histogram: Histogram, sizes: Sequence[int]) -> Sequence[Any]:
-        """The raw replies to calls of these sizes, in this order; raises as `Target.ask`."""
+        """The raw replies to calls of these sizes, in order; raises as `Target.ask`."""
 
 
 def at_once(target: Target) -> int:
-    """How many calls the target takes side by side."""
+    """How many concurrent calls the target takes."""
     return target.at_once if isinstance(target, SideBySide) else 1
 
 
@@ -34,9 +34,9 @@ def calls_at_once(at_once: int) -> int:
 def ask_each(
     target: Target, histogram: Histogram, sizes: Sequence[int]
 ) -> tuple[list[Any], tuple[int, ...]]:
-    """The raw replies to calls of these sizes, in this order, and the sizes of the calls made.
+    """The raw replies to calls of these sizes, in order, and the sizes of the calls made.
 
-    A paced target may make several calls of one. Raises as `Target.ask`.
+    A paced target may split one call into several. Raises as `Target.ask`.
     """
     if isinstance(target, SideBySide) and target.at_once > 1:
         found = list(target.ask_each(histogram, sizes))
@@ -50,5 +50,5 @@ def ask_each(
 
 
 def parts(size: int, most: int) -> list[int]:
-    """So many labels as calls, or batches, of at most `most`."""
+    """Sizes of at most `most` that add up to `size`."""
     return [min(most, size - start) for start in range(0, size, most)]

@@ -1,4 +1,4 @@
-"""From a TARGET as typed to a target that answers."""
+"""Parses a TARGET, as typed on the command line, and opens it."""
 
 import importlib
 import importlib.util
@@ -27,11 +27,11 @@ def open_target(
     release: Release = LABELS,
     at_once: int = 1,
 ) -> PacedTarget:
-    """Starts the target that `spec` names; timeout: seconds per call.
+    """Opens the target that `spec` names, starting its process if it has one.
 
-    restart: the command that restarts what dpassay does not start: a server, or whatever a process
-    of ours is a client of; http: how a server is spoken to; release: what it takes and gives;
-    at_once: calls that a server is asked side by side. Raises TargetError of one line.
+    timeout: seconds per call; restart: the command that restarts what dpassay does not start (a
+    server, or whatever the process is a client of); http: options of requests; release: the kind of
+    inputs and replies; at_once: concurrent calls to a server. Raises TargetError with one line.
     """
     try:
         command = None if restart is None else RestartCommand(restart)

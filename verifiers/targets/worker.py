@@ -1,10 +1,10 @@
 """The child process of a Python target: `python -m dpassay.verifiers.targets.worker SPEC`.
 
-A second word says what values are: `tensors:[[4, 3], [3]]` a list of arrays (n, 4, 3) and (n, 3),
-`records:[[3]]` an array (n, 3).
+A second argument gives the kind of values: `tensors:[[4, 3], [3]]` is a list of arrays (n, 4, 3)
+and (n, 3), `records:[[3]]` an array (n, 3).
 
 It speaks the protocol of `exec:` targets, one JSON object per line. What the target prints goes to
-stderr: stdout belongs to the protocol.
+stderr, as stdout is for the protocol.
 """
 
 import json
@@ -51,9 +51,9 @@ def main(spec: str, takes: str = "") -> None:
 
 
 def _begin_again(replies: int, folder: str, environment: dict[str, str]) -> None:
-    """Puts a new interpreter in the place of this one, as it was started: same process id.
+    """Replaces this process with a new interpreter, which keeps the process id.
 
-    A seed made of the process id then comes again, as it does in a container.
+    So a seed made from the process id is repeated, as it is in a container.
     """
     if os.getpgrp() == os.getpid():  # what the target started, in the session that we lead
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -78,7 +78,7 @@ def _answer(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
 
 
 def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dict[str, Any]:
-    """What the target says to one request; raises as the target does."""
+    """The target's reply to one request; raises as the target does."""
     if request["call"] == "spent":
         return {"spent": _number(target.spent(request["delta"]))}
 
@@ -97,7 +97,7 @@ def _result(target: InProcessTarget, request: dict[str, Any], takes: str) -> dic
 
 
 def _plain_releases(reply: Any) -> Any:
-    """Releases as JSON takes them: keys as they are, else numbers, or text that is refused."""
+    """Releases as JSON: lists of keys, or numbers; anything else as text, to be refused."""
     if isinstance(reply, list | tuple) and all(isinstance(r, list | tuple) for r in reply):
         each = [found for release in reply for found in release]
         if reply and all(isinstance(found, dict) for found in each):
@@ -108,7 +108,7 @@ def _plain_releases(reply: Any) -> Any:
 
 
 def _others(found: dict[Any, Any]) -> dict[str, None]:
-    """What a release has beside the key, without the values: it is told by its name."""
+    """Names of what a release has beside the key; values are dropped, as it is refused."""
     return {str(name): None for name in found if name != "key"}
 
 
@@ -117,12 +117,12 @@ def _key(key: Any) -> Any:
 
 
 def _number(reply: Any) -> Any:
-    """A number as JSON takes it; anything else goes as its text, to be refused."""
+    """A number as JSON; anything else as its text, to be refused."""
     return float(reply) if isinstance(reply, int | float | np.number) else repr(reply)[:60]
 
 
 def _plain(reply: Any) -> Any:
-    """The reply as JSON takes it; what is no array of numbers goes as its text, to be refused."""
+    """The reply as JSON; anything but an array of numbers as its text, to be refused."""
     try:
         array = np.asarray(reply)
     except Exception:

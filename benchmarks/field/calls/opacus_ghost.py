@@ -54,7 +54,7 @@ def losses(layer, records):
 
 
 def backward(layer, optimizer, found):
-    """Both passes of ghost clipping."""
+    """Runs the two passes of ghost clipping."""
     if BEFORE_CRITERIA:
         ghost.double_backward(layer, optimizer, found)
     else:

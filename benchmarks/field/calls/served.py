@@ -30,5 +30,5 @@ def serve(release):
 
 
 def one_by_one(release_once):
-    """The same of a function `values -> numbers` that releases once."""
+    """As `serve`, of a function `values -> numbers` that releases once."""
     return lambda values, size: [release_once(values) for _ in range(size)]

@@ -25,8 +25,8 @@ def embedded_claim() -> LabelsClaim:
 def reference_target(claim: LabelsClaim) -> InProcessTarget:
     """The reference implementation of the claimed mechanism, with secure noise.
 
-    It keeps nothing from call to call: making it anew is all that a restart of it is, whatever
-    command the claim names for another deployment.
+    It has no state between calls, so a restart makes a new one, and the claim's command for another
+    deployment is not used.
     """
     return InProcessTarget(claim.mechanism.mechanism(), again=claim.mechanism.mechanism)
 

@@ -1,4 +1,4 @@
-"""What a report of labels draws: evidence, labels, noise scale, leakage, privacy cost."""
+"""The figures of a report on labels: evidence, labels, noise scale, leakage, privacy cost."""
 
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
 
 LABEL_CONFIDENCE = 0.95
 
-_MOST_COMPOSED = 2000  # queries of which the exact cost takes three seconds
+_MOST_COMPOSED = 2000  # most queries whose exact cost is computed, which takes three seconds
 
 
 @dataclass(frozen=True)
 class LabelShare:
-    """One label of an asked histogram; None is a refusal.
+    """One label of an asked histogram; label None is a refusal.
 
     expected: its probability under the claim; observed: its share of the labels seen; low, high:
-    the interval of its probability, which holds with `LABEL_CONFIDENCE` for this label, at
-    whatever number of labels the run stopped.
+    anytime-valid interval of its probability, with `LABEL_CONFIDENCE` for this label alone.
     """
 
     label: int | None
@@ -34,16 +33,16 @@ class LabelShare:
 
     @property
     def inside(self) -> bool:
-        """Whether the claim's probability lies in the interval."""
+        """Whether the claimed probability lies in the interval."""
         return self.low <= self.expected <= self.high
 
 
 @dataclass(frozen=True)
 class AskedHistogram:
-    """A histogram asked in depth, or the one of a violation, with its labels.
+    """A histogram asked often, or the one of a violation, with its labels.
 
-    outcomes: how many labels there are; `labels` holds the ones that deviate most where there are
-    too many to show.
+    kind: its role; outcomes: how many different labels there are, of which `labels` holds those
+    that deviate most where there are too many to show.
     """
 
     kind: str
@@ -55,12 +54,12 @@ class AskedHistogram:
 
 @dataclass(frozen=True)
 class Mitigation:
-    """What an attacker would read if the deployment did something about it.
+    """What an attacker would recover under a mitigation.
 
-    kind: `query-limit` (answers to one input; one, where answers are kept), `other-noise` (at the
-    claim's epsilon), or `near-duplicates` (of an input whose answers are kept); queries: answers
-    that the attacker has then, under `noise`; recovered: mean share of votes on the right class in
-    so many simulated attacks.
+    kind: `query-limit` (fewer answers per input; one, where answers are kept), `other-noise` (at
+    the claimed epsilon), or `near-duplicates` (of an input whose answers are kept); queries:
+    answers that the attacker then has, under `noise`; recovered: mean share of votes put on the
+    right class, over simulated `attacks`.
     """
 
     kind: str
@@ -72,11 +71,11 @@ class Mitigation:
 
 @dataclass(frozen=True)
 class Leakage:
-    """What `queries` answers to one histogram let an attacker read.
+    """What an attacker recovers of one histogram (c,) from `queries` answers.
 
-    misplaced: mean share of votes that simulated attacks put on a wrong class, with the shares
-    that hold 95 % of the attacks; reading: the votes read from the target's own `labels`, if any;
-    mitigations: what could be done, where there is too much leakage or a warning of it.
+    misplaced: mean share of votes put on a wrong class, over simulated `attacks`; low, high: range
+    of 95 % of them; reading: votes (c,) read from `labels` labels of the target itself, if any;
+    limit: recovered share that the claim allows; mitigations: given where leakage is too large.
     """
 
     histogram: tuple[int, ...]
@@ -97,17 +96,18 @@ class Leakage:
 
     @property
     def guessed(self) -> float:
-        """The share that even votes have right, which need no label."""
+        """Share of votes right if they are guessed to be even, without any label."""
         votes = sum(self.histogram)
         return sum(min(own, votes / len(self.histogram)) for own in self.histogram) / votes
 
 
 @dataclass(frozen=True)
 class PrivacyCost:
-    """The claimed cost beside that of telling `here` from `there` in `times` queries.
+    """The claimed privacy beside the cost of distinguishing `here` from `there`.
 
-    test_delta: what a counting test of the pair reaches at the claimed epsilon, in floating
-    point; certified_delta: a bound from below in ball arithmetic, 0 where none was needed.
+    epsilon, delta, queries: as claimed; times: queries on the pair; test_delta: delta that a
+    counting test of the pair needs at the claimed epsilon, in floating point; certified_delta: a
+    lower bound in ball arithmetic, 0 where none was needed.
     """
 
     epsilon: float
@@ -159,7 +159,7 @@ class LabelFigures:
 
 @lru_cache(maxsize=8)
 def exact_epsilon(cost: PrivacyCost, claim: LabelsMechanism) -> "Bracket | str":
-    """Epsilon of the pair, bracketed from both sides, or why it is not computed."""
+    """Epsilon of the pair, bracketed from both sides, or why it was not computed."""
     if cost.times > _MOST_COMPOSED:
         return "not computed: too many queries"
     try:
@@ -184,7 +184,7 @@ def _asked(asked: AskedHistogram) -> dict[str, Any]:
 
 
 def _label(label: LabelShare, queries: int) -> dict[str, Any]:
-    """Counts beside probabilities; a refusal is -1, as targets answer it."""
+    """A label with its counts and probabilities; a refusal is -1, as targets answer it."""
     return {
         "label": -1 if label.label is None else label.label,
         "count": round(label.observed * queries),
@@ -203,6 +203,6 @@ def _cost(cost: PrivacyCost, claim: LabelsMechanism) -> dict[str, Any]:
 
 
 def _exact(cost: PrivacyCost, claim: LabelsClaim) -> str:
-    """Epsilon of the pair, bracketed from both sides, or why it is not here."""
+    """Epsilon of the pair, bracketed from both sides, or why it was not computed."""
     bracket = exact_epsilon(cost, claim.mechanism)
     return bracket if isinstance(bracket, str) else f"{bracket.low:.4g} to {bracket.high:.4g}"

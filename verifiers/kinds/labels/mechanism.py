@@ -1,4 +1,4 @@
-"""`[mechanism]` of a claim of labels, and `[log]`: what is drawn, and what a log of it holds."""
+"""`[mechanism]` and `[log]` of a claim on labels, as pydantic models."""
 
 from typing import Annotated, Literal, Self, get_args
 
@@ -32,7 +32,7 @@ OF_LABELS: tuple[str, ...] = get_args(LabelName)
 
 
 class LabelsMechanism(Table):
-    """`[mechanism]`: what is drawn."""
+    """`[mechanism]`: the claimed mechanism of labels."""
 
     name: LabelName
     noise: NoiseText
@@ -66,7 +66,7 @@ class LabelsMechanism(Table):
         return self.threshold is not None
 
     def mechanism(self, noise: Noise | None = None) -> NoisyArgmax | ConfidentGNMax:
-        """The claimed mechanism, or the same with other noise of the votes."""
+        """The claimed mechanism; noise: of the votes, the claimed one when None."""
         noise = self.noise if noise is None else noise
         return described_mechanism(noise, self.threshold, self.threshold_noise)
 

@@ -52,7 +52,7 @@ class PlannedLabels:
             needs, labels = spec.needs, 0
             if needs is not None:
                 labels = sum(s.queries for i, s in enumerate(plan.streams) if needs(plan, i, s))
-            if spec.id == Order.id:  # whose labels are of no stream
+            if spec.id == Order.id:  # it looks at traffic, not at streams
                 labels = plan.traffic.calls
             found[spec.id] = max(labels, found.get(spec.id, 0))
         return found

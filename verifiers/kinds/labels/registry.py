@@ -1,6 +1,6 @@
-"""The checks of labels, in the order of a report: a new one is a line here and a file in checks/.
+"""The checks of labels, in the order of a report: a new one is a line here, and a file in checks/.
 
-Those of one phase run in this order; what uses a budget up comes last.
+Checks of one phase run in this order; those that may use up a budget come last.
 """
 
 from ...run.registry import Entry, Registry

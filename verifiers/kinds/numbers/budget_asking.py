@@ -112,7 +112,7 @@ class NumbersBudgetAsking(Watched):
             self._undercharged(asked, cost, self.account.now)
 
     def _judge_at_other_deltas(self, target: Target, asked: AskedInput) -> None:
-        """What it says of another delta than the claimed one must hold there."""
+        """Compares the account at a smaller delta with the cost at that delta."""
         small = self.looked_over_deltas(target)
         if small is None:
             return

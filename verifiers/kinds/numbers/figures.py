@@ -1,4 +1,4 @@
-"""What a report of numbers draws: noise beside its law, its quantiles and scale, rates of keys."""
+"""The figures of a report on numbers: noise beside its law, its scale, and rates of keys."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +11,7 @@ RATE_CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class NoiseCell:
-    """Releases less exact values in [low, high): shares of all draws, seen and under the claim."""
+    """Share of draws whose noise lies in [low, high): observed, and expected under the claim."""
 
     low: float
     high: float
@@ -21,7 +21,7 @@ class NoiseCell:
 
 @dataclass(frozen=True)
 class NoiseQuantile:
-    """The noise below which a share of the draws lies, seen and under the claim."""
+    """The quantile of the noise at `share`: observed, and expected under the claim."""
 
     share: float
     observed: float
@@ -30,9 +30,9 @@ class NoiseQuantile:
 
 @dataclass(frozen=True)
 class NoiseShape:
-    """The noise of all draws beside its law, rounding and range included.
+    """The noise of all draws beside its claimed law, which includes rounding and range.
 
-    draws: how many; kept: of how many the quantiles are; below, above: what lies outside the cells.
+    kept: draws from which quantiles are computed; below, above: the mass outside the cells.
     """
 
     noise: str
@@ -48,8 +48,8 @@ class NoiseShape:
 class KeyRate:
     """How often keys of one count were released.
 
-    expected: the probability under the claim; low, high: hold it with `RATE_CONFIDENCE` for this
-    count, at whatever number of draws the run stopped.
+    expected: probability of a release under the claim; low, high: anytime-valid interval of it,
+    with `RATE_CONFIDENCE` for this count alone.
     """
 
     count: int
@@ -66,7 +66,7 @@ class KeyRate:
 
     @property
     def inside(self) -> bool:
-        """Whether the claim's probability lies in the interval."""
+        """Whether the claimed probability lies in the interval."""
         return self.low <= self.expected <= self.high
 
 
@@ -74,7 +74,7 @@ class KeyRate:
 class NumberFigures:
     """See `findings.figures.Figures`.
 
-    rates: by count, of at most so many counts as a page shows; counts: how many there were.
+    rates: by count, for as many counts as a page shows; counts: how many counts there were.
     """
 
     traces: tuple[EvidenceTrace, ...] = ()
@@ -107,7 +107,7 @@ class NumberFigures:
 
 
 def _shape(shape: NoiseShape) -> dict[str, Any]:
-    """What lies outside the cells has one end: JSON has no infinity."""
+    """The shape as JSON; the outer cells have one end, as JSON has no infinity."""
     public = asdict(shape)
     del public["below"]["low"], public["above"]["high"]
     return public

@@ -1,4 +1,4 @@
-"""The checks: each turns labels into evidence and says what it means. None prints or stops."""
+"""The checks: each turns labels into evidence, and evidence into a finding."""
 
 from .abstention import Abstention
 from .accountant_soundness import AccountantSoundness

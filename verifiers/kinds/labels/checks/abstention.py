@@ -1,4 +1,4 @@
-"""`abstention`: queries are refused with the probability that threshold and noise give."""
+"""`abstention`: queries are refused with the probability that threshold and noise imply."""
 
 import numpy as np
 from scipy.special import logsumexp
@@ -24,8 +24,8 @@ from .spec import LabelsSpec
 class Abstention(Judged):
     """A weighted average of e-processes, one per stream, on whether queries are answered.
 
-    Labels merged into two outcomes: a wrong threshold, or its noise left out, shows sooner here
-    than among all classes. Sources: Papernot et al. 2018, Algorithm 1, for the probability.
+    Labels are merged into answers and refusals, among which a wrong threshold, or missing noise,
+    shows sooner than among all classes. The probability is by Papernot et al. 2018, Algorithm 1.
     """
 
     id = "abstention"
@@ -59,7 +59,7 @@ class Abstention(Judged):
         return self._highest
 
     def shortfall(self) -> int:
-        """See `Check.shortfall`: what shows every deviation among all labels shows this one too."""
+        """See `Check.shortfall`: what `class-probabilities` needs is enough here too."""
         asked = self.counts.sum(-1)
         return sum(
             max(0, stream.queries - int(asked[i]))

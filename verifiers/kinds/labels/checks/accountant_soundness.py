@@ -1,4 +1,4 @@
-"""`accountant-soundness`: what the target's own accountant charges covers what a query costs."""
+"""`accountant-soundness`: the target's own accountant charges at least what a query costs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ from .base import Unseeing, refuting
 from .resembling_charges import resembled
 from .spec import LabelsSpec
 
-_CLASSES_IN_FULL = 12  # beyond them, votes move among the leaders and the last only
-_CLEARLY = 1.001  # of the charge: less is not worth the enclosures
-_ROUNDING = 1e-12  # nats: below, a divergence in floating point may be nothing but its error
+_CLASSES_IN_FULL = 12  # with more classes, votes move among the leaders and the last only
+_CLEARLY = 1.001  # cost over charge from which a proof is tried
+_ROUNDING = 1e-12  # nats; smaller divergences may be rounding errors
 _TRIES = 5
 
 
 @dataclass(frozen=True)
 class _Shortfall:
-    """A pair on which the charge at `here` falls short of D(Q(here) || Q(there)).
+    """A pair for which the charge for `here` is below D(Q(here) || Q(there)) at `order`.
 
-    charge: at `order`; charges: at all `CHARGED_ORDERS`.
+    charges: for `here`, at all `CHARGED_ORDERS`.
     """
 
     here: Histogram
@@ -47,15 +47,15 @@ class _Shortfall:
 
     @property
     def factor(self) -> float:
-        """How many times the charge is needed."""
+        """The cost over the charge."""
         return self.divergence / self.charge if self.charge > 0 else np.inf
 
 
 class AccountantSoundness(Unseeing):
-    """Compares charges with exact divergences at the charged histogram's side, never across.
+    """Compares the charge for a histogram with exact divergences from it to its neighbours.
 
-    Published data-dependent bounds are one-sided: each side of a pair is held to its own charge.
-    A shortfall seen in floating point is an accusation only once ball arithmetic has proved it.
+    Published data-dependent bounds hold in this direction only, so each side of a pair is compared
+    with its own charge. A shortfall in floating point counts only if ball arithmetic proves it.
     """
 
     id = "accountant-soundness"
@@ -76,7 +76,7 @@ class AccountantSoundness(Unseeing):
         return Outcome(refuting(self.proved is not None), self.finding())
 
     def run(self, target: Target) -> str | None:
-        """Asks for the charges; the reason where the target has no accountant."""
+        """Asks for charges and compares them; returns why, if the target has no accountant."""
         found: list[_Shortfall] = []
         for histogram in self._histograms():
             try:
@@ -95,9 +95,9 @@ class AccountantSoundness(Unseeing):
         return None if self.charges else "the target refuses to charge for every histogram"
 
     def _histograms(self) -> Iterator[Histogram]:
-        """Those of the plan with the claimed number of votes, then the costliest pairs.
+        """The plan's histograms with the claimed number of votes, then the costliest pairs.
 
-        These take a while to find, which a target without an accountant need not wait for.
+        Pairs come last, as they take a while to find, and the target may have no accountant.
         """
         claim, seen = self.plan.claim.mechanism, set()
         for stream in self.plan.streams:
@@ -109,7 +109,7 @@ class AccountantSoundness(Unseeing):
             return  # nothing else is asked
         worst = worst_pair(self.mechanism, claim.classes, claim.teachers, SEARCHED)
         costly = [*worst.here, *worst.there]
-        # flipped too: an accountant may take the first class for the leader
+        # flipped too: an accountant may assume that the first class leads
         for votes in [*costly, *(np.flip(votes) for votes in costly)]:
             key = tuple(int(v) for v in votes)
             if key not in seen:
@@ -138,10 +138,10 @@ class AccountantSoundness(Unseeing):
         if certified > shortfall.charge:
             self.proved, self.certified = shortfall, certified
             return True
-        return False  # for a nan too
+        return False  # also for nan
 
     def finding(self) -> Finding:
-        """What was found, once `run` has gone through."""
+        """The finding, after `run`."""
         if self.proved is None:
             return Finding(
                 f"{self.charges} charges cover the exact cost of every neighbour at "
@@ -166,7 +166,7 @@ class AccountantSoundness(Unseeing):
 
 
 def _moved(votes: Histogram) -> Iterator[Histogram]:
-    """Neighbours: all, or with many classes those among the leaders and the last two."""
+    """The neighbours (c,); with many classes only moves among the leaders and the last two."""
     order = np.argsort(-votes, kind="stable")
     if votes.size > _CLASSES_IN_FULL:
         order = np.concatenate([order[: _CLASSES_IN_FULL - 2], order[-2:]])

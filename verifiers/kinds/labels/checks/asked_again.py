@@ -1,4 +1,4 @@
-"""Labels that should be new draws, and that come again: what `fresh-noise` says of kept answers."""
+"""Evidence of `fresh-noise` that labels which should be new draws repeat foreseen ones."""
 
 from collections.abc import Sequence
 
@@ -10,15 +10,15 @@ from ....run.error_budget import log_threshold
 from ..claim import LabelsClaim
 from ..registry import SHARES
 
-_SPARE = 2.0  # times the evidence that refutes, which answers that all come again must give
-_METHODS = 2  # what the check's share is divided among: an emptied store, and a new life
+_SPARE = 2.0  # evidence if all answers repeat, over that needed, from which a test has power
+_METHODS = 2  # that share the check's error: an emptied store, and a new life
 
 
 class AskedAgain:
-    """Whether the labels of some histograms are new draws, or the labels foreseen for them.
+    """Tests whether labels of some histograms are new draws, or repeat foreseen labels.
 
-    histograms: those to ask for a label each, in this order; foreseen: the label of each that would
-    come again. Null hypothesis: each is a draw of its claimed law, independent of what came before.
+    histograms: asked for one label each, in this order; foreseen: the label that each would repeat.
+    Null hypothesis: each label is a draw of its claimed law, independent of everything before.
     """
 
     def __init__(
@@ -36,36 +36,36 @@ class AskedAgain:
         self._again: list[int] = []
 
     def observe(self, label: Labels) -> None:
-        """Takes the label (1,) of the next histogram."""
+        """Adds the label (1,) of the next histogram."""
         self._again.append(int(label[0]))
 
     @property
     def asked(self) -> int:
-        """Histograms that were asked so far."""
+        """How many histograms have been asked."""
         return len(self._again)
 
     @property
     def same(self) -> list[bool]:
-        """Of each histogram asked so far, whether its label came again."""
+        """For each histogram asked so far, whether its label is the foreseen one."""
         return [again == label for again, label in zip(self._again, self._foreseen, strict=False)]
 
     @property
     def by_chance(self) -> float:
-        """How many come again by chance."""
+        """Expected number of foreseen labels under the null."""
         return float(np.exp(self._log_q[: self.asked]).sum())
 
     @property
     def log_e_value(self) -> float:
-        """Evidence that labels come again that should be new."""
+        """Log e-value against new draws."""
         same = np.array(self.same, dtype=bool)
         return log_e_value_again(self._log_q[: same.size], same) if same.size else 0.0
 
     @property
     def refuted(self) -> bool:
-        """Whether the evidence has reached what refutes."""
+        """Whether the evidence has reached the threshold."""
         return self.log_e_value >= self.log_threshold
 
     @property
     def tells(self) -> bool:
-        """Whether labels that all came again would have refuted."""
+        """Whether the test has power: repeating all labels would have refuted."""
         return float(-self._log_q.sum()) >= _SPARE * self.log_threshold

@@ -1,4 +1,4 @@
-"""What a deployment says it has spent, look by look, and what its answers certainly cost."""
+"""The epsilon that a deployment says it has spent, beside what its answers certainly cost."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,19 +8,19 @@ from .....reference import BudgetExhausted, Histogram
 from ....targets import NotOffered, Refused, Target, TargetError, checked_spent
 from .certain_cost import CertainCost, CertifiedCost
 
-_ROUNDING = 1.0 + 1e-9  # of figures that are compared with a claim or with each other
-_LONG = 10  # answers over which an account may stand still unremarked
-_LEAST_DELTA = 1e-14  # below, accounts in floating point have no digits left
-_RISE, _RISEN = 1.01, 0.02  # that accountants of discretised losses may be off by, share and sum
+_ROUNDING = 1.0 + 1e-9  # relative tolerance of comparisons
+_LONG = 10  # answers without a change of the account from which there is a warning
+_LEAST_DELTA = 1e-14  # smaller ones are below the precision of accounts in floating point
+_RISE, _RISEN = 1.01, 0.02  # relative and absolute errors of accountants by discretised losses
 
 
 @dataclass
 class AskedHistogram:
-    """A histogram that a deployment with a budget is asked, and what came of it.
+    """A histogram that a deployment with a budget is asked, with counts of its queries.
 
-    answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
-    mechanism may refuse; limit: about the number of answers that cost more than the claim; before:
-    what the account said before the first.
+    answers: the cost of answers to it; queries: the cost of queries of it, answered or refused,
+    where the mechanism may refuse; limit: about the number of answers that cost more than the
+    claim; before: the account's epsilon before the first query.
     """
 
     answers: CertainCost
@@ -36,15 +36,15 @@ class AskedHistogram:
         return self.answers.here
 
     def at(self, delta: float) -> "AskedHistogram":
-        """The same answers, with what they cost at another delta."""
+        """A copy with costs at another delta."""
         queries = None if self.queries is None else self.queries.at(delta)
         return replace(self, answers=self.answers.at(delta), queries=queries)
 
     def costs_more_than(self, epsilon: float) -> CertifiedCost | None:
         """A proof that the answers given cost more than `epsilon`, if there is one.
 
-        Where queries may be refused, an account may charge each for whatever may come of it, or
-        for what did come of it: either may be the smaller, so that only what exceeds both counts.
+        Where queries may be refused, an account may charge queries or only answers. Either may be
+        cheaper, so the proof must exceed `epsilon` both ways.
         """
         proofs = []
         counted = [(self.answers, self.answered)]
@@ -61,9 +61,9 @@ class AskedHistogram:
 
 
 class Account:
-    """Follows `spent(delta)`: it must not fall, exceed the claim, or say less than answers cost.
+    """Follows `spent(delta)`, which must not fall, exceed the claim, or be less than the cost.
 
-    lacking: why there is none to follow, where that is so.
+    epsilon, delta: as claimed; lacking: why the target has no account, if it has none.
     """
 
     lacking = "the target has no spent(delta)"
@@ -72,11 +72,11 @@ class Account:
         self.epsilon, self.delta = epsilon, delta
         self.start: float | None = None
         self.now: float | None = None
-        self._moved = 0  # answers given when it last moved
-        self._still = 0  # the most answers over which it stood still
+        self._moved = 0  # answers given when it last changed
+        self._still = 0  # the most answers without a change
 
     def open(self, target: Target) -> bool:
-        """The first look; False where the target has no account."""
+        """Reads the account for the first time; False where the target has none."""
         try:
             self.start = self.now = self._read(target)
         except NotOffered as lack:
@@ -84,9 +84,9 @@ class Account:
         return self.now is not None
 
     def look(self, target: Target, answered: int) -> str | None:
-        """Reads it after so many answers in all; what is wrong with it, if anything.
+        """Reads the account after `answered` answers in total; returns how it fell, if it did.
 
-        Raises NotOffered where only now it turns out to have no epsilon at a delta of 0.
+        Raises NotOffered if it turns out only now that it has no epsilon at delta 0.
         """
         if self.now is None:
             return None
@@ -102,11 +102,11 @@ class Account:
         return None
 
     def over_deltas(self, target: Target) -> list[tuple[float, float]]:
-        """What it says at the root of the claimed delta, at that delta and at its square.
+        """Pairs (delta, epsilon) at the square root of the claimed delta, at it, and at its square.
 
-        None of a delta at which it says nothing: it was claimed for one. From the largest on, so
-        that what others ask meanwhile does not look like a rise. A claimed delta for which floating
-        point has no digits is itself the smallest.
+        Deltas at which the account says nothing are left out, as the claim is for one. The largest
+        comes first, so that queries of others meanwhile do not look like a rise. The square is
+        replaced by a larger delta where it is below floating-point precision.
         """
         if self.now is None or self.delta == 0:
             return []
@@ -121,11 +121,11 @@ class Account:
 
     @property
     def exceeds(self) -> bool:
-        """Whether it says more than the claim."""
+        """Whether the account says more than the claimed epsilon."""
         return self.now is not None and self.now > self.epsilon * _ROUNDING
 
     def still(self, answered: int) -> str | None:
-        """A warning, where it stood still over most of the answers given."""
+        """A warning if the account did not change over most of the answers given."""
         if self.now is None or self._still < _LONG or 2 * self._still <= answered:
             return None
         return (
@@ -135,7 +135,7 @@ class Account:
 
     @staticmethod
     def rise(said: list[tuple[float, float]]) -> str | None:
-        """How it rises with delta, in words, if it does; said: from the largest delta on."""
+        """How epsilon rises with delta, in words, if it does; said: pairs, largest delta first."""
         for (larger, above), (smaller, below) in pairwise(said):
             if above > _RISE * below + _RISEN:
                 return (
@@ -145,7 +145,7 @@ class Account:
         return None
 
     def _read(self, target: Target) -> float | None:
-        """Those of Rényi divergences have no epsilon at delta 0: some raise, some say infinity."""
+        """The account's epsilon. By Rényi divergences there is none at delta 0, or infinity."""
         try:
             found = checked_spent(target.spent(self.delta), self.delta)
         except NotOffered:

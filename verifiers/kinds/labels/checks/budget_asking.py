@@ -1,4 +1,4 @@
-"""Asking a deployment that has a budget, call by call, and judging its account after each."""
+"""Asks a deployment with a budget, call by call, and checks its account after each."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,31 +13,31 @@ from ..claim import LabelsClaim
 from .budget_account import Account, AskedHistogram
 
 AGAIN = 3
-"""Times in a row that it must say that its budget is spent: it may renew it."""
+"""Consecutive calls that must be refused for the budget to count as spent."""
 
 LONG_AGAIN = 200
-"""Times in a row at the end: it may renew it in secret, once enough calls were refused."""
+"""As `AGAIN`, at the end: a deployment may renew its budget after enough refused calls."""
 
-_LINGER = 30.0  # seconds after which that is enough, of a target whose calls are slow
+_LINGER = 30.0  # seconds after which fewer refused calls are enough
 
 SECONDS = 600.0
-"""After which no more is asked."""
+"""Seconds after which no more is asked."""
 
 IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
-"""What is wrong with an account whose one figure is too small at a smaller delta."""
+"""The diagnosis of an account that is too small at a smaller delta, and constant in delta."""
 
 SEVERAL = (2, 3, 4, 5, 6)
-"""Labels of a call, by which an account may charge as one what are several."""
+"""Sizes of calls for a few labels, which an account may charge as one label."""
 
 _UNDERCHARGED = "the account charges less than the answers certainly cost"
-_LARGE = 50  # labels, for blocks by which calls may be charged
+_LARGE = 50  # labels of a call that is charged even if an account charges by blocks
 
 
 class Watched:
-    """A deployment's own account, over all its lives, until something is wrong with it.
+    """Watches a deployment's own account over all its lives, until a violation.
 
-    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is;
-    constant: whether it said the same epsilon at every delta when last asked.
+    answered: queries answered so far; violation, diagnosis: what is wrong, in words, if anything;
+    constant: whether the account last gave the same epsilon at every delta.
     """
 
     def __init__(self, privacy: PrivacyClaim) -> None:
@@ -50,16 +50,16 @@ class Watched:
         self._until = monotonic() + SECONDS
 
     def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
-        """Looks at the account at three deltas, with which it may not rise.
+        """Reads the account at three deltas; epsilon must not rise with delta.
 
-        The smallest at which it says anything, and what it says there; None where that is no
-        smaller than the claimed one, or where it rises.
+        Returns the smallest delta with an epsilon, and that epsilon; None if it is no smaller than
+        the claimed delta, or if epsilon rises.
         """
         said = self.account.over_deltas(target)
         rise = self.account.rise(said)
         if rise is not None:
             self.violation = f"spent rises with delta: it says {rise}"
-            self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
+            self.diagnosis = "the account uses delta wrongly, such as the sign of its logarithm"
             return None
         self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
         return said[-1] if said and said[-1][0] < self.privacy.delta else None
@@ -70,23 +70,23 @@ class Watched:
         return monotonic() < self._until
 
     def insists(self, refused: int, since: float, again: int) -> bool:
-        """Whether to go on after so many calls in a row were refused; since: of the first, or now.
+        """Whether to ask again after `refused` consecutive refused calls, up to `again` of them.
 
-        All but the first few calls are left out where they take too long.
+        since: time of the last answer. Only the first few are insisted on if calls take too long.
         """
         return refused < min(AGAIN, again) or (refused < again and monotonic() < since + _LINGER)
 
     def reopened(self, target: Target) -> None:
-        """Looks at the account of a new life."""
+        """Reads the account of a new life, which must not have fallen."""
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
             self.diagnosis = "the account is forgotten when the deployment is restarted"
 
     def looked(self, target: Target, *, refused: bool = False) -> None:
-        """Looks at the account: it may fall, or after an answer say more than is claimed.
+        """Reads the account, which must not fall or, after an answer, exceed the claim.
 
-        refused: whether the last call was: an account may have charged what was then refused.
+        refused: whether the last call was refused, after having perhaps been charged.
         """
         fell = self.account.look(target, self.answered)
         if fell is not None:
@@ -101,10 +101,9 @@ class Watched:
 
 
 class BudgetAsking(Watched):
-    """Counts what was asked and answered, over all lives of a deployment, until a violation.
+    """Asks, and counts queries and answers over all lives of a deployment, until a violation.
 
-    Refused queries are not counted as answers: how many there are is chance, and their cost may
-    be too.
+    Refusals do not count as answers, as their number, and perhaps their cost, is random.
     """
 
     def __init__(self, claim: LabelsClaim) -> None:
@@ -112,7 +111,7 @@ class BudgetAsking(Watched):
         super().__init__(claim.privacy)
         self.claim = claim
         self.asked = 0
-        self.uncharged: AskedHistogram | None = None  # what moved the account not at all
+        self.uncharged: AskedHistogram | None = None  # answers to it did not change the account
 
     def until_spent(
         self,
@@ -124,10 +123,10 @@ class BudgetAsking(Watched):
         *,
         unlooked: bool = False,
     ) -> bool:
-        """Calls for `size` until `most` labels were asked; True where the budget was spent.
+        """Asks calls for `size` labels, up to `most` in total; True if the budget was spent.
 
-        again: calls in a row that must be refused; unlooked: whether `spent` is not asked until
-        then, as one that is asked after every call may be what stops it.
+        again: consecutive calls that must be refused; unlooked: whether `spent` is read only at the
+        end, since reading it after every call may be what enforces the budget.
         """
         kind.before = self.account.now if kind.asked == 0 else kind.before
         refused, since = 0, monotonic()
@@ -145,7 +144,7 @@ class BudgetAsking(Watched):
         return refused >= min(AGAIN, again)
 
     def diagnose(self, target: Target, other: AskedHistogram) -> None:
-        """Tells answers that are free from histograms, and from calls for one label, that are."""
+        """Finds whether all answers are uncharged, or those to some histograms or single calls."""
         free = self.uncharged
         if free is None:
             return
@@ -156,11 +155,11 @@ class BudgetAsking(Watched):
             else:
                 of = " to calls for one label" if self._moves(target, free, _LARGE) else ""
         except (BudgetExhausted, Refused, TargetError):
-            return  # what was found stands without it
+            return  # the violation stands without it
         self.diagnosis = f"answers{of} are not charged"
 
     def diagnose_few(self, target: Target, kind: AskedHistogram) -> None:
-        """Tells calls for a few labels that are charged as one from charges that are too low."""
+        """Finds whether calls for a few labels are undercharged, or all answers are."""
         if self.diagnosis != _UNDERCHARGED or self.account.now is None:
             return
         said = [self.account.now]
@@ -170,13 +169,13 @@ class BudgetAsking(Watched):
                 self.account.look(target, self.answered)
                 said.append(self.account.now)
         except (BudgetExhausted, Refused, TargetError):
-            return  # what was found stands without it
+            return  # the violation stands without it
         one, several = said[1] - said[0], said[2] - said[1]
         if 0.0 < several < 0.5 * SEVERAL[-1] * one:
             self.diagnosis = "calls for a few labels are charged as calls for fewer"
 
     def _moves(self, target: Target, kind: AskedHistogram, size: int) -> bool:
-        """Whether a call moves the account."""
+        """Whether a call for `size` labels changes the account."""
         before = self.account.now
         self._labels(target.ask(kind.votes, size), kind, size)
         self.account.look(target, self.answered)
@@ -188,7 +187,7 @@ class BudgetAsking(Watched):
         return checked_labels(reply, kind.votes, size, refuses, release)
 
     def ask_whole(self, target: Target, kind: AskedHistogram, size: int) -> bool:
-        """One call, unsplit, and a look; False where the budget is spent. Raises as `ask` does."""
+        """Makes one unsplit call; False if the budget is spent. Raises as `Target.ask`."""
         return self._ask(target, kind, size, ask=partial(ask_whole, target))
 
     def _ask(
@@ -200,7 +199,7 @@ class BudgetAsking(Watched):
         unlooked: bool = False,
         ask: Callable[[Histogram, int], Any] | None = None,
     ) -> bool:
-        """One call and a look; False where the budget is spent."""
+        """Makes one call, then checks the account; False if the budget is spent."""
         try:
             reply = (ask or target.ask)(kind.votes, size)
         except BudgetExhausted:
@@ -216,7 +215,7 @@ class BudgetAsking(Watched):
         return True
 
     def _judge_unlooked(self, target: Target, kind: AskedHistogram) -> None:
-        """Looks at the account once the answers cost too much, and whether that stops it."""
+        """Reads the account once answers cost too much, and finds whether that enforces it."""
         if kind.costs_more_than(self.privacy.epsilon) is None:
             return
         self._judge(target, kind)
@@ -225,7 +224,7 @@ class BudgetAsking(Watched):
         except BudgetExhausted:
             self.diagnosis = "the budget is enforced only where spent is asked"
         except (Refused, TargetError):
-            return  # what was found stands without it
+            return  # the violation stands without it
 
     def _judge(self, target: Target, kind: AskedHistogram, *, refused: bool = False) -> None:
         self.looked(target, refused=refused)
@@ -242,7 +241,7 @@ class BudgetAsking(Watched):
             self._hold_to_account(kind, self.account.now, claimed.delta)
 
     def _judge_at_other_deltas(self, target: Target, kind: AskedHistogram) -> None:
-        """What it says of another delta than the claimed one must hold there."""
+        """Compares the account at a smaller delta with the cost at that delta."""
         small = self.looked_over_deltas(target)
         if small is None:
             return
@@ -252,7 +251,7 @@ class BudgetAsking(Watched):
             self.diagnosis = IGNORES_DELTA
 
     def _hold_to_account(self, kind: AskedHistogram, spent: float, delta: float) -> None:
-        """What it says must be at least what the answers to this histogram alone cost."""
+        """Compares the epsilon `spent` at `delta` with the cost of answers to one histogram."""
         proof = kind.costs_more_than(spent)
         if proof is None:
             return

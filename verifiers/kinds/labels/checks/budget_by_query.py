@@ -1,4 +1,4 @@
-"""How many queries of one histogram a budget may answer: as claimed, or as analyses allow."""
+"""How many queries of one histogram a budget allows: by the claim, or by analyses."""
 
 import math
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from ..claim import LabelsClaim
 from .budget_account import AskedHistogram
 
 _COUNTED = 10**12
-_ROUNDING = 1.0 + 1e-9  # of the claimed epsilon: three times 0.1 is 0.3
-_CLASSES = 30  # up to which a histogram's neighbours are soon compared with it
+_ROUNDING = 1.0 + 1e-9  # relative tolerance: three times 0.1 is 0.3
+_CLASSES = 30  # up to which the exact cost is computed
 
 
 class BudgetByQuery:
-    """Holds the number of answers to the claim's queries, and to what its epsilon allows."""
+    """Compares numbers of answers with the claimed queries, and with what epsilon allows."""
 
     def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
@@ -30,15 +30,15 @@ class BudgetByQuery:
 
     @cached_property
     def sound(self) -> int:
-        """Answers that the data-independent analysis allows, whatever the votes."""
+        """Answers that the data-independent analysis allows, for any votes."""
         test, answer = release_costs(self.claim.mechanism.mechanism(), ORDERS)
         return self._repeats(test + answer)
 
     @cached_property
     def exactly_gaussian(self) -> int:
-        """Answers that the exact cost of all noisy counts allows, whatever the votes; else 0.
+        """Answers that the exact cost of Gaussian noise allows, for any votes; 0 for other noise.
 
-        A moved vote moves them by sqrt(2), and k answers' by sqrt(2 k), which is one Gaussian
+        A moved vote moves the counts by sqrt(2), and those of k answers by sqrt(2 k): one Gaussian
         mechanism (Balle and Wang 2018, arXiv 1805.06530v2, Theorem 8).
         """
         noise, delta = self.claim.mechanism.noise, self.privacy.delta
@@ -52,11 +52,11 @@ class BudgetByQuery:
         return last_from_zero(fits, _COUNTED)
 
     def violation(self, kind: AskedHistogram) -> str | None:
-        """What is wrong with the answers to one histogram, by their number alone.
+        """The violation by the number of answers to one histogram, if there is one.
 
-        More than are claimed, and more than each analysis allows that a correct account may go by:
-        one that goes by the votes answers more queries of those that cost less. Nothing is said
-        where some are refused, as refusals are queries too, and cost less.
+        It is one if there are more answers than claimed, and than any analysis allows that a
+        correct account may use, data-dependent ones included. None where the mechanism may refuse,
+        as refusals are cheaper queries.
         """
         if self.claim.mechanism.refuses or kind.answered <= self.privacy.queries:
             return None
@@ -70,7 +70,7 @@ class BudgetByQuery:
         )
 
     def warning(self, kind: AskedHistogram) -> str | None:
-        """What is remarkable about the number of answers to one histogram, where it is no fault."""
+        """A warning about the number of answers to one histogram, if it is large but no fault."""
         allowed = max(self.sound, self.exactly_gaussian)
         if kind.answered > self.privacy.queries:
             than = f"the claim's queries = {self.privacy.queries:,}"
@@ -81,7 +81,7 @@ class BudgetByQuery:
         return f"it answered {self._answers(kind)}, more than {than}"
 
     def factor(self, answered: int) -> str:
-        """How far so many answers, to whatever, go beyond what is sound whatever the votes."""
+        """How `answered` compares with what the data-independent analysis allows, in words."""
         if not self.sound:
             return "the data-independent analysis allows none"
         if answered == self.sound:
@@ -90,7 +90,7 @@ class BudgetByQuery:
         return f"the data-independent analysis allows {self.sound:,}, so that it gave {times}"
 
     def _allowed(self, kind: AskedHistogram) -> Iterator[tuple[int, str]]:
-        """Answers to a histogram that each analysis of a correct account allows, and its name."""
+        """For each analysis that a correct account may use: answers that it allows, its name."""
         mechanism, votes = self.claim.mechanism.mechanism(), kind.votes
         yield self.sound, "the data-independent analysis"
         yield self.exactly_gaussian, "the exact cost of Gaussian noise"
@@ -101,7 +101,7 @@ class BudgetByQuery:
             yield self._repeats(exact), "the exact Rényi cost of these votes"
 
     def _repeats(self, cost: Matrix) -> int:
-        """Times that a Rényi cost at `ORDERS` fits, or what it costs at delta 0, if anything."""
+        """How many times a Rényi cost at `ORDERS`, or the pure cost, fits the claim."""
         noise, refuses = self.claim.mechanism.noise, self.claim.mechanism.refuses
         pure = math.inf if refuses or isinstance(noise, Gaussian) else pure_epsilon(noise)
         return most_repeats(cost, self.privacy.delta, self._epsilon, _COUNTED, pure)

@@ -1,4 +1,4 @@
-"""In which calls a deployment with a budget is asked: single ones, and ones far too large."""
+"""The calls that a deployment with a budget is asked, from single labels to far too many."""
 
 from contextlib import suppress
 
@@ -6,32 +6,33 @@ from ....targets import Refused, Target, TargetError, largest_whole
 from .budget_account import AskedHistogram
 from .budget_asking import LONG_AGAIN, SEVERAL, BudgetAsking
 
-_SINGLES = 32  # calls for one label of a histogram, while the account stands still
-_CALLS = 384  # until answers to a histogram have certainly cost too much
-_FEW_CALLS = 2_000  # for few labels each, once larger calls are refused
-_ROW, _ROW_PART = 64, 16  # single calls in a row, where the other calls are larger
-_IN_SEVERAL = 4  # part of the answers that cost too much that calls for a few labels ask
-_WHOLE = (256, 4_096, 65_536)  # what a byte, a cap, and two bytes take for nothing, or for less
-_BYTE = 256  # which such calls are multiples of
-_PACED = 16  # labels of a call just before
-_LITTLE = 8  # times such a call, so many answers cost too much: enough is left after it
-_NUMBERS = 5 * 10**6  # labels times classes of such a call, which may be drawn before it is refused
+_SINGLES = 32  # calls for one label of a histogram, while the account does not change
+_CALLS = 384  # about so many calls until answers to a histogram have certainly cost too much
+_FEW_CALLS = 2_000  # about so many smaller calls, once larger ones are refused
+_ROW, _ROW_PART = 64, 16  # equal single calls: at most so many, and this part of the limit
+_IN_SEVERAL = 4  # calls for a few labels ask this part of the limit
+_WHOLE = (256, 4_096, 65_536)  # sizes that overflow one byte, a likely cap, and two bytes
+_BYTE = 256  # sizes of such calls are multiples of it
+_PACED = 16  # labels of a call just before, which shows the pace
+_LITTLE = 8  # such a call is made if it takes at most this part of the limit
+_NUMBERS = 5 * 10**6  # most labels times classes of such a call, which may be drawn and refused
 
 
 class BudgetCalls:
-    """Asks one histogram after the other, in calls of every size.
+    """Asks histograms in calls of different sizes.
 
-    asking: what judges each call; limit: answers to the costliest histogram that cost too much.
+    asking: makes and checks each call; limit: answers to the costliest histogram that cost too
+    much.
     """
 
     def __init__(self, asking: BudgetAsking, limit: int) -> None:
         self.asking, self.limit = asking, limit
 
     def singly(self, target: Target, kinds: list[AskedHistogram]) -> None:
-        """Calls for one label, while the account is fresh: the cheapest histograms first.
+        """Asks single labels while the account is fresh, of the cheapest histograms first.
 
-        One each, so that the costliest histogram's answers remain most of what is charged; more
-        where the account stands still, until they cost more than it says.
+        One call each, so that the costliest histogram remains most of the cost; more where the
+        account does not change, until they cost more than it says.
         """
         for kind in kinds:
             before, patience = self.asking.account.now, _SINGLES
@@ -46,25 +47,25 @@ class BudgetCalls:
                     raise
 
     def in_a_row(self, target: Target, worst: AskedHistogram) -> None:
-        """Single calls, one like the other, of which some may be taken for repeats of one.
+        """Makes equal single calls, which a deployment may mistake for repeats of one call.
 
-        Small budgets are asked to their end in them.
+        Where the budget is small, later calls are single ones anyway.
         """
         if self._size > 1:
             row = min(_ROW, self.limit // _ROW_PART)
             self.asking.until_spent(target, worst, 1, worst.asked + row)
 
     def wholly(self, target: Target, worst: AskedHistogram, most: int) -> None:
-        """One call of each of a few sizes, unsplit: most are more than is left, and are refused.
+        """Makes one unsplit call of each of a few sizes, most of which exceed the budget.
 
-        A call that is refused for its size, or cut, is no answer, and nothing wrong. Left out are
-        those that a correct one might answer, and then have little left. most: labels that may be
-        asked where some are refused, and their answers prove less.
+        A call that is refused, or fails, for its size is no violation. Sizes are left out that a
+        correct deployment might answer and then have little budget left. most: total labels that
+        may be asked where the mechanism refuses some.
         """
         asking, claimed = self.asking, self.asking.claim
         allowed = min(_NUMBERS // claimed.mechanism.classes, claimed.gate.largest_call or _NUMBERS)
         few = min(_PACED, self.limit // _PACED)
-        asking.until_spent(target, worst, few, worst.asked + few)  # whose pace says what is in time
+        asking.until_spent(target, worst, few, worst.asked + few)  # to learn the pace
         sizes = (largest_whole(target, min(size, allowed)) for size in _WHOLE)
         for size in sorted({size // _BYTE * _BYTE for size in sizes} - {0}):
             beyond = claimed.mechanism.refuses and worst.asked + size > most
@@ -75,7 +76,7 @@ class BudgetCalls:
                     asking.ask_whole(target, worst, size)
 
     def severally(self, target: Target, worst: AskedHistogram) -> None:
-        """Calls for a few labels each, early: a fault of theirs is then most of what is charged."""
+        """Makes calls for a few labels early, while an error in charging them still matters."""
         most = worst.asked + self.limit // _IN_SEVERAL
         while self.asking.violation is None and worst.asked + sum(SEVERAL) <= most:
             for size in SEVERAL:
@@ -84,10 +85,9 @@ class BudgetCalls:
         self.asking.diagnose_few(target, worst)
 
     def to_the_end(self, target: Target, worst: AskedHistogram, most: int) -> None:
-        """Calls without a look at `spent`, then small ones with it.
+        """Asks until the budget is spent, without reading `spent`; then smaller calls, reading it.
 
-        The former are single ones unless the budget is large. A call that is refused may only have
-        been too large.
+        A refused call may only have been too large, so the last calls are single ones.
         """
         asking = self.asking
         if asking.until_spent(target, worst, self._size, most, unlooked=True):

@@ -1,4 +1,4 @@
-"""`budget-enforcement`: a deployment stops before its budget is spent, and forgets nothing."""
+"""`budget-enforcement`: a deployment stops before its budget is exceeded, and keeps its account."""
 
 from collections.abc import Callable, Iterator
 
@@ -23,27 +23,26 @@ from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
 from .spec import LabelsSetting, LabelsSpec
 
-_BATCHES = 20  # calls until answers to a histogram have certainly cost too much
-_FEW = 40  # answers that a sound account allows: too few for histograms of every kind
-_FAR = 10**5  # answers to other histograms than the costliest, at most
-_SPARE = 1.05  # of the answers that cost too much: proofs may take some more
-_PATIENCE = 3  # times the labels that so many answers should take, where some are refused
-_LIVES = 10  # restarts, as long as each has answers to give
+_BATCHES = 20  # about so many calls until answers to a histogram have certainly cost too much
+_FEW = 40  # allowed answers below which only one kind of histogram is asked beside the costliest
+_FAR = 10**5  # most answers to a histogram other than the costliest
+_SPARE = 1.05  # answers asked over those that cost too much, as proofs may need some more
+_PATIENCE = 3  # labels asked over the expected number for so many answers, where some are refused
+_LIVES = 10  # most restarts, as long as each life gives answers
 _EARLY_LIVES = 2  # restarts before the budget is spent
 
 
 class BudgetEnforcement(Unseeing):
-    """Asks until the deployment stops, or can be proved to go too far or to charge too little.
+    """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
-    First single labels of histograms of each kind, from clear leads to the costliest, then the
-    costliest in calls that are larger than the budget, in calls for a few labels, after a restart
-    in single ones to the end, the other kinds, and after a restart the costliest. Of a claim
-    about a file of histograms, those alone, and as often one as another stands there.
-    Too far is where the answers to one histogram have cost more than the claim, too little where
-    they have cost more than `spent` says, by bounds in ball arithmetic. Nor may `spent` fall,
-    exceed the claim, fall when the deployment is restarted, or rise with delta. Where nothing is
-    refused, the costliest histogram may have no more answers than the claim's queries, or than a
-    published analysis of it allows.
+    First come single labels of histograms of each kind, from clear leads to the costliest. The
+    costliest is then asked in equal single calls and, after restarts, in calls larger than the
+    budget, in calls for a few labels, and to the end. The other kinds follow, and the costliest
+    again after more restarts. For a claim about a file of histograms, only those are asked, in its
+    proportions. The budget is exceeded if the answers to one histogram cost more than the claim,
+    and undercharged if they cost more than `spent` says, by bounds in ball arithmetic. `spent` may
+    not fall, also after a restart, exceed the claim, or rise with delta. Without refusals, the
+    costliest histogram may get no more answers than claimed, or than a published analysis allows.
     """
 
     id = "budget-enforcement"
@@ -54,8 +53,8 @@ class BudgetEnforcement(Unseeing):
         self.asking, self.by_query = BudgetAsking(claim), BudgetByQuery(claim)
         self.limit = 0  # answers to the costliest histogram that certainly cost too much
         self.worst: AskedHistogram | None = None
-        self.unended = False  # whether time ran out first
-        self._life: Target | None = None  # what was opened here, and is closed here
+        self.unended = False  # whether time ran out before the budget
+        self._life: Target | None = None  # the target opened here, to be closed here
 
     def conclude(self, site: Site) -> Outcome:
         """See `Running.conclude`."""
@@ -68,7 +67,7 @@ class BudgetEnforcement(Unseeing):
         except OutOfTime:
             if self.violation is None:
                 raise
-            lacking = None  # it was found in time, and what explains it was not
+            lacking = None  # the violation was found in time, though not its cause
         finally:
             if self._life is not None:
                 self._life.close()
@@ -77,7 +76,7 @@ class BudgetEnforcement(Unseeing):
         return Outcome(self.verdict, self.finding())
 
     def run(self, target: Target) -> str | None:
-        """Asks until the end; the reason where the deployment has no budget to look at."""
+        """Asks until the end; returns why, if there is no budget to test."""
         if not self.asking.account.open(target) and self.reopen is None:
             return "the target has no spent(delta), and [gate] names no budget_target"
         any_queries = self.privacy.scope == ANY_QUERIES
@@ -90,11 +89,11 @@ class BudgetEnforcement(Unseeing):
     def _ask_kinds(self, target: Target) -> str | None:
         found = costliest(self.claim)
         if found is None:
-            return f"the claim cannot be proved exceeded by {MOST_ANSWERS:,} answers"
+            return f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim"
         worst = self.worst = self._asked(*found)
         self.limit, most = found[1], self._patience(worst)
         if most > MOST_ANSWERS:
-            return f"{self.limit:,} answers, too many for the claim, take over {most:,} queries"
+            return f"exceeding the claim takes {self.limit:,} answers, or over {most:,} queries"
         kinds = telling(self.claim)
         if self.by_query.sound < _FEW:  # a budget of a few answers: the clearest lead alone
             kinds = kinds[:1]
@@ -118,7 +117,7 @@ class BudgetEnforcement(Unseeing):
         return None
 
     def _judge_queries(self, worst: AskedHistogram) -> None:
-        """By their number, once nothing else is wrong with the answers to one histogram."""
+        """Checks the number of answers to the costliest histogram, if nothing else is wrong."""
         if self.violation is None:
             self.asking.violation = self.by_query.violation(worst)
             self.asking.diagnosis = (
@@ -127,7 +126,7 @@ class BudgetEnforcement(Unseeing):
             )
 
     def _ask_scope(self, target: Target) -> str | None:
-        """Passes through the file: one query of each histogram alone, then the rest of them."""
+        """Asks passes over the scope file: first one query of each histogram, then the rest."""
         try:
             found = in_scope(self.claim)
         except ValueError as error:
@@ -136,10 +135,10 @@ class BudgetEnforcement(Unseeing):
         rows = [(self._asked(cost, cost.answers_beyond(beyond)), times) for cost, times in found]
         passes = [kind.limit / times for kind, times in rows if kind.limit is not None]
         if not passes:
-            return f"the claim cannot be proved exceeded by {MOST_ANSWERS:,} answers"
+            return f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim"
         most = int(_SPARE * min(passes)) + 2
         if most * sum(times for _, times in rows) > MOST_ANSWERS:
-            return f"{most:,} passes through the scope, too many for the claim, take too long"
+            return f"exceeding the claim takes {most:,} passes over the scope, which take too long"
         self.limit = min(kind.limit for kind, _ in rows if kind.limit is not None)
         self._pass_through(target, rows, most)
         self._restart(lambda again: self._pass_through(again, rows, most))
@@ -157,9 +156,9 @@ class BudgetEnforcement(Unseeing):
                     return
 
     def _restart_early(self, target: Target, worst: AskedHistogram) -> Target:
-        """The target in a new life, before its budget is spent, when it may have saved little.
+        """Restarts the target before its budget is spent, each time just after a call.
 
-        Just after a call, and twice: what is saved every so many answers is not saved both times.
+        It does so twice, so that an account saved every few answers is unsaved at least once.
         """
         if self.reopen is None or self.by_query.sound < _FEW:
             return target
@@ -170,7 +169,7 @@ class BudgetEnforcement(Unseeing):
         return target
 
     def _restart(self, ask: Callable[[Target], None]) -> None:
-        """A new life must have spent what the last one had, and have no more answers to give."""
+        """Restarts and asks again; a new life must have the old account, and no more answers."""
         for _ in range(_LIVES):
             if self.violation is not None or self.reopen is None:
                 return
@@ -180,7 +179,7 @@ class BudgetEnforcement(Unseeing):
                 return
 
     def _live_again(self, reopen: Callable[[], Target]) -> Target:
-        """Ends the life before, and looks at the account of the next."""
+        """Ends the current life, begins the next, and reads its account."""
         if self._life is not None:
             self._life.close()
         self._life = reopen()
@@ -196,7 +195,7 @@ class BudgetEnforcement(Unseeing):
         return AskedHistogram(cost, whole, limit)
 
     def _patience(self, kind: AskedHistogram) -> int:
-        """Labels to ask for: enough for answers that cost too much, were they rare as claimed."""
+        """Labels to ask for until enough are answered to cost too much, at the claimed rate."""
         assert kind.limit is not None
         limit = int(_SPARE * kind.limit) + _BATCHES
         if not self.claim.mechanism.refuses:
@@ -208,28 +207,28 @@ class BudgetEnforcement(Unseeing):
 
     @property
     def asked(self) -> int:
-        """Labels asked for, of all lives."""
+        """Labels asked for, in all lives."""
         return self.asking.asked
 
     @property
     def answered(self) -> int:
-        """Those that were not refused."""
+        """Labels that were not refused, in all lives."""
         return self.asking.answered
 
     @property
     def violation(self) -> str | None:
-        """What is wrong, if anything."""
+        """The violation in words, if there is one."""
         return self.asking.violation
 
     @property
     def verdict(self) -> Verdict:
-        """Once `run` has gone through: without an answer, or an end, nothing was seen."""
+        """The verdict, after `run`; inconclusive without any answer, or if time ran out."""
         if self.violation is not None:
             return Verdict.FAIL
         return Verdict.INCONCLUSIVE if self.answered == 0 or self.unended else Verdict.PASS
 
     def finding(self) -> Finding:
-        """What was found, once `run` has gone through."""
+        """The finding, after `run`."""
         if self.violation is not None:
             return Finding(self.violation, self.asking.diagnosis)
         now = self.asking.account.now
@@ -246,12 +245,12 @@ class BudgetEnforcement(Unseeing):
         factor = self.by_query.factor(self.answered)
         return Finding(
             f"it stopped after {answers}{queries}{said}; {factor}, and the costliest pair known "
-            f"exceeds the claim from {self.limit:,} on",
+            f"exceeds the claim from {self.limit:,} answers on",
             warning="; ".join(filter(None, self._warnings())) or None,
         )
 
     def _warnings(self) -> Iterator[str | None]:
-        """What is no violation by itself, and may be one of another account."""
+        """Warnings of what is no violation by itself."""
         yield self.asking.account.still(self.answered)
         if self.asking.constant and isinstance(self.claim.mechanism.noise, Gaussian):
             yield (
@@ -270,7 +269,7 @@ def _lacks(claim: LabelsClaim) -> str | None:
 
 
 def _make(setting: LabelsSetting) -> BudgetEnforcement:
-    """It asks the instance that has the budget, where the claim names one."""
+    """Makes the check, on the claim's `budget_target` if it names one."""
     spec = setting.claim.gate.budget_target
     if spec is None:
         return BudgetEnforcement(setting.claim)

@@ -1,4 +1,4 @@
-"""The histograms that a budget is looked at on: clear leads, near ties, ties, the costliest."""
+"""The histograms on which a budget is tested: clear leads, near ties, ties, the costliest."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from ..planning.given_inputs import given_inputs
 from .certain_cost import CertainCost
 from .privacy_claim import MOST_ROWS, SEARCHED_ORDERS
 
-_RUNNERS_UP = (1e-3, 1e-2, 0.1, 0.4)  # probabilities that the second class wins: leads to near tie
-_SEEN = 10.0  # times delta: the rarest runner-up whose single answer tells a neighbour apart
-_INPUTS = 8  # of a claim that names its inputs
-_TELLING = 1e-3  # epsilon that a single answer must cost to be worth asking for
+_RUNNERS_UP = (1e-3, 1e-2, 0.1, 0.4)  # probabilities that the second class wins
+_SEEN = 10.0  # probability of the rarest runner-up, over delta
+_INPUTS = 8  # tried, of a claim with inputs
+_TELLING = 1e-3  # least epsilon that one answer must cost
 
 
 def costliest(claim: LabelsClaim) -> tuple[CertainCost, int] | None:
-    """The histogram that exceeds the claimed epsilon by the least answers, and how many.
+    """The histogram that exceeds the claimed epsilon with the fewest answers, and how many.
 
-    By its answers alone, also where the mechanism may refuse; None where none known exceeds it.
+    Only answers count, also where the mechanism may refuse. None where no histogram exceeds it.
     """
     assert claim.privacy is not None
     found = []
@@ -35,7 +35,7 @@ def costliest(claim: LabelsClaim) -> tuple[CertainCost, int] | None:
 
 
 def _of_the_worst_pair(claim: LabelsClaim) -> Iterator[CertainCost]:
-    """The histograms of the costliest pairs known, each with its neighbours there."""
+    """Costs of the histograms in the costliest pairs known, with their partners there."""
     assert claim.privacy is not None
     mechanism, claimed = answering(claim), claim.mechanism
     worst = worst_pair(mechanism, claimed.classes, claimed.teachers, SEARCHED_ORDERS)
@@ -48,7 +48,7 @@ def _of_the_worst_pair(claim: LabelsClaim) -> Iterator[CertainCost]:
 
 
 def _of_inputs(claim: LabelsClaim) -> list[CertainCost]:
-    """Inputs of the claim, evenly from the surest to the least predictable."""
+    """Costs of some inputs of the claim, spread evenly from predictable to unpredictable labels."""
     assert claim.privacy is not None
     pool = given_inputs(claim).pool
     order = np.argsort(pool.log_q.max(-1))
@@ -58,9 +58,9 @@ def _of_inputs(claim: LabelsClaim) -> list[CertainCost]:
 
 
 def telling(claim: LabelsClaim) -> list[CertainCost]:
-    """Histograms of the claim's teachers of every kind, from the clearest lead to ties.
+    """Costs of histograms of every kind, from a clear lead to ties, in the claimed total.
 
-    Those of which a single answer tells a neighbour apart; a lead is as clear as that allows.
+    Only those of which one answer has a cost that matters; the lead is as clear as that allows.
     """
     assert claim.privacy is not None
     mechanism = answering(claim)
@@ -75,9 +75,9 @@ def telling(claim: LabelsClaim) -> list[CertainCost]:
 
 
 def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
-    """The most frequent histograms of the claim's file, the cheapest first, and how often each.
+    """Costs of the most frequent histograms in the scope file, with their counts.
 
-    Raises ValueError for a file that cannot be read.
+    The cheapest come first. Raises ValueError for a file that cannot be read.
     """
     assert claim.privacy is not None
     rows = Counter(row.histogram for row in read_histograms(claim.privacy.scope))
@@ -93,7 +93,7 @@ def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
 
 
 def answering(claim: LabelsClaim) -> NoisyArgmax:
-    """What draws the claimed mechanism's answers, once a query is not refused."""
+    """The mechanism of answers, given that a query is not refused."""
     return NoisyArgmax(claim.mechanism.noise)
 
 
@@ -104,19 +104,19 @@ def _kinds(claim: LabelsClaim, mechanism: NoisyArgmax) -> Iterator[Histogram]:
         yield _lead(mechanism, classes, teachers, chance)
     yield _split(classes, teachers, teachers // 2)
     yield np.array([(teachers + k) // classes for k in reversed(range(classes))])
-    if teachers > 1:  # one is missing: a near tie, as dear as any before
+    if teachers > 1:  # a near tie with one teacher missing, which costs as much
         yield _lead(mechanism, classes, teachers - 1, _RUNNERS_UP[-1])
 
 
 def _lead(mechanism: NoisyArgmax, classes: int, teachers: int, chance: float) -> Histogram:
-    """Two classes that share all votes; the second wins with probability `chance` or just less."""
+    """Two classes share all votes; the second wins with probability at most `chance`."""
 
     def is_rare(second: int) -> bool:
         votes = _split(classes, teachers, second).astype(np.float64)
         return bool(mechanism.log_probabilities(votes)[1] <= np.log(chance))
 
     most = teachers // 2
-    few = min(1, most)  # votes of the second: as few as tell at all
+    few = min(1, most)  # least votes of the second class
     return _split(classes, teachers, last_between(few, most + 1, is_rare))
 
 

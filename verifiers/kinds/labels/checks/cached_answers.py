@@ -1,4 +1,4 @@
-"""`fresh-noise` of a deployment that claims `caching`: a repeated histogram repeats its label."""
+"""`fresh-noise` under `caching = true`: a histogram asked again gets the same label."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -23,20 +23,20 @@ from .spec import LabelsSpec
 REPEATED = 100
 _SIZES = (1, 2)
 _OFTEN, _TIMES = 2, (1,) * 40 + (24,)
-"""Of how many histograms answers are asked for more often, and in calls of which sizes: an answer
-that is forgotten after some dozen lookups."""
+"""How many histograms are asked more often, and the sizes of these calls, for answers that are
+forgotten after some dozen lookups."""
 _AFTER_RESTART = (1,)
 
 
 class CachedAnswers(Unseeing):
-    """Asks histograms again, after a restart too: one other label disproves that answers are kept.
+    """Asks histograms again, also after a restart; one different label is a violation.
 
-    Each new draw of an answer that should be kept tells an attacker more than the claim admits.
-    answered: the first label of each histogram asked, in order, as they grow until then; before:
-    those of the calls before. The earliest are asked again. After a restart new ones like them are,
-    whose draws may not be the same, then half of the earliest, and as many of the latest, which may
-    not have been written down yet. Then, where the claim names the command for it, the store of
-    kept answers is emptied, and they must be drawn anew.
+    A new draw of an answer that should be kept leaks more than the claim admits. answered: the
+    first label of each histogram asked, in order, a mapping that grows during the run; before: as
+    `answered`, for the calls before it. The earliest histograms are asked again. After a restart,
+    neighbours of the first ones are asked, whose draws must be new, then some of the earliest and
+    of the latest, which may not have been saved yet. Finally, if the claim has `fresh_state`, the
+    store of answers is emptied, and they must be drawn anew.
     """
 
     id = "fresh-noise"
@@ -57,17 +57,17 @@ class CachedAnswers(Unseeing):
 
     @cached_property
     def kept(self) -> dict[tuple[int, ...], int]:
-        """Those that are asked again."""
+        """The histograms that are asked again, with their labels."""
         return dict(islice(self.answered.items(), REPEATED))
 
     @cached_property
     def often(self) -> dict[tuple[int, ...], int]:
-        """Those that are asked more often."""
+        """The histograms that are asked more often, with their labels."""
         return dict(islice(self.kept.items(), _OFTEN))
 
     @cached_property
     def ends(self) -> dict[tuple[int, ...], int]:
-        """Those that are asked after a restart."""
+        """The histograms that are asked again after a restart, with their labels."""
         asked, half = list(self.answered.items()), REPEATED // 2
         return dict([*asked[:half], *asked[-half:]])
 
@@ -95,47 +95,47 @@ class CachedAnswers(Unseeing):
 
     @property
     def refuted(self) -> bool:
-        """Whether an answer was not kept, or too many are no draws."""
+        """Whether an answer was not kept, or too many repeat what should be drawn anew."""
         asked = [again for again in (self.emptied, self.drawn) if again is not None]
         return self.changed is not None or any(again.refuted for again in asked)
 
     @property
     def queries(self) -> int:
-        """Labels that asking again takes at most."""
+        """Most labels that asking again takes."""
         return sum(_SIZES) * len(self.kept) + sum(_TIMES) * len(self.often)
 
     @property
     def queries_after_restart(self) -> int:
-        """Labels that asking after a restart takes at most."""
+        """Most labels that asking after a restart takes."""
         new = 0 if self.claim.given else min(FIRST, len(self.answered) + len(self.before))
         return sum(_AFTER_RESTART) * len(self.ends) + new
 
     def run(self, target: Target) -> None:
-        """Asks again, by one label and by two, some often. Raises as the target does."""
+        """Asks again, in calls for one and two labels, and some often. Raises as the target."""
         self._ask(target, self.kept, _SIZES)
         if self.changed is None:
             self._ask(target, self.often, _TIMES)
 
     def run_after_restart(self, target: Target) -> None:
-        """Asks a target that has been restarted. Raises as it does."""
+        """Asks again after a restart. Raises as the target does."""
         self.restarted = True
         if not self.claim.given:
             self._draw_again(target)
         self._ask(target, self.ends, _AFTER_RESTART)
 
     def _draw_again(self, target: Target) -> None:
-        """Asks for draws before anything else, so that they are the first of this life too."""
+        """Asks new histograms first of all, so that their draws are the first of this life."""
         self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
         for votes in self.drawn.histograms:
             try:
                 self.drawn.observe(self._drawn(target, votes, 1))
             except Refused:
-                return  # one that was not asked before
+                return  # it may refuse a histogram not asked before
 
     def run_emptied(self, target: Target) -> None:
-        """Empties the store, restarts what may hold answers in memory, and asks for new ones.
+        """Empties the store, restarts the target if it can, and asks histograms again.
 
-        Raises TargetError where the command fails, else as the target does.
+        Raises TargetError if the command fails, else as the target does.
         """
         command, timeout = self.claim.gate.fresh_state, self.claim.gate.timeout
         assert command is not None
@@ -174,7 +174,7 @@ class CachedAnswers(Unseeing):
                     return
 
     def finding(self) -> Finding:
-        """What was found, once all has gone through."""
+        """The finding, after all that was asked."""
         if self.changed is None:
             return self._kept()
         votes, first, other = self.changed
@@ -189,7 +189,7 @@ class CachedAnswers(Unseeing):
         )
 
     def _kept(self) -> Finding:
-        """The same where every answer was kept, as is claimed."""
+        """The finding where every answer was kept, as claimed."""
         emptied, drawn = self.emptied, self.drawn
         if drawn is not None and drawn.refuted:
             return drawn.violation()
@@ -199,7 +199,7 @@ class CachedAnswers(Unseeing):
         if self.restarted:
             told += f", and after a restart {len(self.ends)} did"
             if drawn is not None and drawn.tells:
-                told += f"; {drawn.asked} new ones had labels of their own"
+                told += f"; {drawn.asked} new histograms got new labels"
         else:
             told += "; the target was not restarted, so answers kept in memory would not show"
         if emptied is None:
@@ -213,7 +213,7 @@ def _lacks(claim: LabelsClaim) -> str | None:
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """Of kept answers, some are asked again, whatever they answer."""
+    """Whether this check needs a stream: probes, which are asked again."""
     return stream.role is Role.PROBE
 
 

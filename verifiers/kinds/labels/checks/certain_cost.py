@@ -1,4 +1,4 @@
-"""What answers to one histogram certainly cost: a bound below any sound account of them."""
+"""Lower bounds of the privacy cost of answers to one histogram, below any sound account."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from .....reference.histograms import neighbours_among
 from .....reference.searches import last_from_zero
 
 MOST_ANSWERS = 10**7
-"""More answers than any check asks for."""
+"""Most answers that are considered, more than any check asks."""
 
-_TIMES = (1, 10, 100, 1_000, 10_000)  # at which a neighbour must cost most to be kept
-_LEADERS = 3  # classes that votes are moved among, with the last
+_TIMES = (1, 10, 100, 1_000, 10_000)  # numbers of answers at which the worst neighbour is kept
+_LEADERS = 3  # leading classes among which, and the last, votes are moved
 
 
 @dataclass(frozen=True)
 class CertifiedCost:
-    """Telling a histogram from its neighbour `there` by counting: `least` of `times` in `labels`.
+    """A test of a histogram against its neighbour `there`: `least` of `times` labels in `labels`.
 
-    epsilon: what that certainly costs, a lower bound in ball arithmetic.
+    epsilon: the lower bound of the cost that it proves, in ball arithmetic.
     """
 
     epsilon: float
@@ -34,7 +34,7 @@ class CertifiedCost:
 
 @dataclass(frozen=True)
 class _Event:
-    """Labels likelier at the histogram than at its neighbour, and how likely at either."""
+    """The labels likelier at the histogram than at neighbour `there`, with both probabilities."""
 
     there: tuple[int, ...]
     labels: tuple[int, ...]
@@ -43,11 +43,11 @@ class _Event:
 
 
 class CertainCost:
-    """The epsilon at `delta` that `times` answers to a histogram cost, from below.
+    """Lower bounds of the epsilon at `delta` of answers to histogram `here` (c,).
 
-    In the direction of the histogram asked alone, D(Q(here) || Q(there)): published data-dependent
-    bounds cover no more (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). What is answered
-    beside can only add to it. others: neighbours tried besides moves among the leaders.
+    Only in the direction D(Q(here) || Q(there)), as published data-dependent bounds cover no other
+    (Papernot et al. 2018, arXiv 1802.08908v1, Theorem 6). Answers to other histograms only add to
+    it. others: neighbours (c,) that are tried beside moves of one vote among the leaders.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class CertainCost:
         self._events = [events[i] for i in sorted(best)]
 
     def at(self, delta: float) -> "CertainCost":
-        """The same answers at another delta, where another neighbour may cost most."""
+        """The cost of the same histogram at another delta, where another neighbour may be worst."""
         if delta not in self._at:
             self._at[delta] = CertainCost(self.mechanism, self.here, delta, self._others)
         return self._at[delta]
 
     def estimate(self, times: int) -> float:
-        """Epsilon in floating point: no proof yet."""
+        """Epsilon of `times` answers in floating point, without proof."""
         return max((self._cost(event, times)[1] for event in self._events), default=0.0)
 
     def certified(self, times: int) -> CertifiedCost | None:
-        """A proof of about `estimate`; None where no neighbour tried tells anything."""
+        """A proof of about `estimate`; None where no neighbour can be distinguished."""
         if not self._events:
             return None
         event = max(self._events, key=lambda e: self._cost(e, times)[1])
@@ -90,7 +90,7 @@ class CertainCost:
         return CertifiedCost(epsilon, times, event.there, event.labels, least)
 
     def answers_beyond(self, epsilon: float) -> int | None:
-        """About the least number of answers that cost more than `epsilon`, if any so many do."""
+        """About the fewest answers that cost more than `epsilon`; None if they are too many."""
         within = last_from_zero(lambda times: self.estimate(times) <= epsilon, MOST_ANSWERS)
         return None if within == MOST_ANSWERS else within + 1
 
@@ -111,7 +111,7 @@ class CertainCost:
 
 
 def _moves(votes: Histogram) -> Iterator[Histogram]:
-    """Neighbours by one vote among the leaders and the last."""
+    """Neighbours (c,) by one vote moved among the leaders and the last class."""
     order = np.argsort(-votes, kind="stable")
     chosen = list(dict.fromkeys([*order[:_LEADERS].tolist(), int(order[-1])]))
     return neighbours_among(votes, chosen)

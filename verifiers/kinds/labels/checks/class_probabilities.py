@@ -28,15 +28,15 @@ from .numbering import AsNumbered, Miscounted
 from .outcome_words import against, named_outcomes
 from .spec import LabelsSpec
 
-_RIVAL = 3.0  # log-odds of two faults from which the better one is named alone
+_RIVAL = 3.0  # log-odds between two faults from which only the better one is named
 NO_KNOWN_FAULT = "no known fault fits"
 
 
 class ClassProbabilities(Judged):
-    """A weighted average of e-processes: one per stream, over all, and over single-label calls.
+    """A weighted average of e-processes: one per stream, over all streams, and over single calls.
 
-    An average of nonnegative martingales is one again, however the streams are interleaved; a
-    product over all streams would let healthy inputs drown a fault that few inputs have.
+    An average of nonnegative martingales is a martingale, however streams are interleaved. In a
+    product over streams, sound inputs would mask a fault that few inputs have.
     """
 
     id = "class-probabilities"
@@ -83,11 +83,11 @@ class ClassProbabilities(Judged):
         self._highest = max(self._highest, self._log_average())
 
     def begin_diagnosis(self) -> None:
-        """Says that labels from now on are to tell the cause of a failure."""
+        """Notes that labels from now on are asked to diagnose a failure."""
         self._before = self.pooled.log_ratios
 
     def _meet(self, stream: int, first: Labels, turn: int) -> None:
-        """Looks at the first label of a histogram by itself: production asks most of them once."""
+        """Adds the first label of a histogram, since production asks most histograms once."""
         votes = tuple(int(v) for v in np.roll(self.plan.streams[stream].histogram, turn))
         if votes not in self._met:
             self._met.add(votes)
@@ -112,9 +112,9 @@ class ClassProbabilities(Judged):
         return float(np.logaddexp.reduce([each, *pooled]))
 
     def shortfall(self) -> int:
-        """See `Check.shortfall`: anchors not yet asked as often as the smallest effect needs.
+        """See `Check.shortfall`: labels that anchors still need to see the smallest effect.
 
-        A deployment's own histograms come before the last of them, and count until then.
+        As long as any are needed, those planned of the deployment's own histograms count too.
         """
         left = {
             i: max(0, stream.queries - int(self.counts[i].sum()))
@@ -137,16 +137,16 @@ class ClassProbabilities(Judged):
         return int(np.argmax(np.where(asked, self._single, -np.inf)))
 
     def _shown_stream(self) -> int:
-        """A simple histogram that shows the violation alone; else the one with most evidence."""
+        """A simple histogram that shows the violation by itself; else that with most evidence."""
         simple = self.plan.of(Role.SIMPLE)
         best = max(simple, key=lambda i: float(self._single[i]))
         return best if self._single[best] > SURE else self.heaviest_stream()
 
     def fits(self) -> Fits:
-        """How well the known faults explain all labels, or only some of them.
+        """How well the known faults explain the labels.
 
-        Those of single-label calls, or the first of each histogram, where they tell clearly more:
-        the others then speak for the claim.
+        All labels, or only those of single-label calls, or only the first of each histogram, where
+        these are clearly explained better: the fault is then confined to them.
         """
         if self._fits is None or self._fits[0] != self.queries:
             self._fits = self.queries, self._fitting()
@@ -174,7 +174,7 @@ class ClassProbabilities(Judged):
         return singly if singly.explained else everywhere
 
     def excess(self) -> NDArray[np.float64]:
-        """Evidence (streams,) that labels have any other law, beyond that for the best fault."""
+        """Evidence (streams,) of any other law, beyond that of the best known fault."""
         fits = self.fits()
         known = np.array([pointed.log_ratios[fits.best] for pointed in self._pointed])
         return self._general - (known if fits.fitted is None else fits.fitted.each)
@@ -188,7 +188,7 @@ class ClassProbabilities(Judged):
         return dirichlet_log_e_value(counts[stream], self.plan.log_q[stream], effect)
 
     def _rivals(self, fits: Fits) -> str:
-        """The next best fault that the labels do not rule out, and one that they never could."""
+        """Words on the next best fault, and on one that no labels could distinguish."""
         best = fits.best
         apart = told_apart(divergences(self.plan, best))
         least = max(fits.log_odds - _RIVAL, 0.0)
@@ -199,7 +199,7 @@ class ClassProbabilities(Judged):
         return words + "".join(f"; nearly as well {one}" for one in near[:1])
 
     def _worded(self, fault: int, fits: Fits) -> str:
-        """A fault, and when it set in, where the labels before it speak against it."""
+        """A fault in words, with the query from which it set in if that is not the first."""
         wording, onset = self.plan.faults[fault].wording, int(fits.onsets[fault])
         if fits.fitted is not None and fits.fitted.stands_for == fault:
             wording = fits.fitted.fault.wording
@@ -236,8 +236,8 @@ class ClassProbabilities(Judged):
         return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
 
     def _miscounted(self, fits: Fits) -> Miscounted | None:
-        """Classes counted otherwise, where that explains the labels and no known fault does so."""
-        if self.plan.claim.mechanism.caching:  # whose classes are numbered anew for every call
+        """Another numbering of the classes, if it explains the labels better than known faults."""
+        if self.plan.claim.mechanism.caching:  # streams are rotated for every call
             return None
         found = self._numbered.likeliest()
         known = fits.log_odds if fits.explained else 0.0
@@ -263,7 +263,7 @@ class ClassProbabilities(Judged):
         )
 
     def _ladder_text(self) -> str:
-        """Up to what lead noise that is left out would have been caught."""
+        """The largest lead at which missing noise would have been caught, in words."""
         leads = [
             int(np.diff(np.sort(stream.histogram)[-2:])[0])
             for i, stream in enumerate(self.plan.streams)

@@ -1,4 +1,4 @@
-"""Labels of several lives of a target, compared: a new life must not repeat an earlier one."""
+"""Compares labels of several lives of a target: a new life must not repeat an earlier one."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ from ....evidence.power import longest_round
 from ..planning.stream_planner import FRESH_CALL
 
 _KINDS = ("restarted", "replayed", "begun", "contained", "compared", "recurring")
-"""Ways in which lives may give the same labels, keys of `reuse.WORDS`; the first is told.
+"""Ways in which lives may give the same labels, keys of `reuse.WORDS`, in order of preference.
 
-State that is taken up again makes contained lives alike too: the narrower cause comes last.
+Narrower causes come later: state that is restored makes contained lives alike too.
 """
 
 
 class ComparedLives:
-    """An e-process over all comparisons; log_q: of the histogram (o,) asked in every life.
+    """An e-process over comparisons of lives, by labels of one histogram.
 
-    recurring: another one, over the first labels of each life and those of all lives before; owed:
-    labels that are still to compare lives, without which there is no verdict; why_few: why no more
-    lives were compared.
+    log_q: its claimed log-probabilities (o,); recurring: another e-process, on the first labels of
+    each life against those of all earlier lives; owed: labels that comparing lives still needs for
+    a verdict; why_few: why no more lives were compared.
     """
 
     def __init__(self, log_q: Vector) -> None:
@@ -34,21 +34,21 @@ class ComparedLives:
         self._unseen: str | None = None
 
     def begin(self, first: Labels, *, new: bool) -> None:
-        """Takes the first labels of a life; new: whether the run has begun it."""
+        """Adds the first labels of a life; new: whether the run started it."""
         self.recurring.observe(as_outcomes(first, self.log_q.size))
         self._found["recurring"] = self.recurring.log_e_value
         self._begun += new
 
     def observe(self, earlier: Labels, again: Labels, kind: str, unseen: str | None) -> None:
-        """Takes labels of earlier lives, and a new one's.
+        """Adds labels `again` of a new life, to compare with those of earlier lives.
 
-        kind: how the lives differ; unseen: what this comparison cannot show.
+        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show.
         """
         outcomes = self.log_q.size
         replay = Replay(as_outcomes(earlier, outcomes), as_outcomes(again, outcomes), self.log_q)
-        # fair given all labels before, so that each stakes half of what the last one left
+        # each is an e-value given all labels before, and stakes half of the wealth so far
         self.log_e_value += float(np.logaddexp(0.0, replay.log_e_value) - np.log(2.0))
-        if kind == "restarted" and replay.window >= FRESH_CALL:  # not of the call that opened
+        if kind == "restarted" and replay.window >= FRESH_CALL:  # beyond the opening call
             kind = "replayed"
         self._found[kind] = max(replay.log_e_value, self._found.get(kind, -np.inf))
         self._unseen = unseen
@@ -56,18 +56,18 @@ class ComparedLives:
             self.owed = 0
 
     def likeliest(self, sure: float) -> str:
-        """The kind to tell of lives that gave the same labels; sure: log-odds that are enough."""
+        """The kind of the most likely repetition; sure: log-odds from which the order decides."""
         enough = [kind for kind in _KINDS if self._found.get(kind, 0.0) > sure]
         return enough[0] if enough else max(self._found, key=lambda kind: self._found[kind])
 
     def shown(self, log_wanted: float) -> str:
-        """What comparing lives has shown, and what it cannot, for a sentence that goes before.
+        """What comparing lives has and has not shown, as the end of a sentence.
 
-        log_wanted: evidence that lives which come again must give.
+        log_wanted: evidence that `recurring` must give.
         """
         told = ""
         if "compared" in self._found:
-            told += "; the labels that the earlier report opens with were others"
+            told += "; the labels that the earlier report opens with were different"
         if self._found.keys() - {"compared", "recurring"}:
             told += "; after a restart the labels were new"
             told += "" if self._unseen is None else f" ({self._unseen})"
@@ -75,10 +75,10 @@ class ComparedLives:
         return told or "; the target was not restarted, so a fixed seed would not show"
 
     def _excluded(self, log_wanted: float) -> str:
-        """How many seeds that take turns would have shown."""
+        """How many seeds in rotation would have shown, in words."""
         most = longest_round(self.log_q, self._begun, FRESH_CALL, log_wanted)
-        told = "; seeds that take turns would not have shown"
+        told = "; seeds in rotation would not have shown"
         if most > 0:
             starts = "every start" if most == 1 else f"up to {most} starts"
-            told = f"; a seed that comes again after {starts} would have shown"
+            told = f"; a seed that is used again after {starts} would have shown"
         return told if self.why_few is None else f"{told}, and no other, as {self.why_few}"

@@ -1,4 +1,4 @@
-"""Kept answers drawn anew: a store of them is emptied, and their histograms are asked once more."""
+"""Tests whether answers are drawn anew after the store of kept answers was emptied."""
 
 from collections.abc import Mapping
 
@@ -10,22 +10,21 @@ from ..claim import LabelsClaim
 from .asked_again import AskedAgain
 
 ASKED = 100
-"""Histograms that are asked once more, at most."""
+"""Most histograms that are asked once more."""
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
-_CERTAIN = 0.9  # probability of an answer from which it tells little that it comes again
+_CERTAIN = 0.9  # probability of a label from which a repeat tells little
 
 
 class EmptiedStore(AskedAgain):
-    """Whether answers are draws of the claimed law once those that were kept are forgotten.
+    """Tests whether answers are draws of the claimed law once kept ones are forgotten.
 
-    A label that is a function of the votes, such as one whose noise is seeded by a hash of them,
-    repeats as a kept one does, and anybody can compute it. Null hypothesis: asked after the store
-    was emptied, a histogram gives a draw of its claimed law, independent of the label kept before.
+    A label that is a function of the votes, as with noise seeded by their hash, repeats as a kept
+    one does, and anybody can compute it. Null hypothesis: a histogram asked after the store was
+    emptied gives a draw of its claimed law, independent of the label kept before.
 
-    kept: the labels of the histograms answered so far; restarted: whether the target was, too.
-    Histograms are taken evenly from all over the run, of those whose answers are not nearly
-    certain.
+    kept: label of each histogram answered so far; restarted: whether the target was restarted too.
+    Histograms are spread over the run, among those whose labels are not nearly certain.
     """
 
     def __init__(
@@ -40,14 +39,14 @@ class EmptiedStore(AskedAgain):
 
     @property
     def counted(self) -> str:
-        """How many answers came again, and how many do by chance, in words."""
+        """How many labels were repeated, and how many would be by chance, in words."""
         return (
             f"{sum(self.same)} of {self.asked} histograms gave their former label again, "
             f"where about {self.by_chance:.0f} do by chance"
         )
 
     def violation(self) -> Finding:
-        """What to say when too many came again."""
+        """The finding where too many labels were repeated."""
         odds = power_of_ten(self.log_e_value / np.log(10.0))
         memory = "" if self.restarted else ", in memory too"
         at = self.same.index(True)
@@ -62,7 +61,7 @@ class EmptiedStore(AskedAgain):
 
     @property
     def unseen(self) -> str | None:
-        """The warning where no labels could have told."""
+        """A warning where labels are too predictable for this test; else None."""
         if self.tells:
             return None
         return (
@@ -72,7 +71,7 @@ class EmptiedStore(AskedAgain):
 
 
 def not_emptied(claim: LabelsClaim) -> str | None:
-    """The warning of a claim of kept answers that does not say how they are forgotten."""
+    """A warning for a caching claim without `fresh_state`; None for other claims."""
     if not claim.mechanism.caching or claim.gate.fresh_state is not None:
         return None
     return (
@@ -82,7 +81,7 @@ def not_emptied(claim: LabelsClaim) -> str | None:
 
 
 def _evenly(log_q: np.ndarray) -> np.ndarray:
-    """Places of those to ask, of laws (n, outcomes): the uncertain ones, or the least certain."""
+    """Indices of laws (n, o) to ask: uncertain ones, spread evenly, or the least certain."""
     surest = np.exp(log_q.max(-1))
     uncertain = np.flatnonzero(surest <= _CERTAIN)
     if uncertain.size < ASKED:

@@ -1,4 +1,4 @@
-"""A fixed seed, where answers are kept: a life draws first what the one before it drew."""
+"""Finds a fixed seed where answers are kept, by the first draws of a new life."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -12,15 +12,15 @@ from ..claim import LabelsClaim
 from .asked_again import AskedAgain
 
 FIRST = 100
-"""Histograms that are asked after a restart, at most."""
+"""Most new histograms that are asked after a restart."""
 
 
 class FirstDraws(AskedAgain):
-    """Asks a new life for draws in the order of the first life's, on histograms that are new to it.
+    """Tests whether the first draws of a new life repeat those of the first life.
 
-    Kept answers are no draws. A neighbour of each histogram of the first life, one vote moved, has
-    nearly always the label of that life's draw, if the noise is that of the same draw, and a label
-    of its own otherwise. answered: the first label of each histogram asked, in the order asked.
+    Kept answers are not drawn again, so neighbours of the first life's histograms are asked, in its
+    order. With the same noise a neighbour nearly always gets the same label, otherwise a new one.
+    answered: the first label of each histogram asked, in order.
     """
 
     def __init__(self, claim: LabelsClaim, answered: Mapping[tuple[int, ...], int]) -> None:
@@ -33,7 +33,7 @@ class FirstDraws(AskedAgain):
         super().__init__(claim, [new for _, new, _ in self.of], [y for _, _, y in self.of])
 
     def violation(self) -> Finding:
-        """What to say when too many came again."""
+        """The finding where too many labels were repeated."""
         odds = power_of_ten(self.log_e_value / np.log(10.0))
         votes, new, label = self.of[self.same.index(True)]
         return Finding(
@@ -48,7 +48,7 @@ class FirstDraws(AskedAgain):
 
 
 def _neighbours(answered: Mapping[tuple[int, ...], int]) -> list[tuple[int, ...]]:
-    """Of each of the first histograms one that was not asked, until one has none."""
+    """A neighbour of each of the first histograms that was not asked, until one has none."""
     found: dict[tuple[int, ...], None] = {}
     for votes in islice(answered, FIRST):
         smallest = np.argsort(votes, kind="stable").tolist()

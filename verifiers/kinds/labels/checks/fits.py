@@ -1,4 +1,4 @@
-"""How well each known fault explains labels, and which of them any labels would tell apart."""
+"""How well each known fault explains labels, and which faults labels can distinguish."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -12,29 +12,28 @@ from ..planning.plan import Plan
 from .fitted import Fitted
 
 SURE = 7.0
-"""Log-odds from which one explanation is told alone."""
+"""Log-odds from which only the better of two explanations is told."""
 
 MOST = 2048
-"""Queries that are spent on telling known faults apart, at most."""
+"""Most queries that are spent on distinguishing known faults."""
 
-_LEAST_ODDS = 7.0  # of a fault that is named at all: evidence that refutes is twice that
-_LEAST_OF_FITTED = 14.0  # of one that labels have chosen, which explains a little of many faults
+_LEAST_ODDS = 7.0  # least log-odds of a fault that is named; evidence that refutes is twice that
+_LEAST_OF_FITTED = 14.0  # as `_LEAST_ODDS`, for a fitted fault, which fits many faults a little
 _LIKE = 0.5  # log-odds within which the plainer of two faults is named
-_ONSET_COST = 8.0  # a late onset has many times to choose from, so it must explain more
-_DEVIATES = 0.1  # prior probability that a histogram's labels have some law of their own
-_SAME = 0.5  # nats that a diagnosis could expect at most, where no histogram tells two faults apart
+_ONSET_COST = 8.0  # nats that a late onset must explain in addition, for its choice
+_DEVIATES = 0.1  # prior probability that a histogram's labels have some other law
+_SAME = 0.5  # most nats that a diagnosis can expect between two faults that it cannot distinguish
 
 
 @dataclass(frozen=True)
 class Fits:
     """How well each known fault explains labels, against the claim.
 
-    ratios: log-likelihood ratios (a,), from the start on or from an onset on; onsets: labels (a,)
-    before the fault, 0 from the start on; general: log-evidence (streams,) that a histogram's
-    labels have any other law; single: whether these are the labels of calls for one alone; first:
-    whether they are the first labels of each histogram alone; fitted: the best
-    fault, where it is none of those known: the ratio of the one that stands for it is its own;
-    gained: log-likelihood ratios (a,) of the labels that were asked to tell the cause.
+    ratios: log-likelihood ratios (a,), since the start or an onset; onsets: labels (a,) before the
+    onset, 0 for the start; general: log-evidence (streams,) of any other law; single, first:
+    whether only labels of single-label calls, or only first labels of histograms, are explained;
+    fitted: the best fault if it is not a known one, whose ratio then stands in place of that of the
+    nearest known fault; gained: log-likelihood ratios (a,) of labels asked for the diagnosis.
     """
 
     ratios: Vector
@@ -53,13 +52,13 @@ class Fits:
         single: bool = False,
         first: bool = False,
     ) -> Self:
-        """From what was followed of the faults."""
+        """Made from the evidence on known faults."""
         late = evidence.recent - _ONSET_COST
         onsets = np.where(late > evidence.log_ratios, evidence.onsets, 0.0)
         return cls(np.maximum(evidence.log_ratios, late), onsets, general, single, first)
 
     def with_fitted(self, fitted: Fitted | None) -> Self:
-        """The same with a fault that labels have chosen, if it explains most."""
+        """These fits with `fitted` in place of a known fault, if it explains most."""
         if fitted is None or fitted.log_ratio <= max(self.ratios.max(), _LEAST_OF_FITTED):
             return self
         at = np.arange(self.ratios.size) == fitted.stands_for
@@ -68,10 +67,10 @@ class Fits:
 
     @property
     def best(self) -> int:
-        """The fault that fits best; of like ones the first, which is the plainest.
+        """The fault that fits best; of equally good ones the first, which is the plainest.
 
-        Of those that set in late, the one that says most of the labels asked since the failure: all
-        of these have the fault, of the batch in which it set in a part.
+        Among late faults, the one that best explains the labels asked since the failure, since all
+        of those have the fault.
         """
         best = int(np.argmax(self.ratios >= self.ratios.max() - _LIKE))
         if self.gained is None or self.onsets[best] == 0.0 or self.fitted is not None:
@@ -83,25 +82,25 @@ class Fits:
 
     @property
     def log_odds(self) -> float:
-        """Of the best fault against the claim."""
+        """Log-odds of the best fault against the claim."""
         return float(self.ratios[self.best])
 
     @property
     def log_any(self) -> float:
-        """Log-evidence of laws that need not be known: each histogram has one of its own, or not.
+        """Log-evidence of unknown laws, where each histogram has the claimed law or any other.
 
-        Divided by the likelihood of the fault that is there, its expectation is at most 1: a fault
-        that falls behind it by `SURE` is refuted itself.
+        Divided by the likelihood of the true fault, its expectation is at most 1, so a fault that
+        is worse by `SURE` is itself refuted.
         """
         return float(np.logaddexp(np.log1p(-_DEVIATES), np.log(_DEVIATES) + self.general).sum())
 
     @property
     def explained(self) -> bool:
-        """Whether the best fault says as much of the labels as laws that fit them would."""
+        """Whether the best fault explains the labels about as well as any laws would."""
         return self.would_explain(self.log_odds)
 
     def would_explain(self, log_odds: float) -> bool:
-        """Whether a fault with these odds against the claim would say as much."""
+        """Whether a fault with these log-odds against the claim would explain as much."""
         return log_odds > max(_LEAST_ODDS, self.log_any - SURE)
 
 
@@ -113,5 +112,5 @@ def divergences(plan: Plan, fault: int) -> NDArray[np.float64]:
 
 
 def told_apart(divergence: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether labels of any stream tell a fault from each other one (a,)."""
+    """Whether labels of some stream can distinguish a fault from each other one (a,)."""
     return np.asarray(divergence.max(0) * MOST > _SAME)

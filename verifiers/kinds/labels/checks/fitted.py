@@ -1,4 +1,4 @@
-"""The scale, or the threshold, that fits labels best where no known fault has it."""
+"""The noise scale or threshold that fits labels best, where no known fault does."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -16,22 +16,22 @@ from ..planning.laws import mechanism_law
 from ..planning.plan import Plan
 
 FITTING_COSTS = 5.0
-"""Nats that a fitted fault must explain beyond the known ones, of which the true one falls short by
-more with probability 0.002: half a chi-square of one degree of freedom."""
+"""Nats that a fitted fault must explain beyond known ones. A true known fault falls short by more
+with probability 0.002: half a chi-square of one degree of freedom."""
 
-_FURTHEST = 100.0  # times the claimed scale, or one in so many of it
-_REACH = 3.0  # scales of its noise, from the claimed threshold
-_CLOSE = 1e-3  # of the log of a factor
-_ROUNDING_COSTS = 0.5  # nats at most
+_FURTHEST = 100.0  # largest factor beyond those of known faults, in either direction
+_REACH = 3.0  # furthest threshold from the claimed one, in scales of its noise
+_CLOSE = 1e-3  # precision of the log of a factor
+_ROUNDING_COSTS = 0.5  # most nats lost by rounding
 _MOST_DIGITS = 5
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fault that labels have chosen: its log-likelihood ratio against the claim, less the choice.
+    """A fault fitted to labels; log_ratio: against the claim, less the price of the choice.
 
-    each: the ratios of the labels of each stream (streams,); stands_for: the place of the known
-    fault most like it, which is asked about in its stead.
+    each: log-ratios (streams,) by stream; stands_for: index of the known fault most like it, in
+    whose place it stands.
     """
 
     fault: Fault
@@ -41,17 +41,20 @@ class Fitted:
 
 
 def log_ratios(fault: Fault, counts: Matrix, log_q: Matrix, histograms: Matrix) -> Vector:
-    """Of a fault against the claim (n,): labels (n, o), claimed log-laws (n, o), votes (n, c)."""
+    """Log-ratios (n,) of a fault against the claim, by counts of labels (n, o) of histograms.
+
+    log_q: claimed log-laws (n, o); histograms: votes (n, c).
+    """
     with np.errstate(invalid="ignore"):  # where both give a label no chance
         ratios = fault_laws([fault], log_q, histograms)[:, 0] - log_q
     return np.asarray((counts * np.where(counts > 0, ratios, 0.0)).sum(-1))
 
 
 def fitted(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
-    """The likeliest scale or threshold; None unless it explains clearly more than the known ones.
+    """The likeliest scale or threshold; None unless it explains clearly more than known faults.
 
-    counts: labels (streams, o), classes numbered back; ratios: log-likelihood ratios (a,) of the
-    known faults on them.
+    counts: of labels (streams, o), with rotations undone; ratios: log-likelihood ratios (a,) of
+    the known faults.
     """
     found = [_of_noise(plan, counts, ratios, noise) for noise in Scaled]
     found.append(_of_threshold(plan, counts, ratios))
@@ -91,7 +94,7 @@ def _of_noise(
 
 
 def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
-    """The claimed noise about another threshold."""
+    """The fault of another threshold with the claimed noise, if it explains more."""
     mechanism = plan.claim.mechanism.mechanism()
     asked = counts.any(-1)
     if not isinstance(mechanism, ConfidentGNMax) or not asked.any():
@@ -122,7 +125,7 @@ def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fi
 
 
 def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float]) -> float:
-    """The factor that gains most, between the neighbours of the best of those known."""
+    """The factor that explains most, between the neighbours of the best known factor."""
     best = max(explained, key=lambda factor: explained[factor])
     below = max((f for f in explained if f < best), default=best / _FURTHEST)
     above = min((f for f in explained if f > best), default=best * _FURTHEST)
@@ -136,7 +139,7 @@ def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float
 
 
 def _rounded(gained: Callable[[float], float], factor: float) -> str:
-    """A factor in two digits, in more where labels tell it from that, or it would read 1."""
+    """A factor in two digits, or more if two fit the labels worse or would read 1."""
     texts = [f"{factor:.{digits}g}" for digits in range(2, _MOST_DIGITS + 1)]
     least = gained(factor) - _ROUNDING_COSTS
     close = (text for text in texts if float(text) != 1.0 and gained(float(text)) >= least)

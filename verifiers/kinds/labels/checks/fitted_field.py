@@ -1,4 +1,4 @@
-"""The kind of histogram whose noise has another scale, where no one scale fits all labels."""
+"""A known noise scale confined to one kind of histogram, where no scale fits all labels."""
 
 from dataclasses import replace
 
@@ -12,10 +12,10 @@ from .fitted import FITTING_COSTS, Fitted
 
 
 def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
-    """The likeliest known scale on histograms of one kind alone; None where there is none.
+    """The likeliest known scale on histograms of one kind only; None where there is none.
 
-    counts: labels (streams, o); ratios: log-likelihood ratios (streams, a) of the known faults on
-    them. The choice among kinds costs what naming one of them takes.
+    counts: of labels (streams, o); ratios: log-likelihood ratios (streams, a) of known faults. The
+    choice among k kinds costs log k.
     """
     scaled = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.VOTES]
     asked = counts.any(-1)

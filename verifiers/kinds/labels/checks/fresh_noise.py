@@ -1,4 +1,4 @@
-"""`fresh-noise`: every answer has noise of its own, within a call, across calls and restarts."""
+"""`fresh-noise`: every label has new noise, within a call, across calls and restarts."""
 
 from dataclasses import replace
 
@@ -29,37 +29,37 @@ from .same_places import SamePlaces
 from .spec import CACHED, LabelsSpec
 
 _WEIGHTS = {
-    "together": 0.12,  # copies at one distance on all anchors, or labels that avoid each other
-    "single": 0.1,  # the same on one histogram
+    "together": 0.12,  # labels copy, or avoid, those at one distance, on all anchors
+    "single": 0.1,  # as "together", on one histogram
     "dependent": 0.1,
     "periodic": 0.08,
     "frozen": 0.08,
     "calls": 0.08,  # a call copies an earlier one
     "neighbours": 0.05,  # labels of two histograms have the same noise at the same place
-    "totals": 0.02,  # so have labels of two totals
-    "same votes": 0.02,  # so have labels of two inputs that have one histogram
+    "totals": 0.02,  # as "neighbours", for labels of two totals
+    "same votes": 0.02,  # as "neighbours", for two inputs with one histogram
     "in turn": 0.04,  # a label depends on that of another histogram, asked just before
     "dispersed": 0.06,  # the counts of a call vary less, or more, than those of independent labels
-    "spread": 0.05,  # so do those of so many labels of a histogram after so many, over calls
-    "ordered": 0.04,  # which of two labels of a call comes first tells something
+    "spread": 0.05,  # as "dispersed", for blocks of a histogram's labels, over calls
+    "ordered": 0.04,  # which of two labels of a call comes first is not random
     "restarted": 0.08,
-    "recurring": 0.04,  # a life begins as one of the lives before it
-    "connection": 0.04,  # labels over a kept connection have a law of their own
+    "recurring": 0.04,  # a life begins like an earlier life
+    "connection": 0.04,  # labels over a kept connection depend on each other
 }
 
-_CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that are for this check
+_CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
 
 
 class FreshNoise(Judged):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
-    Reused noise gives equal labels for equal histograms. Whether a seed is set in each call, noise
-    is drawn from a short pool, or answers are frozen, a label then copies one at a fixed distance:
-    all distances up to 16,384 are wagered on. The null is wider than the claim: labels of one
-    histogram are independent draws of any one law, so that a wrong noise scale is not taken for
-    reuse. Each ratio is divided by the likelihood's supremum over such laws (universal inference,
-    Wasserman, Ramdas, Balakrishnan 2020, arXiv 1912.11436v4), which costs half a nat per outcome
-    where the claim holds. Frozen answers are a law too: they alone are held to the claimed one.
+    Reused noise gives equal labels for equal histograms. With a seed per call, a short pool of
+    noise, or frozen answers, a label copies one at a fixed distance: distances up to 16,384 are
+    wagered on. The null is wider than the claim: labels of one histogram are independent draws of
+    any one law, so that a wrong noise scale is not mistaken for reuse. So likelihoods are divided
+    by their supremum over such laws (universal inference, Wasserman, Ramdas, Balakrishnan 2020,
+    arXiv 1912.11436v4), which costs half a nat per outcome where the claim holds. Only frozen
+    answers, which are such a law themselves, are tested against the claimed law.
     """
 
     id = "fresh-noise"
@@ -74,7 +74,7 @@ class FreshNoise(Judged):
         self._periodic = Periodic()
         self._fresh = plan.first(Role.FRESH)
         inputs = [(s.histogram, s.second) for s in plan.streams]
-        self._same = [inputs.index(asked) for asked in inputs]  # asked in several ways
+        self._same = [inputs.index(asked) for asked in inputs]  # first stream of each input
         self._alike = OfOneHistogram(plan, self._same)
         self._places = SamePlaces(plan, self._same)
         self._lives = ComparedLives(plan.log_q[self._fresh])
@@ -85,11 +85,11 @@ class FreshNoise(Judged):
         self.dropped: set[int] = set()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`; a label is compared with those of its histogram alone.
+        """See `LabelsRunning.observe`; a label is compared with others of its histogram.
 
-        Classes that are numbered otherwise make another histogram, asked too rarely to be looked
-        at. No look is taken while labels are still to come: an average of e-processes is one only
-        where all of them have seen the same labels.
+        A histogram under rotated class numbers is another one, and asked too rarely to be compared.
+        Evidence is not read while `how.goes_on`, since the average is an e-process only if all of
+        its parts have seen the same labels.
         """
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
@@ -109,32 +109,32 @@ class FreshNoise(Judged):
             self._look()
 
     def observe_in_turn(self, stream: int, other: int, labels: Labels, others: Labels) -> None:
-        """Takes labels (n,) of two streams asked in turn, before `observe` sees each of them."""
+        """Adds labels (n,) of two streams asked alternately, before `observe` gets each of them."""
         outcomes = self.plan.log_q.shape[1]
         both = as_outcomes(labels, outcomes), as_outcomes(others, outcomes)
         self._in_turn[stream].observe(*both)
 
     def pass_over(self, total: int, labels: int) -> None:
-        """Counts labels of a total of votes asked outside the plan: nothing is wagered on them."""
+        """Counts labels of a total of votes that were asked outside the plan, without a wager."""
         self._places.pass_over(total, labels)
 
     def expect_restart(self, labels: int) -> None:
-        """Says that so many labels will compare lives of the target: no verdict without them."""
+        """Notes that `labels` labels will compare lives, without which there is no verdict."""
         self._lives.owed = labels
 
     def note_connections(self, told: str) -> None:
-        """Adds what kept connections have shown, for a sentence that goes before."""
+        """Adds words on what kept connections have shown, to end the finding's sentence."""
         self._of_connections += told
 
     def begin_life(self, first: Labels, *, new: bool = True) -> None:
-        """Takes the first labels of a life, which no other method takes where it is new."""
+        """Adds the first labels of a life; if it is new, no other method gets them."""
         self._lives.begin(first, new=new)
         if new:
             self.queries += first.size
             self._look()
 
     def note_few_lives(self, why: str) -> None:
-        """Keeps why no more lives were compared."""
+        """Notes why no more lives were compared."""
         self._lives.why_few = why
 
     def observe_restart(
@@ -146,11 +146,11 @@ class FreshNoise(Judged):
         *,
         begins: bool = False,
     ) -> None:
-        """Takes labels of one histogram, the fresh stream's: of earlier lives, and a new one's.
+        """Adds labels of the fresh stream's histogram: of earlier lives, and of a new one.
 
         kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show; begins:
-        whether these are the first labels of a life. Labels that are `compared` with those of an
-        earlier report are still to be seen by `observe`.
+        whether `again` are the first labels of a life. For the kind `compared`, with an earlier
+        report, `observe` gets the labels too.
         """
         self._lives.observe(earlier, again, kind, unseen)
         if begins:
@@ -160,7 +160,7 @@ class FreshNoise(Judged):
             self._look()
 
     def _parts(self) -> dict[str, float]:
-        """Log of each e-process, without its weight."""
+        """Log of each e-process, by its name in `_WEIGHTS`, without the weight."""
         in_turn = [evidence.log_e_value for evidence in self._in_turn.values()] or [0.0]
         misfit = self._alike.misfit
         return {
@@ -176,7 +176,7 @@ class FreshNoise(Judged):
         }
 
     def _look(self) -> None:
-        """Keeps the highest average, and of what it was."""
+        """Updates the highest average so far, with its parts."""
         parts = self._parts()
         logs = [np.log(_WEIGHTS[name]) + log for name, log in parts.items()]
         average = float(np.logaddexp.reduce(logs))
@@ -205,14 +205,14 @@ class FreshNoise(Judged):
 
     @property
     def log_odds(self) -> float:
-        """Of the likeliest way in which noise is used again, as the labels stand."""
+        """Current log-odds of the likeliest kind of reuse."""
         once = self._alike.once_a_call()
         return float(max([*self._parts().values(), *(() if once is None else once[1:])]))
 
     def violation(self) -> Finding:
-        """See `Check.violation`; as likely as the heaviest e-process says by now.
+        """See `Check.violation`: by the e-process with most evidence now.
 
-        Where later labels spoke against all of them, what was seen when they were heaviest is told.
+        If later labels count against all of them, by that at the time of the highest evidence.
         """
         parts, odds = self._parts(), self.log_odds
         once = self._alike.once_a_call()
@@ -222,15 +222,15 @@ class FreshNoise(Judged):
         told = parts if odds > 0.0 else self._parts_then
         heaviest = max(told, key=lambda name: told[name])
         copied = max(("together", "single"), key=lambda name: told[name])
-        # Copies at one distance make calls that copy calls, and calls that copy some of the calls
-        # before make copies at a distance: whichever copies nearly every label is the cause.
+        # Copies at one distance also make calls copy calls, and calls that copy some earlier calls
+        # make copies at a distance: whichever copies nearly every label is the cause.
         if heaviest in ("calls", copied) and min(told["calls"], told[copied]) > SURE:
             heaviest = copied if self._alike.copies_most(copied == "together") else "calls"
         found = self._found(heaviest)
         return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
 
     def _found(self, heaviest: str) -> Finding:
-        """What to say where this e-process has the most evidence."""
+        """The finding where the e-process `heaviest` has most evidence."""
         alike = self._alike
         if alike.frozen.constant and heaviest in ("together", "single", "frozen", "dependent"):
             heaviest = alike.drawn_once()
@@ -251,7 +251,7 @@ class FreshNoise(Judged):
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
 
     def _place_of(self, part: str) -> int:
-        """The stream on which an e-process has found most."""
+        """The stream with most evidence of an e-process."""
         if part == "in turn":
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
         if part in ("neighbours", "totals", "same votes"):
@@ -265,7 +265,7 @@ class FreshNoise(Judged):
         best = int(np.argmax(asked * (1.0 - predictable)))
         labels = int(asked[best])
         distance = min(LONGEST, labels // 4)
-        # at the largest distance, as many labels of each segment have none before them
+        # in each segment, the first labels have none at the largest distance before them
         compared = labels - distance * (1 + labels // SEGMENT)
         share = copies_to_see(self.plan.log_q[best], compared, self._wanted(best))
         recurring = self.log_threshold - float(np.log(_WEIGHTS["recurring"]))
@@ -276,7 +276,7 @@ class FreshNoise(Judged):
         )
 
     def _wanted(self, stream: int) -> float:
-        """Evidence that copies at one distance on one stream must give."""
+        """Evidence that copies at one distance on one stream need to refute."""
         prior = _WEIGHTS["single"] * self.plan.weights[stream] / WAGERS
         misfit = float(chi2.ppf(0.99, self.plan.log_q.shape[1] - 1)) / 2.0
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit

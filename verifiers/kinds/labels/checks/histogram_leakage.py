@@ -1,4 +1,4 @@
-"""`histogram-leakage`: how much of a vote histogram the claim's queries give away."""
+"""`histogram-leakage`: how many votes an attacker recovers from the claimed queries."""
 
 from dataclasses import dataclass, replace
 
@@ -25,21 +25,21 @@ from .leakage_advice import advice, mitigations
 from .spec import LabelsSpec
 
 QUERIES = 10_000
-"""Queries of an attacker where the claim names none (Wang et al. 2022, section 4.1)."""
+"""Queries of an attacker where the claim has no [privacy] (Wang et al. 2022, section 4.1)."""
 
-_ATTACKS, _MOST_ATTACKS = 100, 12_800  # simulated on the histogram that is read best
-_SCOUTS = 6  # simulated on each, to find it
+_ATTACKS, _MOST_ATTACKS = 100, 12_800  # simulated on the histogram that leaks most
+_SCOUTS = 6  # simulated on each histogram, to find it
 _HISTOGRAMS = 4
-_GUESSED = 0.9  # of the votes on one class: beyond it, a single label lets one guess the rest
-_WORK = 2e7  # attacks times the cube of the classes, so that many classes end in time
-_SCALES, _FEWEST = 100.0, 10  # votes in scales of the noise from which fits take long; attacks then
+_GUESSED = 0.9  # share of the leader beyond which one label lets an attacker guess the rest
+_WORK = 2e7  # most attacks times the cube of the classes
+_SCALES, _FEWEST = 100.0, 10  # votes per noise scale from which fits take long; attacks then
 
 
 @dataclass(frozen=True)
 class _Attacked:
-    """A stream's histogram, what simulated attacks on it misplace (n,), and one on real labels.
+    """Attacks on one stream: shares misplaced by simulated ones (n,), and by one on real labels.
 
-    reading: the votes (c,) that the attack on real labels reads.
+    reading: the votes (c,) that the attack on real labels recovers.
     """
 
     stream: int
@@ -49,11 +49,11 @@ class _Attacked:
 
 
 class HistogramLeakage:
-    """Attacks histograms under the claimed law as often as the claim allows, and the target's.
+    """Simulates attacks under the claimed law, with as many answers as the claim allows.
 
-    What the claim gives away follows from the claim alone, so the attacks are simulated; that the
-    target's labels follow the claimed law is for the other checks to say. With `max_recoverable`,
-    the null is that the mean share of votes recovered is at most that, on every histogram.
+    Leakage follows from the claim alone; that labels follow the claimed law is for other checks.
+    Labels of the target are attacked once, for comparison. With `max_recoverable`, the null is that
+    the mean share of votes recovered is at most that, on every histogram.
     """
 
     id = "histogram-leakage"
@@ -71,11 +71,11 @@ class HistogramLeakage:
 
     @property
     def queries(self) -> int:
-        """Labels of the target that were attacked."""
+        """Labels of the target that were used in an attack."""
         return 0 if self.worst is None else int(self.seen[self.worst.stream].sum())
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """Keeps the first labels of a histogram, as many as an attacker gets."""
+        """Keeps as many labels of each histogram as an attacker gets."""
         room = self.asked - int(self.seen[stream].sum())
         self.seen[stream] += count_outcomes(labels[: max(room, 0)], self.seen.shape[1])
 
@@ -91,10 +91,10 @@ class HistogramLeakage:
         return Outcome(self.verdict, self._with_advice(found), self.queries)
 
     def run(self) -> None:
-        """Runs the attacks, once the labels are gathered: with a limit, until it is decided."""
+        """Runs the attacks, after labels were gathered; with a limit, until it is decided."""
         scouts = [self._attack(stream, _SCOUTS) for stream in self._streams()]
         best_read = min(scouts, key=lambda scout: float(scout.misplaced.mean()))
-        # drawn afresh: no picking of luck
+        # new attacks, so that the choice of the histogram does not bias them
         self.worst = self._attack(best_read.stream, _ATTACKS)
         while self.limit > 0:
             shares = self.worst.misplaced
@@ -113,13 +113,13 @@ class HistogramLeakage:
 
     @property
     def verdict(self) -> Verdict:
-        """Once `run` has gone through: above the limit but not surely so is inconclusive."""
+        """The verdict, after `run`; inconclusive if above the limit without enough evidence."""
         if self.limit <= 0 or not self._above:
             return Verdict.PASS
         return Verdict.FAIL if self.log_e_value >= self.log_threshold else Verdict.INCONCLUSIVE
 
     def _streams(self) -> list[int]:
-        """The deployment's own histograms, or the anchors, with the claimed number of votes."""
+        """The streams to attack: the deployment's own, and anchors, of the claimed total."""
         teachers = self.plan.claim.mechanism.teachers
         streams = [
             i
@@ -152,7 +152,7 @@ class HistogramLeakage:
         return _Attacked(stream, shares[:-1], float(shares[-1]), reading)
 
     def _rows(self, attacks: int) -> int:
-        """So many attacks, or what ends in time; all of them where a limit is to be decided."""
+        """`attacks`, or fewer where classes are many or fits slow."""
         claim = self.plan.claim.mechanism
         if self.limit <= 0:
             share = min(1.0, np.sqrt(_SCALES * claim.noise.scale / claim.teachers))
@@ -160,7 +160,7 @@ class HistogramLeakage:
         return int(np.clip(_WORK / claim.classes**3, 2, attacks))
 
     def finding(self) -> Finding:
-        """What was found, once `run` has gone through."""
+        """The finding, after `run`."""
         text = self._text()
         if self.verdict is Verdict.PASS:
             within = f": within max_recoverable = {self.limit:g}" if self.limit > 0 else ""
@@ -176,7 +176,7 @@ class HistogramLeakage:
 
     @property
     def warning(self) -> str | None:
-        """What to say of leakage that no gate forbids."""
+        """A warning of leakage where the claim sets no limit."""
         if self.worst is None or self.plan.claim.gate.max_recoverable > 0:
             return None
         share = 100.0 * (1.0 - self.worst.misplaced.mean())
@@ -186,7 +186,7 @@ class HistogramLeakage:
         )
 
     def _with_advice(self, found: Finding) -> Finding:
-        """With what could be done about it, where there is too much leakage or a warning."""
+        """Adds mitigations to a finding with too much leakage or a warning."""
         within = self.verdict is Verdict.PASS and found.warning is None
         if within or not isinstance(found.figure, Leakage):
             return found
@@ -225,7 +225,7 @@ class HistogramLeakage:
             if claim.mechanism.caching
             else (
                 f"{self.asked:,} queries"
-                + (", the claim naming none" if claim.privacy is None else "")
+                + (" (the claim names none)" if claim.privacy is None else "")
             )
         )
         text = (
@@ -243,14 +243,14 @@ class HistogramLeakage:
 
 
 def attacker_queries(claim: LabelsClaim) -> int:
-    """How often an attacker gets one query answered anew."""
+    """How many answers an attacker gets to one query under the claim."""
     if claim.mechanism.caching:
         return 1
     return QUERIES if claim.privacy is None else claim.privacy.queries
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """It is simulated: the target's labels only show that it reads them as well."""
+    """Whether a stream's labels are attacked; the verdict rests on simulations."""
     return stream.role in (Role.OWN, Role.INFORMATIVE)
 
 

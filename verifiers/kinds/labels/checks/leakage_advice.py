@@ -1,7 +1,7 @@
-"""What a deployment could do against leakage, simulated for the claim at hand.
+"""Mitigations of leakage, simulated for the claim.
 
-The attacks are those of `histogram-leakage`, on the histogram that it read best. Nothing here
-decides a verdict: these are means over few attacks, to choose by.
+The attacks are those of `histogram-leakage`, on the histogram that leaks most. These means over few
+attacks help to choose, and do not enter the verdict.
 """
 
 from collections.abc import Sequence
@@ -18,26 +18,26 @@ from ..claim import LabelsClaim
 from ..figures import Mitigation
 from ..mechanism import LabelsMechanism
 
-_TOLD = (10, 100, 1000)  # limits that the lines name
+_TOLD = (10, 100, 1000)  # limits that the advice names
 _COARSE = (1, *_TOLD)
-_FINE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # where one is looked for
-_OTHER = (0.5, 2.0)  # times the claimed noise
-_ATTACKS, _FEWEST = 20, 5  # simulated under each
-_WORK = 4e7  # attacks times the cube of the classes: about a second
-_DELTA = 1e-5  # where the claim names none
-_MOST = 10**9  # queries at other noise that are looked for
-_FEWEST_SCALES = 0.02  # of the votes: smaller noise is not proposed, as fits take long there
+_FINE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # where a limit within max_recoverable is sought
+_OTHER = (0.5, 2.0)  # noise scales that are tried, over the claimed one
+_ATTACKS, _FEWEST = 20, 5  # attacks simulated under each: most, and least
+_WORK = 4e7  # most attacks times the cube of the classes: about a second
+_DELTA = 1e-5  # where the claim has none
+_MOST = 10**9  # queries under other noise from which it is not proposed
+_FEWEST_SCALES = 0.02  # least noise scale over the votes that is proposed: below, fits take long
 
 
 def mitigations(
     claim: LabelsClaim, histogram: Sequence[int], asked: int, rng: np.random.Generator
 ) -> tuple[Mitigation, ...]:
-    """What the attacker recovers on average of a histogram under each of them.
+    """The mean share of a histogram (c,) that an attacker recovers under each mitigation.
 
-    A limit on the answers to one input, from one, as where answers are kept, to what the claim
-    allows; other noise, with as many queries as then cost the same epsilon, data-independent.
-    Where answers are kept, the limits are of near-duplicates that are answered anew. With so many
-    classes that simulation takes long, nothing.
+    They are limits on the answers to one input, from one (as where answers are kept) to `asked`;
+    and other noise, with as many queries as cost the same epsilon by the data-independent analysis.
+    Where answers are kept, limits are on near-duplicates instead. Empty where many classes make
+    simulation slow.
     """
     own = claim.mechanism
     rows = _WORK / own.classes**3
@@ -58,25 +58,25 @@ def mitigations(
 
 
 def advice(claim: LabelsClaim, found: Sequence[Mitigation], guessed: float) -> tuple[str, ...]:
-    """The same in three lines at most; guessed: the share that even votes have right."""
+    """The mitigations in up to three lines; guessed: share right if votes are guessed even."""
     limits = [one for one in found if one.kind != "other-noise"]
     others = [one for one in found if one.kind == "other-noise"]
     lines = []
     if claim.mechanism.caching and limits:
         lines.append(
-            "answers are kept for identical inputs alone: of near-duplicates, answered anew, "
-            f"{_leaving(limits)}"
+            "answers are kept for identical inputs only; of near-duplicates, which are answered "
+            f"anew, {_leaving(limits)}"
         )
     elif limits:
         lines.append(
-            "kept answers (caching = true) leave an attacker one query an input, and "
-            f"{_percent(limits[0].recovered)} (even votes, guessed, are {_percent(guessed)} "
-            "right); near-duplicates of an input get around it"
+            "kept answers (caching = true) leave an attacker one query per input, which recovers "
+            f"{_percent(limits[0].recovered)} (guessing even votes recovers {_percent(guessed)}); "
+            "near-duplicates of an input get around it"
         )
         lines += _limit_line(limits, claim.gate.max_recoverable)
     if others:
         told = " and ".join(
-            f"{one.noise} with {one.queries:,} queries leaves {_percent(one.recovered)}"
+            f"{one.noise} with {one.queries:,} queries gives {_percent(one.recovered)}"
             for one in others
         )
         lines.append(f"at the same epsilon {told}")
@@ -84,18 +84,18 @@ def advice(claim: LabelsClaim, found: Sequence[Mitigation], guessed: float) -> t
 
 
 def _limit_line(limits: Sequence[Mitigation], most: float) -> list[str]:
-    """What limits leave, and the largest below which all keep to `max_recoverable`."""
+    """The line on limits of queries per input, with the largest within `max_recoverable`."""
     told = [_leaving(limits)] if _leaving(limits) else []
     if most > 0:
         within = list(takewhile(lambda one: one.recovered <= most, limits))
-        keeps = f"{within[-1].queries:,} keep within" if within else "even 1 leaves more than"
+        keeps = f"{within[-1].queries:,} keep within" if within else "even 1 gives more than"
         told.append(f"{keeps} max_recoverable = {most:g}")
-    return [f"of a limit of queries per input, {'; '.join(told)}"] if told else []
+    return [f"with a limit on queries per input, {'; '.join(told)}"] if told else []
 
 
 def _leaving(limits: Sequence[Mitigation]) -> str:
     return ", ".join(
-        f"{one.queries:,} leave {_percent(one.recovered)}" for one in limits if one.queries in _TOLD
+        f"{one.queries:,} give {_percent(one.recovered)}" for one in limits if one.queries in _TOLD
     )
 
 
@@ -104,7 +104,7 @@ def _percent(share: float) -> str:
 
 
 def _for_the_same(claim: LabelsClaim, noise: Noise, queries: int) -> int:
-    """How many queries at other noise cost no more than the claim's, all of them answered."""
+    """How many queries under other noise cost no more than `queries` claimed ones, if answered."""
     delta = _DELTA if claim.privacy is None else claim.privacy.delta
     epsilon = CountedCost(claim.mechanism.mechanism()).epsilon(queries, 0, delta)
     test, answer = release_costs(claim.mechanism.mechanism(noise), ORDERS)
@@ -113,7 +113,7 @@ def _for_the_same(claim: LabelsClaim, noise: Noise, queries: int) -> int:
 
 @dataclass(frozen=True)
 class _Attacked:
-    """A histogram under a claim, attacked so many times, side by side."""
+    """A histogram (c,) under a claim, and how many attacks on it are simulated."""
 
     own: LabelsMechanism
     histogram: Sequence[int]
@@ -121,7 +121,7 @@ class _Attacked:
     rng: np.random.Generator
 
     def under(self, kind: str, noise: Noise, queries: Sequence[int]) -> tuple[Mitigation, ...]:
-        """What each number of answers gives, with this noise."""
+        """The share recovered for each number of answers, under `noise`."""
         if not queries:
             return ()
         mechanism = self.own.mechanism(noise)

@@ -1,4 +1,4 @@
-"""`noise-scale`: the scale of the votes' noise is the claimed one, within the tolerance."""
+"""`noise-scale`: the noise scale is the claimed one, within the tolerance."""
 
 import math
 
@@ -20,7 +20,7 @@ from .spec import LabelsSpec
 
 
 class NoiseScale(Judged):
-    """Follows the likelihood of every scale of the claimed family, on probes and anchors."""
+    """Computes the likelihood of scales of the claimed family, on all but explorers."""
 
     id = "noise-scale"
 
@@ -31,7 +31,7 @@ class NoiseScale(Judged):
         self.evidence = ScaleEvidence(plan.factors)
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `Check.observe`; explorers are too many to follow, and add little."""
+        """See `Check.observe`; explorers are left out, as they are many and tell little."""
         if stream < self.plan.deep:
             self.queries += labels.size
             counts = count_outcomes(labels, self.plan.log_q.shape[1])
@@ -78,13 +78,13 @@ class NoiseScale(Judged):
 
 
 def interval_text(noise: Noise, interval: tuple[float, float] | None, log_threshold: float) -> str:
-    """The scales that labels do not refute, in words; interval: as factors of the claimed one."""
+    """The interval of the noise scale in words; interval: factors of the claimed scale."""
     confidence = f"confidence 1 - {math.exp(-log_threshold):.2g}"
     if interval is None:
         return f"no scale of {noise.family} noise fits ({confidence}): the empty interval"
     ends = [noise.scale * end for end in interval]
     low, high = (told_apart(end, noise.scale) for end in ends)
-    # each end is refuted itself, which is to be seen where it is the claim
+    # each end is itself refuted, which the words show where it is the claimed scale
     least, most = ("above", "below") if noise.scale in ends else ("at least", "at most")
     if interval[0] <= 0 or interval[1] == math.inf:  # none tried on that side is refuted
         bound = f"{most} {high}" if math.isfinite(interval[1]) else f"{least} {low}"
@@ -95,7 +95,7 @@ def interval_text(noise: Noise, interval: tuple[float, float] | None, log_thresh
 
 
 def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """Beyond these, a run goes on with the stream that tells most until the scale is known."""
+    """Whether a stream is needed: probes; a run then continues with the most informative."""
     return stream.role is Role.PROBE
 
 

@@ -1,4 +1,4 @@
-"""Classes that the target numbers, or counts, otherwise than the claim, read from its labels."""
+"""Classes that the target numbers or counts differently from the claim, found by its labels."""
 
 import math
 from collections.abc import Iterator
@@ -17,19 +17,19 @@ from ..planning.plan import Plan
 from .fitted import log_ratios
 
 _EXPECTED = 20.0
-"""Labels of a class that never came: by chance with probability e^-20."""
+"""Expected labels of a class from which its absence counts: probability e^-20 by chance."""
 
-_LEAST_LOG_Q = -30.0  # what a label that the claim all but excludes counts for
-_NAMED = 6  # classes that a message names at most
+_LEAST_LOG_Q = -30.0  # least log-probability that a label counts with
+_NAMED = 6  # most classes that a message names
 _FROM_ONE = "does the target, or what hands it the votes, count classes from 1?"
 _COMPARE = "compare the order of the classes in the histogram with that of the labels"
 
 
 @dataclass(frozen=True)
 class Miscounted:
-    """How the target treats its classes: log-likelihood ratio against the claim, less the choice.
+    """Another numbering, or number, of classes; advice: where to look.
 
-    cause: in words; advice: where to look.
+    log_ratio: log-likelihood ratio against the claim, less the price of the choice.
     """
 
     cause: str
@@ -38,19 +38,19 @@ class Miscounted:
 
 
 class AsNumbered:
-    """The labels of a run by the numbers that the target gave them, for each histogram it got."""
+    """The labels of a run as the target numbered them, by the histogram that it got."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.classes = plan, plan.claim.mechanism.classes
         self._counts: dict[tuple[int, int], Vector] = {}
 
     def observe(self, stream: int, counts: Vector, turn: int) -> None:
-        """Takes labels (o,), classes numbered back by `turn`."""
+        """Adds counts of labels (o,) whose rotation by `turn` was undone."""
         answered = self._turned(counts, turn)
         self._counts[stream, turn] = self._counts.get((stream, turn), 0.0) + answered
 
     def likeliest(self) -> Miscounted | None:
-        """The way of counting classes, other than the claim's, that explains labels best."""
+        """The other numbering or number of classes that explains the labels best, if any."""
         if not self._counts:
             return None
         keys = list(self._counts)
@@ -61,11 +61,11 @@ class AsNumbered:
         return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
 
     def _turned(self, values: Vector, turn: int) -> Vector:
-        """Values (o,) of classes numbered on by `turn`; of a refusal, in its place."""
+        """Values (o,) by outcome, with classes rotated by `turn`, and a refusal in its place."""
         return np.append(np.roll(values[: self.classes], turn), values[self.classes :])
 
     def _renumbered(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
-        """Labels that name every class by the number of another."""
+        """The best permutation of class numbers, if it is not the identity."""
         gains = np.maximum(log_q[:, : self.classes], _LEAST_LOG_Q).T @ counts[:, : self.classes]
         each = np.arange(self.classes)
         expected = (counts.sum(-1)[:, None] * np.exp(log_q[:, : self.classes])).sum(0)
@@ -80,7 +80,7 @@ class AsNumbered:
         return Miscounted(f"labels look as if {order.said}", order.advice, gained)
 
     def _left_out(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
-        """Classes that never come, though they should have."""
+        """Classes that were never released although expected, if there are any."""
         c = self.classes
         expected = (counts.sum(-1)[:, None] * np.exp(log_q[:, :c])).sum(0)
         gone = (counts[:, :c].sum(0) == 0) & (expected >= _EXPECTED)
@@ -103,7 +103,7 @@ class AsNumbered:
 
 @dataclass(frozen=True)
 class _Order:
-    """label_of: the number (c,) that each class has; cost: nats of the choice among so many."""
+    """A numbering; label_of: number (c,) of each class; cost: nats for its choice."""
 
     label_of: NDArray[np.int64]
     said: str
@@ -112,9 +112,9 @@ class _Order:
 
 
 def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
-    """Numberings of the classes.
+    """Numberings of the classes that are tried.
 
-    gains: log-likelihood (c, c) of a class having a number; expected: labels (c,) of each class.
+    gains: log-likelihood (c, c) if a class has a number; expected: labels (c,) of each class.
     """
     c = len(gains)
     each, named = np.arange(c), math.log(c + 1.0)
@@ -133,7 +133,7 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
     if moved.size == 2:
         said, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
     else:
-        seen = moved[expected[moved] >= _EXPECTED]  # of the others labels tell little
+        seen = moved[expected[moved] >= _EXPECTED]  # classes with enough labels
         seen = seen[np.argsort(-expected[seen])[:_NAMED]]
         told = [f"{k} as {label_of[k]}" for k in sorted(seen)]
         said = f"classes were numbered otherwise, {', '.join(told) or 'many'} among them"

@@ -1,4 +1,4 @@
-"""Labels of each histogram, compared among themselves: copies, frozen answers, uneven counts."""
+"""Evidence from labels of one histogram each: copies, frozen answers, uneven counts."""
 
 from itertools import accumulate, pairwise
 
@@ -27,18 +27,17 @@ from .once_a_call import OnceACall
 from .reuse import copies_most
 
 SURE = 7.0
-"""Log-odds from which one of two causes is told alone."""
+"""Log-odds from which only the better of two causes is told."""
 
 _BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")  # as the rows of `_logs`
 
 
 class OfOneHistogram:
-    """E-processes that `FreshNoise` weighs; no label is compared with that of another histogram.
+    """The e-processes of `FreshNoise` in which labels are compared within their histogram.
 
-    same: of each stream of the plan, the first stream that asks its input. misfit: of each stream
-    (s,), by how much any one law explains its labels better than the claimed one, which ratios to
-    the claimed law are divided by; counts: of its outcomes (s, o); anchors: those whose copies are
-    counted together (s,).
+    same: for each stream of the plan, the first stream of its input; misfit: for each stream (s,),
+    log-supremum over laws of its likelihood over the claimed one, by which ratios are divided;
+    counts: of outcomes (s, o); anchors: whether copies on a stream (s,) are counted together.
     """
 
     def __init__(self, plan: Plan, same: list[int]) -> None:
@@ -73,7 +72,7 @@ class OfOneHistogram:
             self._log_weights = np.log(plan.weights)
 
     def observe(self, stream: int, outcomes: Outcomes, calls: tuple[int, ...]) -> None:
-        """Takes outcomes (n,) of a stream, that came in calls of these sizes."""
+        """Adds outcomes (n,) of a stream, from calls of these sizes."""
         log_q = self._log_q[stream]
         self.counts[stream] += count_outcomes(outcomes, log_q.size)
         self.misfit[stream] = log_supremum_ratio(self.counts[stream], log_q)
@@ -95,7 +94,7 @@ class OfOneHistogram:
             self._together[:, : copies.log_ratios.shape[1]] += copies.log_ratios
 
     def _by_call(self, stream: int, outcomes: Outcomes, calls: tuple[int, ...]) -> None:
-        """Looks at the labels of each call by itself."""
+        """Adds the labels of each call by itself."""
         inside, compared = self._sets[stream], self._calls.get(stream)
         for start, end in pairwise(accumulate(calls, initial=0)):
             of_call = outcomes[start:end]
@@ -108,7 +107,7 @@ class OfOneHistogram:
                 compared.observe(of_call)
 
     def parts(self) -> dict[str, float]:
-        """Log of each e-process, by the name under which `FreshNoise` weighs it."""
+        """Log of each e-process, by its name in `FreshNoise`."""
         single, dependent, dispersed, spread, ordered = (
             log_mixture_of(logs, self._log_weights) for logs in self._logs
         )
@@ -127,8 +126,8 @@ class OfOneHistogram:
     def once_a_call(self) -> tuple[str, float] | None:
         """What every call draws once, a key of `reuse.WORDS`, with its log-odds.
 
-        None unless it explains clearly more than copies do, labels that depend on the one before,
-        and any law of its own for each histogram. All are compared against the claimed law alone.
+        None unless it explains clearly more than copies, dependence on the label before, or any
+        law per histogram, all compared with the claimed law.
         """
         names = ("screened once", "own law")
         found = dict(zip(names, (self._once.screened, self._once.own_law), strict=True))
@@ -146,7 +145,7 @@ class OfOneHistogram:
         return name, found[name]
 
     def place_of(self, part: str) -> int:
-        """The stream on which an e-process has found most; the fresh one where it has none."""
+        """The stream with most evidence of an e-process; the fresh one if it has no streams."""
         if part in _BY_STREAM:
             return int(np.argmax(self._logs[_BY_STREAM.index(part)]))
         if part == "calls":
@@ -154,20 +153,20 @@ class OfOneHistogram:
         return self._fresh
 
     def drawn_once(self) -> str:
-        """Which words tell of calls that each gave one label only, a key of `reuse.WORDS`."""
+        """The key of `reuse.WORDS` for calls whose labels are all equal."""
         if self.frozen.changed:
             return "once per call"
         return "frozen" if self.frozen.kept_log_odds > SURE else "once"
 
     def copies_most(self, everywhere: bool) -> bool:
-        """Whether the labels that copy earlier ones at a distance are nearly all of them."""
+        """Whether nearly all labels copy those at a distance."""
         row, _, _ = self.copying(everywhere)
         return copies_most(row)
 
     def copying(self, everywhere: bool) -> tuple[int, int, int]:
         """The wager, the distance and the stream with most evidence of copies at a distance.
 
-        Those of calls of one size tell most of the distance, where they tell at all.
+        The stream of calls of one size is preferred if it shows copies, as its distance tells most.
         """
         at = int(np.argmax(self._logs[0]))
         ratios = self._together if everywhere else self._copies[at].log_ratios

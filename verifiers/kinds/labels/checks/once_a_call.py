@@ -1,4 +1,4 @@
-"""How well labels are explained by something that every call draws once, for all of its answers."""
+"""How well labels are explained by something that each call draws once for all its answers."""
 
 import numpy as np
 from scipy.special import gammaln
@@ -6,19 +6,19 @@ from scipy.special import gammaln
 from .....reference.arrays import Matrix, Vector
 
 CONCENTRATIONS = 2.0 ** np.arange(9)
-"""Of the laws that calls draw: labels by which each is as good as known to lie near the claim."""
+"""Concentrations of the Dirichlet law, about the claimed law, from which calls draw a law."""
 
-_LEAK = 0.01  # of independent screening, so that no call rules out one screening a call
+_LEAK = 0.01  # share of independent screening, so that no call rules out one screening per call
 _LEAST_CHANCE = 1e-12
 
 
 class OnceACall:
-    """Log-likelihood ratios of two explanations against the claim, for a diagnosis alone.
+    """Log-likelihood ratios of two explanations against the claim, for diagnosis only.
 
     log_q: the claimed log-laws (streams, o); refuses: whether the last outcome is a refusal. Either
-    every call draws a law of its own, by a Dirichlet law about the claimed one, or it draws once
-    whether all of its answers are refused. Calls for one label say nothing of either. The best of
-    the concentrations is taken, so these are no e-values.
+    each call draws its own law, from a Dirichlet law about the claimed one, or it draws once
+    whether all its answers are refused. Calls for one label do not count. The best concentration is
+    taken, so these are no e-values.
     """
 
     def __init__(self, log_q: Matrix, *, refuses: bool) -> None:
@@ -42,12 +42,12 @@ class OnceACall:
 
     @property
     def own_law(self) -> float:
-        """That every call has a law of its own, at the best concentration."""
+        """Log-ratio of "each call has its own law", at the best concentration."""
         return float(self._of_laws.max())
 
 
 def _screened_once(refused: float, size: float, log_chance: float) -> float:
-    """Of the refusals of a call, whose chance has this log: all or none, or as claimed."""
+    """Log-ratio of one screening per call; log_chance: of a refusal under the claim."""
     log_answered = float(np.log(max(-np.expm1(log_chance), _LEAST_CHANCE)))
     independent = refused * log_chance + (size - refused) * log_answered
     if 0.0 < refused < size:

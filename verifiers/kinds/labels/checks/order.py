@@ -1,4 +1,4 @@
-"""`order`: noise does not depend on what was asked before, nor on which query it is."""
+"""`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,11 @@ _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
 
 
 class Order(Judged):
-    """A weighted average of e-processes on calls for one label each, asked as production asks.
+    """A weighted average of e-processes on single-label calls in an order like production's.
 
-    The law of every call is known, whatever was asked before. Each wager names what may matter (a
-    property of the call that is known before it is made, or an earlier label) and a law that the
-    label may have then. All weights are fixed beforehand.
+    Under the claim each call has a known law, whatever came before. A wager names a property of a
+    call that is known before it is made, or an earlier label, and a law that the label may then
+    have. All weights are fixed beforehand.
     """
 
     id = "order"
@@ -67,7 +67,7 @@ class Order(Judged):
         self._highest = 0.0
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`: labels of the plan's streams are for other checks."""
+        """See `LabelsRunning.observe`: labels of streams are not used."""
 
     def drop(self, stream: int) -> str | None:
         """See `LabelsRunning.drop`."""
@@ -78,11 +78,11 @@ class Order(Judged):
         return bool(self._left[place])
 
     def pass_over(self, places: NDArray[np.intp]) -> None:
-        """Does without calls of the traffic, by their places (n,)."""
+        """Leaves out calls of the traffic, by their places (n,)."""
         self._left[places] = False
 
     def observe_in_order(self, places: NDArray[np.intp], labels: Labels) -> None:
-        """Takes the labels (n,) of calls of the traffic, by their places (n,), in order."""
+        """Adds the labels (n,) of calls of the traffic at places (n,), in order."""
         votes = self._votes[places].astype(np.float64)
         log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
         ratios = log_ratios([*self._faults, self._scaled_up], log_q, votes)
@@ -111,7 +111,7 @@ class Order(Judged):
 
     @property
     def average(self) -> float:
-        """Log of the weighted average of all e-processes, as the labels stand."""
+        """Log of the current weighted average of all e-processes."""
         conditional = self._conditional.log_ratios
         parts = [(FAMILIES[name], conditional[rows]) for name, rows in self._rows.items()]
         parts += [
@@ -134,7 +134,7 @@ class Order(Judged):
 
     @property
     def log_odds(self) -> float:
-        """Of the likeliest dependence on order, as the labels stand."""
+        """Current log-odds of the likeliest dependence on order."""
         return self._heaviest().log_odds
 
     def _heaviest(self) -> Wager:
@@ -148,14 +148,14 @@ class Order(Judged):
 
     @property
     def depends(self) -> bool:
-        """Whether the likeliest wager is on some calls, and clearly better than on all of them."""
+        """Whether the likeliest wager is on some calls only, and clearly better than on all."""
         found = self._heaviest()
         if found.feature is None or found.law is None:
             return False
         return found.log_odds - float(self._seen[:, found.law].sum()) > SURE
 
     def depends_rather_than(self, fault: Fault) -> bool:
-        """Whether the calls in turn speak for the likeliest wager, and not for a law of all."""
+        """Whether the likeliest wager explains these calls clearly better than `fault` does."""
         seen = np.flatnonzero(self._outcomes >= 0)
         votes = self._votes[seen].astype(np.float64)
         log_q = np.asarray(self._claim.mechanism().log_probabilities(votes))
@@ -165,7 +165,7 @@ class Order(Judged):
     def violation(self) -> Finding:
         """See `Check.violation`."""
         found = self._heaviest()
-        told = f"{self.queries:,} calls for one label were asked in turn, as production asks them"
+        told = f"{self.queries:,} calls for one label were made one by one, as in production"
         histogram = None
         if found.feature is not None and found.law is not None:
             held = self._holds[:, found.feature] & (self._outcomes >= 0)
@@ -187,7 +187,7 @@ class Order(Judged):
         )
 
     def silence(self) -> Finding:
-        """See `Check.silence`: on what half the noise might have depended, and have shown."""
+        """See `Check.silence`: where half the noise would have shown."""
         expected, variance = self._holds.T @ self._half[:, 0], self._holds.T @ self._half[:, 1]
         wagers = np.array([self._rows[one.family].size for one in self._features], dtype=float)
         weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
@@ -198,7 +198,7 @@ class Order(Judged):
 
 
 def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
-    """Of each family that has any features, the rows of these."""
+    """Indices of the features of each family that has any."""
     names = np.array(families)
     rows = {name: np.flatnonzero(names == name) for name in FAMILIES}
     return {name: found for name, found in rows.items() if found.size}
@@ -212,7 +212,7 @@ def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
 
 
 def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
-    """It has labels of its own, of no stream."""
+    """Whether a stream is needed: none, as its labels are those of the traffic."""
     return False
 
 

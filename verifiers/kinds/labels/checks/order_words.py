@@ -1,4 +1,4 @@
-"""What the wagers of the check `order` say, in words."""
+"""The wagers of the check `order` in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from ....evidence.in_order import AVOIDED, COPIED, SWITCHES
 class Wager(NamedTuple):
     """One way in which labels may depend on the order of calls.
 
-    log_odds: against the claim; feature, law: places of what it is on, of a wager on a feature.
+    log_odds: against the claim; says: in words; feature, law: their indices, if it is on a feature.
     """
 
     log_odds: float
@@ -35,7 +35,7 @@ class Ratios(NamedTuple):
 
 
 class Names(NamedTuple):
-    """What the rows and columns of `Ratios` are, in words."""
+    """The laws, features and earlier calls of `Ratios` in words."""
 
     laws: Sequence[str]
     features: Sequence[str]
@@ -43,7 +43,7 @@ class Names(NamedTuple):
 
 
 def heaviest(ratios: Ratios, names: Names) -> Wager:
-    """The wager that has won most."""
+    """The wager with most evidence."""
     found = [Wager(ratios.scaled, "labels fit votes scaled up to the number of teachers")]
     if ratios.conditional.size:
         feature, law = _largest(ratios.conditional)
@@ -72,11 +72,11 @@ def _largest(ratios: Matrix) -> tuple[int, int]:
 
 
 def told_power(calls: int, shown: Mapping[str, tuple[int, int]]) -> str:
-    """What half the noise may depend on and would have shown; by kind, of how many ways."""
+    """In how many ways half the noise would have shown, of all; shown: both by family."""
     seen, of = (sum(column) for column in zip(*shown.values(), strict=True)) if shown else (0, 0)
     listed = ", ".join(f"{name} ({some} of {ways})" for name, (some, ways) in shown.items())
     return (
-        f"in {calls:,} calls for one label, asked in turn as production asks them, half the "
+        f"in {calls:,} calls for one label, made one by one as in production, half the "
         "claimed noise would have been caught with probability 0.99 where it depends on what is "
         f"known before the call, in {seen} of {of} ways: {listed}"
     )

@@ -1,18 +1,18 @@
-"""Outcomes and odds in words, as findings on the labels' law tell them."""
+"""Outcomes and odds in words, for findings."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def against(log_odds: float) -> str:
-    """Odds against the claim, from their natural log, as they follow a cause."""
+    """Odds against the claim in words, in parentheses; log_odds: natural log."""
     return f"(odds 10^{log_odds / np.log(10.0):.1f} to 1 against the claim)"
 
 
 def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
-    """Some of so many outcomes: one by its number, several by those that are left out, if fewer.
+    """The outcomes `named` in words; several by the others, if these are fewer.
 
-    classes: from this outcome on they are refusals.
+    classes: outcomes from this index on are refusals; outcomes: how many there are.
     """
     others = sorted(set(range(outcomes)) - set(named.tolist()))
     if named.size == 1:

@@ -1,4 +1,4 @@
-"""`privacy-audit`: what the labels of two neighbours alone say of the claimed epsilon."""
+"""`privacy-audit`: a lower bound of epsilon by the labels of two neighbours."""
 
 from .....reference.mechanisms import Labels
 from ....claims.tables import ANY_QUERIES
@@ -17,11 +17,11 @@ from .spec import CACHED, LabelsSpec
 
 
 class PrivacyAudit:
-    """Bounds the divergence of a tied pair from below, whatever the mechanism.
+    """Bounds the divergence of a tied pair from below, for any mechanism.
 
-    The null is the claim's (epsilon, delta) over its queries. The cut is chosen on the first
-    tenth of the labels; the rest give intervals for its probability at either histogram that hold
-    at all times together, so that stopping early is free.
+    The null is the claimed (epsilon, delta) over its queries. The cut is chosen by the first tenth
+    of the labels; the rest give anytime-valid intervals of its probability at both histograms, so
+    that stopping early costs nothing.
     """
 
     id = "privacy-audit"
@@ -39,18 +39,18 @@ class PrivacyAudit:
         self.found: Audit | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """Takes fresh labels of one of the two histograms."""
+        """Adds new labels of one of the two histograms."""
         if stream in self.streams:
             self.pairs.observe(self.streams.index(stream), labels)
 
     def drop(self, stream: int) -> str | None:
-        """See `LabelsRunning.drop`: it cannot do without either, as it says in the end."""
+        """See `LabelsRunning.drop`: both are needed, so the check does not apply then."""
         if stream in self.streams:
             self.lacking = "the target refuses a histogram of the pair"
         return None
 
     def conclude(self, site: Site) -> Outcome | None:
-        """See `Running.conclude`; where there were too few labels, why the run ended says why."""
+        """See `Running.conclude`; None where there were too few labels."""
         self.run()
         if self.verdict is Verdict.INCONCLUSIVE:
             return None
@@ -69,7 +69,7 @@ class PrivacyAudit:
 
     @property
     def verdict(self) -> Verdict:
-        """Once `run` has gone through; labels too few to tell the pair apart refute nothing."""
+        """The verdict, after `run`; inconclusive with fewer labels than planned."""
         if self.lacking is not None:
             return Verdict.NOT_APPLICABLE
         assert self.found is not None
@@ -79,7 +79,7 @@ class PrivacyAudit:
         return Verdict.PASS if self.found.queries >= planned else Verdict.INCONCLUSIVE
 
     def finding(self) -> Finding:
-        """What was found, once `run` has gone through."""
+        """The finding, after `run`."""
         if self.lacking is not None:
             return Finding(self.lacking)
         assert self.found is not None
@@ -104,7 +104,7 @@ def _lacks(claim: LabelsClaim) -> str | None:
     if claim.mechanism.caching:
         return CACHED
     if claim.privacy.scope != ANY_QUERIES:
-        return "the claim's scope names its histograms: dpassay audit bounds a pair"
+        return "privacy.scope is a file of histograms: use dpassay audit for a pair of them"
     return None
 
 

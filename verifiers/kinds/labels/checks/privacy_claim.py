@@ -1,4 +1,4 @@
-"""`privacy-claim`: the claimed epsilon, delta and queries against what queries cost exactly."""
+"""`privacy-claim`: the claimed epsilon, delta and queries, compared with exact costs."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ from ..figures import PrivacyCost
 from .base import Unseeing, refuting
 from .spec import LabelsSpec
 
-SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are looked for
-MOST_ROWS = 20  # of a scope file: the most frequent histograms
+SEARCHED_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)  # at which the costliest pairs are searched
+MOST_ROWS = 20  # most histograms of a scope file, the most frequent ones
 
 
 @dataclass(frozen=True)
 class DistinguishingTest:
-    """Telling a pair apart by counting an event: `least` of `times` queries in `labels`."""
+    """A test of a pair by counting: at least `least` of `times` labels are in `labels`."""
 
     here: Histogram
     there: Histogram
@@ -40,10 +40,10 @@ class DistinguishingTest:
 
 
 class PrivacyClaimCheck(Unseeing):
-    """Looks for a test that tells a pair of histograms apart better than the claim allows.
+    """Searches for a test that distinguishes a pair of histograms better than the claim allows.
 
-    Refuted only by a lower bound on delta in ball arithmetic: the labels merged into two events,
-    counted over the claimed queries, a binomial tail. Not refuting is no proof of the claim.
+    The test merges labels into two events and counts them over the claimed queries. It refutes by a
+    lower bound of delta, a binomial tail in ball arithmetic. Finding none does not prove the claim.
     """
 
     id = "privacy-claim"
@@ -75,7 +75,7 @@ class PrivacyClaimCheck(Unseeing):
         self.certified = delta_lower(p, q, self.best.times, self.best.least, epsilon)
 
     def suspect(self) -> bool:
-        """Whether a test in floating point has more than the claimed delta: no proof yet."""
+        """Whether a test in floating point exceeds the claimed delta, without proof."""
         tests = [self._best_test(*pair) for pair in self._pairs()]
         self.best = max(tests, key=lambda test: test.delta, default=None)
         return self.best is not None and self.best.delta > self.privacy.delta
@@ -86,7 +86,7 @@ class PrivacyClaimCheck(Unseeing):
         return self.certified > self.privacy.delta
 
     def _pairs(self) -> list[tuple[Histogram, Histogram, int]]:
-        """Pairs (here, there) and how often they are asked."""
+        """Pairs (here, there) of histograms (c,), and how often each may be asked."""
         claim = self.claim.mechanism
         queries = 1 if claim.caching else self.privacy.queries
         if self.privacy.scope == ANY_QUERIES:
@@ -109,7 +109,7 @@ class PrivacyClaimCheck(Unseeing):
         return found
 
     def _best_test(self, here: Histogram, there: Histogram, times: int) -> DistinguishingTest:
-        """The event of labels likelier at `here`, and the threshold with the largest delta."""
+        """The test by the labels likelier at `here`, with the threshold of the largest delta."""
         p, q = (np.exp(self.mechanism.log_probabilities(h.astype(float))) for h in (here, there))
         labels = tuple(int(k) for k in np.flatnonzero(p > q))
         event_p, event_q = (float(min(law[list(labels)].sum(), 1.0)) for law in (p, q))
@@ -118,7 +118,7 @@ class PrivacyClaimCheck(Unseeing):
         return DistinguishingTest(here, there, labels, times, least, delta)
 
     def finding(self) -> Finding:
-        """What was found, once `run` has gone through."""
+        """The finding, after `run`."""
         claim = self.privacy
         what = f"({claim.epsilon:g}, {claim.delta:g}) for "
         what += counted(claim.queries, "query", "queries")

@@ -1,4 +1,4 @@
-"""What a charge that falls short resembles: a known fraction or part of the published bound."""
+"""Explains a charge that is too small by a known fraction or part of the published bound."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from .....reference.accounting.lnmax import lnmax_data_independent
 from .....reference.accounting.pure import pure_data_independent
 from ..mechanism import LabelsMechanism
 
-_NEAR = 0.01  # relative, at every order
+_NEAR = 0.01  # largest relative difference at any order
 _PUBLISHED = "the published data-independent bound"
 
 Charges = NDArray[np.float64]
 
 
 def resembled(claim: LabelsMechanism, orders: Charges, charges: Charges) -> str | None:
-    """In words, what charges (n,) at orders (n,) are like; None where nothing known is near."""
+    """What charges (n,) at orders (n,) resemble, in words; None where nothing known is near."""
     for known, words in _known(claim, orders):
         if np.all(np.abs(charges - known) <= _NEAR * known):
             return words
@@ -27,7 +27,7 @@ def resembled(claim: LabelsMechanism, orders: Charges, charges: Charges) -> str 
 
 
 def _known(claim: LabelsMechanism, orders: Charges) -> Iterator[tuple[Charges, str]]:
-    """Charges that deployments are known to make, and their names."""
+    """Known wrong charges (n,), each with its name."""
     scale = claim.noise.scale
     answer = answer_data_independent(claim.noise, orders)
     if isinstance(claim.noise, Laplace):

@@ -1,4 +1,4 @@
-"""What `fresh-noise` says of noise that is not new for every answer: what was seen, and why."""
+"""The findings of `fresh-noise` in words: what was seen, and the likeliest cause."""
 
 from ....evidence.repetition import SHARES as COPIED
 from ....findings.finding import Finding
@@ -12,7 +12,7 @@ _DRAWN_ONCE = (
 WORDS = {
     "frozen": (
         "answers to one histogram never change",
-        "one draw a histogram is kept (a cache, or a seed made from the input), or there is no "
+        "one draw per histogram is kept (a cache, or a seed made from the input), or there is no "
         "noise at all; if answers are kept by design, claim caching = true",
     ),
     "once per call": (
@@ -23,7 +23,7 @@ WORDS = {
     "once": (
         "all answers of a call are the same",
         "noise is drawn once per call and not for each answer, in the shape (size, classes); or "
-        "one draw a histogram is kept (a cache, or a seed made from the input; if that is by "
+        "one draw per histogram is kept (a cache, or a seed made from the input; if that is by "
         "design, claim caching = true); or answers repeat the one before; or there is no noise at "
         "all",
     ),
@@ -102,20 +102,20 @@ WORDS = {
         "in which they were drawn",
     ),
     "dispersed, even": (
-        "the labels of a call are counted too evenly: their number varies {factor:.2g} times as "
-        "much as that of independent labels",
+        "counts of labels in a call are too even: they vary {factor:.2g} times as much as those of "
+        "independent labels",
         "the draws of a call balance each other (strata, a Latin hypercube, systematic resampling, "
         "noise with its sign changed): one call then gives the votes away. Draw independently",
     ),
     "spread, even": (
-        "labels of a histogram are counted too evenly, {size:,} after {size:,}: their number "
-        "varies {factor:.2g} times as much as that of independent labels",
+        "counts of labels in blocks of {size:,} of a histogram are too even: they vary "
+        "{factor:.2g} times as much as those of independent labels",
         "draws are spread over many calls (strata, a low-discrepancy sequence, a deck that is "
         "dealt and shuffled): together they give the votes away. Draw independently",
     ),
     "spread, uneven": (
-        "labels of a histogram go together, {size:,} after {size:,}: their number varies "
-        "{factor:.2g} times as much as that of independent labels",
+        "counts of labels in blocks of {size:,} of a histogram are too uneven: they vary "
+        "{factor:.2g} times as much as those of independent labels",
         "something changes between calls, such as the scale: draw every answer by one law",
     ),
     "screened once": (
@@ -123,35 +123,35 @@ WORDS = {
         "the screening is drawn once per call: draw it for each answer",
     ),
     "own law": (
-        "the labels of a call go together, and those of calls do not",
+        "labels within a call are alike more than labels of different calls",
         _DRAWN_ONCE,
     ),
     "dispersed, uneven": (
-        "the labels of a call go together: their number varies {factor:.2g} times as much as that "
+        "counts of labels in a call are too uneven: they vary {factor:.2g} times as much as those "
         "of independent labels",
         _DRAWN_ONCE,
     ),
 }
-"""What was seen, and the likeliest cause."""
+"""For each kind of reuse: what was seen, and the likeliest cause."""
 
 OTHERWISE = "answers to one histogram are equal to each other more, or less, often than claimed"
-"""What was seen where a fault of the labels' law explains it: noise may well be drawn anew."""
+"""What was seen, where a fault of the labels' law explains it and noise may well be new."""
 
 
 _WHOLE = 0.9
-"""Share of labels that copy, from which all are said to."""
+"""Share of copies from which all labels are said to be copies."""
 
 _WHOLE_CALLS = range(FRESH_CALL, 9 * FRESH_CALL, FRESH_CALL)
-"""Distances at which a call copies one of the last eight."""
+"""Distances at which a call copies one of the eight before it."""
 
 
 def copies_most(row: int) -> bool:
-    """Whether the wager of `Repetition` in this row is that nearly every label copies."""
+    """Whether a row of `Repetition` is the wager that nearly every label is a copy."""
     return row < COPIED.size and float(COPIED[row]) > _WHOLE
 
 
 def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
-    """What to say of labels that copy the one `distance` before with probability `share`."""
+    """The finding on labels that copy the one `distance` before with probability `share`."""
     whole = share > _WHOLE
     answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
     message = f"{answers} repeat {_before(distance)} on the same histogram"
@@ -178,7 +178,7 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
 
 
 def of_avoidance(distance: int, histogram: tuple[int, ...]) -> Finding:
-    """What to say of labels that equal the one `distance` before too rarely."""
+    """The finding on labels that equal the one `distance` before too rarely."""
     return Finding(
         f"answers avoid {_before(distance)} on the same histogram: they agree too rarely",
         "noise is used again with its sign changed (antithetic draws), or spread evenly over the "
@@ -188,7 +188,7 @@ def of_avoidance(distance: int, histogram: tuple[int, ...]) -> Finding:
 
 
 def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
-    """What to say of the wager of `Repetition` in this row."""
+    """The finding for the wager in a row of `Repetition`."""
     if row < COPIED.size:
         return of_copies(float(COPIED[row]), distance, histogram)
     return of_avoidance(distance, histogram)

@@ -1,4 +1,4 @@
-"""Labels of two histograms, inputs or totals at the same place: whether they share their noise."""
+"""Evidence that labels at the same place of two histograms, inputs or totals share noise."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from ..planning.common_noise import CommonNoise
 from ..planning.plan import Plan
 from ..planning.roles import Role
 
-_PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared with another's
+_PLACES = 1 << 15  # labels of a histogram, or of a total, that are compared
 
 
 class SamePlaces:
-    """Three e-processes: over pairs of histograms, over totals, and over inputs of one histogram.
+    """Three e-processes: on pairs of histograms, on totals, and on inputs with one histogram.
 
-    same: of each stream of the plan, the first stream that asks its input. The n-th label of an
-    input is compared with the n-th of its partner, that of another total with the n-th label of the
-    claimed teachers.
+    same: for each stream of the plan, the first stream of its input. The n-th label of an input is
+    compared with the n-th of its partner, and that of another total with the n-th of the claimed
+    total.
     """
 
     def __init__(self, plan: Plan, same: list[int]) -> None:
@@ -28,7 +28,7 @@ class SamePlaces:
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
 
     def observe(self, stream: int, outcomes: Outcomes, turn: int) -> None:
-        """Takes outcomes (n,) of a stream whose classes were numbered on by `turn` places."""
+        """Adds outcomes (n,) of a stream, asked under class numbers rotated by `turn`."""
         total = sum(self.plan.streams[stream].histogram)
         claimed = self.plan.claim.mechanism.teachers
         followed = not turn and stream < self.plan.deep
@@ -45,7 +45,7 @@ class SamePlaces:
             self._wager(self.of("same votes" if second else "neighbours"), same, outcomes, known)
 
     def of(self, part: str) -> SharedNoise:
-        """The e-process that `FreshNoise` weighs under this name."""
+        """The e-process by its name in `FreshNoise`."""
         return {
             "neighbours": self.neighbours,
             "totals": self.totals,
@@ -53,7 +53,7 @@ class SamePlaces:
         }[part]
 
     def pass_over(self, total: int, labels: int) -> None:
-        """Counts labels of a total that nothing is wagered on."""
+        """Counts labels of a total, without a wager on them."""
         self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
 
     @staticmethod
@@ -68,10 +68,10 @@ class SamePlaces:
 
 
 def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
-    """Streams that are compared place by place: neighbours, shifted twins, the telling anchors.
+    """The partner of each stream that is compared: neighbours, shifted twins, two anchors.
 
-    Two inputs with the same votes come first. same: the first stream of each one's input. Each has
-    one partner, since a label can be wagered on once.
+    Inputs with the same votes come first. same: for each stream, the first stream of its input.
+    Each has one partner, since a label can be wagered on once.
     """
     pairs = [pair.streams for pair in plan.pairs]
     pairs.sort(key=lambda pair: not plan.streams[pair[1]].second)

@@ -1,4 +1,4 @@
-"""`shift-invariance` and `permutation-equivariance`: twin histograms have one law of labels."""
+"""`shift-invariance` and `permutation-equivariance`: twin histograms have the same law."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .base import PLAINLY, How
 from .spec import CACHED, NO_TWINS, TOO_FEW, LabelsSpec, needs_twins
 
 MOST_REFUSED = 0.85
-"""Share of the labels that must have been compared: with 85 %, simulated power is at least 0.99."""
+"""Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
 
 _REASONS = {
     "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",
@@ -29,8 +29,8 @@ class Symmetry(Judged):
     """Bets on pairs of labels, one of the base and one of its twin, that their laws differ.
 
     It needs no formula for Q, so it separates a fault of the symmetry from one of the noise. The
-    screening of Confident-GNMax looks at the largest count itself, which a shift changes: for
-    shifts, answered queries are compared among themselves.
+    screen of Confident-GNMax depends on the largest count, which a shift changes, so for shifts
+    only answers are compared.
     """
 
     def __init__(self, check: str, plan: Plan) -> None:

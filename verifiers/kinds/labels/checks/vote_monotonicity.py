@@ -1,4 +1,4 @@
-"""`vote-monotonicity`: a class that gains votes from another is released no more rarely."""
+"""`vote-monotonicity`: a class that gains votes from another is released no less often."""
 
 import numpy as np
 
@@ -20,8 +20,8 @@ _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
 class VoteMonotonicity(Judged):
     """Bets that the leader was released more often before it gained half the runner-up's votes.
 
-    It needs no formula for Q and no noise scale: the probability of a label is nondecreasing in
-    its own votes and nonincreasing in the others', as Q is the gradient of a convex function.
+    It needs neither a formula for Q nor the noise scale: a label's probability is nondecreasing in
+    its own votes and nonincreasing in others', as Q is the gradient of a convex function.
     """
 
     id = "vote-monotonicity"
@@ -30,7 +30,7 @@ class VoteMonotonicity(Judged):
         self.plan = plan
         self.queries = 0
         self.base, self.raised, self.pairs = plan.twins[self.id]
-        # the class that gained, whichever of several leaders that is
+        # the class that gained votes, which may tie with others before
         before, after = (np.array(plan.streams[i].histogram) for i in (self.base, self.raised))
         self.leader = int(np.argmax(after - before))
         self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)

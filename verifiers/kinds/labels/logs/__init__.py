@@ -1,16 +1,16 @@
-"""What a deployment's own record says: its log judged, with nothing asked.
+"""Checks of a recorded or growing log of labels, without asking the deployment.
 
-- `alternatives`: other laws than the claimed one; `laws`: those of each histogram, looked up
-- `selected`: the laws of rows that were selected
-- `judge`: the e-processes that follow rows; `copies`, `same_noise`: the wagers on labels, and on
-  noise, that come again; `parties`: on faults of one worker or client
-- `missing`: rows that were left out
-- `costs`: what rows cost, and what they say was charged; `certain_total`: the proof of it
-- `findings`: results of a report, and their words
-- `monitor`: a log that grows; `follow`, `followed_file`, `lines`: where it is read
-- `store`, `saved`: the state of a monitor; `sealed`: the file it is in, which shows damage
-- `alarms`: lines, webhooks; `metrics`: Prometheus; `spent`: costs; `reading`: votes that are read;
-  `watch`: when costs are held to the claim
+- `alternatives`: laws other than the claimed one; `laws`: a table of laws by histogram
+- `selected`: laws of the rest where rows were left out by their labels
+- `judge`: the e-processes over rows; `copies`, `same_noise`: wagers on repeated labels, and on
+  shared noise; `parties`: wagers on faults of one worker or client
+- `missing`: gaps that show that rows were left out
+- `costs`: the cost of rows, and what they charged; `certain_total`: its proof
+- `findings`: the results of a report in words
+- `monitor`: follows a growing log; `follow`, `followed_file`, `lines`: reads it
+- `store`, `saved`: the state of a monitor on disk; `sealed`: its file, which detects damage
+- `alarms`: lines and webhooks; `metrics`: Prometheus; `spent`: costs; `reading`: readable votes;
+  `watch`: when costs are compared with the claim
 """
 
 from .costs import Costs

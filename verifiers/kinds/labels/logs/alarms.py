@@ -1,6 +1,6 @@
 """Alarms of a monitor: lines of JSON, and messages to a webhook.
 
-They carry which check failed and at which row, and no votes, labels or costs that depend on votes.
+They name the check that failed and the row, and no votes, labels or costs that depend on votes.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from ....targets import shown_spec
 from .store import Store
 
 SECRET = "DPASSAY_WEBHOOK_SECRET"
-"""The environment variable with the secret by which messages are signed."""
+"""The environment variable with the secret that signs messages."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0  # seconds before a message is sent again
 _SECONDS = 10.0
@@ -26,10 +26,10 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Alarm:
-    """A claim that the log refutes.
+    """The refutation of a claim by the log.
 
-    row: by which it was refuted; time: of that row as the log writes it, None where it writes none;
-    detected: when that was seen, in UTC.
+    row: at which it was refuted; time: of that row, as in the log, if it has times; detected: when
+    the monitor found it, in UTC.
     """
 
     check: str
@@ -40,12 +40,12 @@ class Alarm:
 
     @classmethod
     def now(cls, check: str, row: int, time: str | None, message: str) -> "Alarm":
-        """One that is seen now."""
+        """An alarm that is detected now."""
         return cls(check, row, message, time, datetime.now(UTC).isoformat(timespec="seconds"))
 
     @classmethod
     def of_json(cls, told: dict[str, Any]) -> "Alarm":
-        """One that was kept."""
+        """An alarm from its JSON form in a state."""
         return cls(told["alarm"], int(told["row"]), told["message"], told["time"], told["detected"])
 
     def as_json(self) -> dict[str, object]:
@@ -60,12 +60,12 @@ class Alarm:
 
 
 def signature(body: bytes, secret: str) -> str:
-    """HMAC-SHA256 of a message, as the header `X-Dpassay-Signature` has it."""
+    """HMAC-SHA256 of a message, as in the header `X-Dpassay-Signature`."""
     return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
 def check_webhook(url: str) -> None:
-    """Raises LogError where it is no address."""
+    """Raises LogError for a text that is no http or https URL."""
     import httpx
 
     try:
@@ -77,7 +77,7 @@ def check_webhook(url: str) -> None:
 
 
 def send(alarm: Alarm, url: str) -> str | None:
-    """Posts an alarm, once; why it did not arrive, None where it did."""
+    """Posts an alarm once; returns why it did not arrive, None if it did."""
     import httpx
 
     body = json.dumps(alarm.as_json()).encode()
@@ -93,10 +93,10 @@ def send(alarm: Alarm, url: str) -> str | None:
 
 
 class Telling:
-    """Tells the alarms of a state: each as a line on stdout, and to a webhook until it arrives.
+    """Reports the alarms of a state: each as a line on stdout, and to a webhook until it arrives.
 
-    What could not be told is told later, by the next process if need be. A webhook that fails is
-    tried again after a second, then after twice as long each time, five minutes at most. prints:
+    Alarms that could not be reported are kept for later, also for the next process. A webhook that
+    fails is tried again after a second, then after doubling pauses of up to five minutes. prints:
     False once stdout cannot be written.
     """
 
@@ -105,9 +105,9 @@ class Telling:
         self._next, self._pause = 0.0, _FIRST_PAUSE
 
     def tell(self, alarms: Sequence[Alarm]) -> str | None:
-        """Tells what is untold; why a webhook was not reached, if it was not.
+        """Reports alarms that were not reported yet; returns why the webhook failed, if it did.
 
-        Raises OSError where stdout cannot be written.
+        Raises OSError if stdout cannot be written.
         """
         by_check = {alarm.check: alarm for alarm in alarms}
         for check in self.store.untold("printed") if self.prints else ():

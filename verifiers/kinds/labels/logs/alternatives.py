@@ -1,7 +1,7 @@
-"""What a log's labels are wagered to be where they are not what the claim says.
+"""The laws other than the claimed one that are wagered on for a log.
 
-Fewer than for a target that can be asked: a log may hold a new histogram in every row, and each
-costs its law under every alternative. All scales are alternatives, and give the interval as well.
+They are fewer than for a target, as a log may hold a new histogram in every row, whose law under
+every alternative must be computed. The noise scales among them also give the interval.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,15 @@ _NEAR = (0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.3)
 _WIDE = (1.5, 2.0, 4.0, 20.0)
 
 SCALES = 0.5
-"""Weight of the wager on other scales; the rest is for the other faults."""
+"""Weight of the wagers on other scales; the rest is on other faults."""
 
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Laws other than the claimed one.
+    """Laws other than the claimed one: noise scales, known faults, then selected rows.
 
-    factors: of the noise's scale (f,), 1 among them; faults: the others, in words, which are
-    followed by rows that were selected; answered: laws are those of a label given that there is
-    one, for logs that leave refusals out.
+    factors: of the noise scale (f,), with 1 among them; answered: whether laws are conditional on
+    an answer, for logs that leave out refusals.
     """
 
     claim: LabelsMechanism
@@ -39,19 +38,19 @@ class Alternatives:
 
     @classmethod
     def of(cls, claim: LabelsMechanism, tolerance: float, answered: bool) -> "Alternatives":
-        """Those of a claim; the ends of its tolerance are among the factors."""
+        """The alternatives of a claim; 1 +- tolerance are among the factors."""
         up = np.array([1.0 + near for near in (*_NEAR, tolerance)] + list(_WIDE))
         factors = np.unique(np.concatenate([1.0 / up, up, [1.0, 1.0 - tolerance]]))
         return cls(claim, factors, cheap_faults(claim), answered)
 
     @property
     def claimed(self) -> int:
-        """The place of the claimed scale among the factors."""
+        """The index of the claimed scale among the factors."""
         return int(np.argmin(np.abs(self.factors - 1.0)))
 
     @property
     def wordings(self) -> list[str]:
-        """Each alternative of the wager in words that follow "labels fit": scales, then faults."""
+        """Each alternative in words to follow "labels fit": scales, faults, selected rows."""
         noise = self.claim.noise
         scales = [f"{short(noise.times(f))}, {f:.3g} times the claimed scale" for f in self.factors]
         del scales[self.claimed]
@@ -59,16 +58,16 @@ class Alternatives:
 
     @property
     def weights(self) -> Vector:
-        """Of the wager on each (a,), as `wordings` lists them; they sum to 1."""
+        """Weights (a,) of the wagers, in the order of `wordings`; they sum to 1."""
         selected = [1.0] * len(selections())
         others = np.array([fault.weight for fault in self.faults] + selected)
         scales = np.full(self.factors.size - 1, SCALES / (self.factors.size - 1))
         return np.concatenate([scales, (1.0 - SCALES) * others / others.sum()])
 
     def laws(self, histograms: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        """For histograms (b, c): log Q (b, o); scales' log-laws (b, f, o); log-ratios (b, a, o).
+        """For histograms (b, c): log Q (b, o), log-laws of scales (b, f, o), log-ratios (b, a, o).
 
-        Each alternative has a leak of the claimed law, so that no single label rules it out.
+        Each alternative is mixed with a little of the claimed law, so that no label rules it out.
         """
         noises = [self.claim.noise.times(factor) for factor in self.factors]
         mechanisms = [self.claim.mechanism(noise) for noise in noises]
@@ -96,16 +95,16 @@ _FAR = REACHES[-1]
 
 
 def _near(histograms: Matrix, scale: float) -> Matrix:
-    """Histograms (b, c) whose classes are all within `_FAR` scales of the leader.
+    """Histograms (b, c) with classes moved to within `_FAR` noise scales of the leader.
 
-    A class further behind is taken to be there, where it wins with a chance below 1e-140: more than
-    it has, so that evidence against the claim loses by it, and all laws come from shared nodes.
+    A class at that distance wins with probability below 1e-140, more than further behind. So the
+    evidence only loses by it, and all laws can use shared quadrature nodes.
     """
     return np.asarray(np.maximum(histograms, histograms.max(-1, keepdims=True) - _FAR * scale))
 
 
 def _answered(log_laws: Matrix) -> Matrix:
-    """The laws (..., o) given that there was an answer: the last outcome, a refusal, left out."""
+    """Log-laws (..., o) conditional on an answer, without the last outcome, a refusal."""
     found = log_laws.copy()
     found[..., -1] = -np.inf
     return np.asarray(found - np.logaddexp.reduce(found, -1, keepdims=True))

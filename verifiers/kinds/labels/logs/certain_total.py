@@ -1,4 +1,4 @@
-"""What the queries of a log certainly cost together: a bound below any sound account of them."""
+"""A lower bound of the total cost of the queries of a log, below any sound account."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,22 +19,23 @@ Votes = tuple[int, ...]
 Searched = NoisyArgmax | ConfidentGNMax
 
 MOST_KINDS = 1_000
-"""Histograms that are followed, those that cost most: what is left out can only add to the cost."""
+"""Most histograms that are counted, the costliest ones; others can only add to the cost."""
 
 MOST_PROVED = 400
-"""And those of a proof, which take a quarter of a second each."""
+"""Most histograms in a proof, which take a quarter of a second each."""
 
-_LOOKED_THROUGH = 20_000  # histograms among which these are chosen
+_LOOKED_THROUGH = 20_000  # most frequent histograms, among which the costliest are chosen
 _BLOCK = 2_048
-_ORDER = 2.0  # of the divergence by which neighbours are chosen
-_SURE = 1.001  # a proof is tried of tests that show so many times what they are held against
+_ORDER = 2.0  # order of the divergence by which neighbours are chosen
+_SURE = 1.001  # estimate over `beyond` from which a proof is tried
 
 
 @dataclass(frozen=True)
 class CertainTotal:
-    """A cost in nats of `queries`, to so many histograms whatever their classes are called.
+    """A lower bound of the cost of a log's queries.
 
-    epsilon: in floating point; proved: in ball arithmetic, 0 where no proof was tried.
+    epsilon: of all of them, in floating point; proved: in ball arithmetic, 0 if no proof was tried;
+    histograms, queries: in the proof, where histograms that are permutations count once.
     """
 
     epsilon: float = 0.0
@@ -52,12 +53,12 @@ def certain_total(
     refused: Mapping[Votes, int] | None = None,
     both_ways: bool = True,
 ) -> CertainTotal:
-    """The epsilon at `delta` of asking each histogram so often, from below.
+    """A lower bound of the epsilon at `delta` of asking each histogram (c,) so many times.
 
-    One teacher votes otherwise on every query (replace-one). beyond: an epsilon; what costs more is
-    proved, by as few histograms as show it. refused: how many of the queries were refused, for an
-    account that charges these their screen alone. both_ways: also as seen from the neighbours,
-    which an account that depends on the votes need not cover.
+    Under replace-one, one teacher votes differently on every query. beyond: an epsilon; a larger
+    cost is proved, with as few histograms as suffice. refused: how many queries of each histogram
+    were refused, for an account that charges these only for the screen. both_ways: whether the
+    direction from the neighbours counts too, which a data-dependent account need not cover.
     """
     best = CertainTotal()
     for reverse in (False, True) if both_ways else (False,):
@@ -70,7 +71,7 @@ def certain_total(
 
 
 def _judged(mechanism: Searched, kinds: "_Kinds", delta: float, beyond: float) -> CertainTotal:
-    """The cost of all kinds, and a proof by the first of them where it is above `beyond`."""
+    """The cost of all kinds, with a proof by the costliest if it exceeds `beyond`."""
     test = kinds.test(delta)
     if test is None:
         return CertainTotal()
@@ -91,9 +92,9 @@ def _judged(mechanism: Searched, kinds: "_Kinds", delta: float, beyond: float) -
 class _Kinds:
     """Histograms (k, c), each with a neighbour (k, c), and how often it was asked (k,).
 
-    told_apart: which labels (k, l) are looked at; log_p, log_q: the laws (k, l + 1) of these and of
-    all others together, of the side that is accused and of the other; reverse: whether the
-    neighbour is accused.
+    told_apart: labels (k, l) that are not merged; log_p, log_q: log-laws (k, l + 1) of these labels
+    and of all others merged, under the two sides of D(P || Q); reverse: whether P is the
+    neighbour's.
     """
 
     here: NDArray[np.int64]
@@ -113,7 +114,7 @@ class _Kinds:
         *,
         reverse: bool,
     ) -> "_Kinds":
-        """Those of the queries that cost most in all, the costliest first."""
+        """The kinds with the largest total cost, the costliest first."""
         blocks = [cls._block(mechanism, *part, reverse=reverse) for part in _parts(asked, refused)]
         costs = np.concatenate([cost for _, cost in blocks])
         columns = [
@@ -133,9 +134,9 @@ class _Kinds:
         *,
         reverse: bool,
     ) -> tuple[list[NDArray[Any]], Vector]:
-        """The columns of some histograms (k, c) with the costliest of a few neighbours; costs (k,).
+        """The columns for histograms (k, c), with the costliest of a few neighbours; costs (k,).
 
-        screened: of them it is known alone whether they were refused.
+        screened: whether only refusals are distinguished, for queries that were refused.
         """
         laws = np.asarray(mechanism.log_probabilities(votes.astype(np.float64)))
         best: list[NDArray[Any]] = []
@@ -163,7 +164,7 @@ class _Kinds:
         return best, costs
 
     def first(self, number: int) -> "_Kinds":
-        """The first of them."""
+        """The first `number` kinds."""
         return _Kinds(
             self.here[:number],
             self.there[:number],
@@ -175,13 +176,13 @@ class _Kinds:
         )
 
     def test(self, delta: float) -> SumTest | None:
-        """The best threshold of the sum of their scores."""
+        """The best test by a threshold on the sum of scores; None without kinds."""
         if not len(self.here):
             return None
         return sum_test(self.log_p, self.log_q, self.times.astype(np.float64), delta)
 
     def proved(self, mechanism: Searched, test: SumTest, delta: float) -> float:
-        """What a test shows in ball arithmetic."""
+        """The epsilon that a test proves in ball arithmetic."""
         sides = [
             [
                 _enclosed(mechanism, row, labels)
@@ -196,9 +197,9 @@ class _Kinds:
 def _parts(
     asked: Mapping[Votes, int], refused: Mapping[Votes, int]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], bool]]:
-    """Histograms and how often each was asked, in blocks; and whether they count as refused.
+    """Blocks of histograms, how often each was asked, and whether these queries were refused.
 
-    Histograms that differ by the names of their classes alone cost the same.
+    Permutations of a histogram are counted together, as they cost the same.
     """
     for screened in (False, True):
         times: Counter[Votes] = Counter()
@@ -213,15 +214,15 @@ def _parts(
 
 
 def _moves(classes: int) -> list[tuple[int, int]]:
-    """Votes moved among the first two and the last of classes that fall in votes."""
+    """Moves (from, to) of a vote among the first two and the last class, sorted by votes."""
     last = classes - 1
     return list(dict.fromkeys([(0, 1), (1, 0), (0, last), (last, 0)]))
 
 
 def _merged(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
-    """Log-laws (k, l + 1) of some labels, and of all others together, from those of all (k, o).
+    """Log-laws (k, l + 1) of `labels`, and of all others merged, from those of all (k, o).
 
-    A refusal that is none of the outcomes, and a label that stands twice, never come.
+    A refusal where there is none, and a repeated label, get probability 0.
     """
     never, outcomes = np.full(len(log_law), -np.inf), log_law.shape[1]
     kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]
@@ -233,7 +234,7 @@ def _merged(log_law: Matrix, labels: list[int], refuses: bool) -> Matrix:
 
 
 def _enclosed(mechanism: Searched, votes: list[int], labels: list[int]) -> list[arb]:
-    """Balls of the outcomes of `_merged`."""
+    """Probabilities of the outcomes of `_merged` as balls."""
     refuses = isinstance(mechanism, ConfidentGNMax)
     kept = [k for k in dict.fromkeys(labels) if k != REFUSAL or refuses]
     *parts, rest = enclosed_parts(votes, mechanism, kept)

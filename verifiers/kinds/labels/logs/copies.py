@@ -1,4 +1,4 @@
-"""Answers that come again because something was kept: the wager on a log's copies."""
+"""The wager that labels of a log are copies of earlier ones."""
 
 from collections.abc import Sequence
 
@@ -10,34 +10,34 @@ from ....evidence.onset import OnsetEvidence
 from ....inputs.release_log import Row
 from .laws import EXPONENTS
 
-_RATES = (0.02, 0.2, 0.9)  # how many labels are copies
+_RATES = (0.02, 0.2, 0.9)  # shares of copies among labels
 _OF = (
     "the label before of the same histogram",
     "the label of the row before",
     "the label before of the same worker",
 )
 _WORKERS = 10_000
-_KEPT = len(_RATES) - 1  # the wager on answers that are kept: nearly all, of the same histogram
+_KEPT = len(_RATES) - 1  # index of the wager on kept answers: nearly all, of the same histogram
 
 
 class Copies:
-    """Wagers that a label is, at some rate, a copy of one before it.
+    """Wagers that a label is, with probability r, a copy of an earlier one.
 
     Under the claim a label is a draw from Q(H) whatever came before, so that ((1 - r) Q(y) +
-    r 1{y is the earlier label}) / Q(y) has expectation 1. Labels that nothing could be a copy of
-    are passed over. last: the outcome that came last for each histogram, kept up to date; None for
-    a deployment that keeps its answers, where a histogram is drawn for once.
+    r 1{y is the earlier label}) / Q(y) has expectation 1. Labels without an earlier one do not
+    count. last: the latest outcome of each histogram, which this updates; None for a deployment
+    that keeps answers, where each histogram is drawn for once.
     """
 
     SAVED = ("repeated", "missed", "before")
-    """What it knows beside its evidence and the labels of workers, for those who keep it."""
+    """Attributes that a saved state holds, beside the evidence and the labels of workers."""
 
     def __init__(self, last: dict[tuple[int, ...], int] | None) -> None:
         self.evidence = OnsetEvidence(np.full(len(_RATES) * len(_OF), 1 / (len(_RATES) * len(_OF))))
         self.repeated = 0
-        """Rows whose histogram had come before."""
+        """Rows whose histogram occurred before."""
         self.missed = np.zeros(len(EXPONENTS))
-        """As `Laws.missed`, of answers that are kept for each histogram."""
+        """As `Laws.missed`, for the wager on kept answers."""
         self.last = last
         self.of_worker: dict[str, int] = {}
         self.before = -1
@@ -50,16 +50,16 @@ class Copies:
         return self.evidence.observe(self._ratios(earlier, log_q, outcomes))
 
     def _remember(self, worker: str, outcome: int) -> None:
-        """Keeps the label of a worker; of very many the one silent longest is forgotten."""
+        """Keeps the label of a worker; the least recent of too many is forgotten."""
         self.of_worker.pop(worker, None)
         self.of_worker[worker] = outcome
         if len(self.of_worker) > _WORKERS:
             del self.of_worker[next(iter(self.of_worker))]
 
     def _expect(self, log_law: Matrix) -> None:
-        """Adds to `missed` what rows (n, o) would do for answers that are kept.
+        """Adds rows with log-laws (n, o) to `missed`.
 
-        As if the likeliest label of each were the one that is kept, which tells least.
+        The kept label of each is assumed to be the likeliest one, which tells least.
         """
         rate, s = _RATES[_KEPT], np.array(EXPONENTS)[:, None]
         q = np.exp(log_law.max(-1))
@@ -68,7 +68,7 @@ class Copies:
         self.missed += np.log(others + same).sum(-1)
 
     def _earlier(self, rows: Sequence[Row], outcomes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The labels (n, 3) that each could be a copy of; -1 where there is none."""
+        """The labels (n, 3) of which each could be a copy, in the order of `_OF`; -1 for none."""
         found = np.full((len(rows), len(_OF)), -1, dtype=np.int64)
         for place, (row, outcome) in enumerate(zip(rows, outcomes.tolist(), strict=True)):
             before = -1 if self.last is None else self.last.get(row.histogram, -1)
@@ -84,7 +84,7 @@ class Copies:
 
     @staticmethod
     def _ratios(earlier: NDArray[np.int64], log_q: Vector, outcomes: NDArray[np.int64]) -> Matrix:
-        """Log-ratios (n, a) of each kind of copy at each rate."""
+        """Log-ratios (n, a) of each kind of copy, at each rate."""
         same = np.where(earlier == outcomes[:, None], 0.0, -np.inf) - log_q[:, None]
         rates = np.array(_RATES)
         found = np.logaddexp(np.log1p(-rates), same[..., None] + np.log(rates))
@@ -93,7 +93,7 @@ class Copies:
 
     @property
     def likeliest(self) -> tuple[float, str]:
-        """The wager that has won most: its log-ratio since it set in, and its words."""
+        """The wager with most evidence: its log-ratio since its onset, and its words."""
         at = int(np.argmax(self.evidence.recent))
         kind, rate = divmod(at, len(_RATES))
         words = f"about {_RATES[rate]:.0%} of the labels are copies of {_OF[kind]}"
@@ -101,5 +101,5 @@ class Copies:
 
     @property
     def log_kept_weight(self) -> float:
-        """Of the wager on kept answers."""
+        """Log-weight of the wager on kept answers."""
         return float(self.evidence.log_weights[_KEPT])

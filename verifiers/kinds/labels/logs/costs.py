@@ -1,4 +1,4 @@
-"""What a log says of the budget: its queries, and what it charged, held to what they cost."""
+"""Compares the queries of a log, and what it charged for them, with what they cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,14 +21,14 @@ PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
 
 @dataclass
 class Asked:
-    """How often each histogram was asked, and how often it was refused."""
+    """How often each histogram (c,) was asked, and how often it was refused."""
 
     times: Counter[Votes]
     refused: Counter[Votes]
 
     @classmethod
     def nothing(cls) -> "Asked":
-        """Before the first row."""
+        """Counts before the first row."""
         return cls(Counter(), Counter())
 
     def add(self, row: Row) -> None:
@@ -38,14 +38,14 @@ class Asked:
 
     @property
     def drawn(self) -> "Asked":
-        """Of the rows that were drawn: all of them."""
+        """Counts of the rows that were drawn: all rows."""
         return self
 
 
 class AskedOnce:
-    """The same of a deployment that keeps its answers, by histogram or by input.
+    """Counts for a deployment that keeps its answers, by histogram or by input.
 
-    By input, as soon as two inputs of one histogram have different labels.
+    It keeps them by input if two inputs of one histogram have different labels.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class AskedOnce:
         self._by_input = False
 
     def add(self, row: Row) -> None:
-        """Counts a row where it is the first of its histogram, or of its input."""
+        """Counts a row if it is the first of its histogram, or of its input."""
         new = row.histogram not in self._labels
         first = self._labels.setdefault(row.histogram, row.label)
         if new:
@@ -67,12 +67,12 @@ class AskedOnce:
 
     @property
     def drawn(self) -> Asked:
-        """Of the rows that were certainly drawn."""
+        """Counts of the rows that were certainly drawn, not looked up."""
         return self._of_inputs if self._by_input else self._of_histograms
 
 
 class Costs:
-    """Counts the rows of a log as they are read, for what is concluded at its end."""
+    """Counts the rows of a log as they are read, for results at its end."""
 
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
@@ -84,11 +84,11 @@ class Costs:
         self._from_the_first = True  # whether every row so far says what was charged
 
     def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows themselves, each counted."""
+        """Yields the rows, and counts each."""
         for row in rows:
             self.asked.add(row)
             if row.charged is None:
-                # what came before is paid for: later charges are less, as epsilon grows ever slower
+                # later charges may be small, as epsilon grows ever more slowly
                 self._from_the_first = False
             elif self._from_the_first:
                 self.charged += row.charged
@@ -97,10 +97,10 @@ class Costs:
             yield row
 
     def results(self, rows: int) -> list[CheckResult]:
-        """What they say of the claimed budget and of what was charged; rows: in all."""
+        """Results on the claimed budget and on the charges; rows: in total."""
         privacy = self.claim.privacy
         if privacy is None:
-            no_charges = "no privacy.delta in the claim, at which charges would be judged"
+            no_charges = "the claim has no privacy.delta, which judging charges needs"
             return [
                 CheckResult(PRIVACY, Verdict.NOT_APPLICABLE, NO_PRIVACY),
                 CheckResult(CHARGES, Verdict.NOT_APPLICABLE, no_charges),
@@ -109,9 +109,7 @@ class Costs:
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
-            said = (
-                "the first row does not say what was charged, and an account is judged from there"
-            )
+            said = "the first row does not say what was charged, where an account must begin"
             return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, said)
         total = charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
@@ -133,7 +131,7 @@ class Costs:
 def queries_cost(
     claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int]
 ) -> CertainTotal:
-    """What the queries cost, proved where it is more than is claimed."""
+    """The cost of the queries, proved if it exceeds the claim."""
     mechanism = claim.mechanism.mechanism()
     return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
 
@@ -141,10 +139,10 @@ def queries_cost(
 def charges_cost(
     claim: LabelsClaim, privacy: PrivacyClaim, asked: Asked, charged: float
 ) -> CertainTotal:
-    """What queries cost that were charged, proved where it is more than `charged`.
+    """The cost of the queries that were charged, proved if it exceeds `charged`.
 
-    Of a refused one, the screen alone, as an account of what was realised charges it; and from the
-    votes asked alone, as an account that depends on them does.
+    A refused query counts only the screen, and only the direction from the votes asked counts, as
+    correct accounts may charge no more.
     """
     return certain_total(
         claim.mechanism.mechanism(),
@@ -159,7 +157,7 @@ def charges_cost(
 def _privacy(
     claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int], rows: int
 ) -> CheckResult:
-    """The claim judged alone, and held to the queries of the log."""
+    """The result for the claim by itself, and for the queries of the log."""
     check = PrivacyClaimCheck(claim)
     check.run()
     finding = check.finding()
@@ -176,7 +174,7 @@ def _privacy(
         wrong.append(f"the queries of this log cost more than is claimed: {_proof(total)}")
     if wrong:
         if len(wrong) == 1 and queries > privacy.queries:
-            cause = "nothing ended the budget, or the log goes on after a new one began"
+            cause = "the budget was not enforced, or the log spans more than one budget"
         return CheckResult(PRIVACY, Verdict.FAIL, "; ".join(wrong), rows, diagnosis=cause)
     if total.epsilon > privacy.epsilon:
         message = f"{finding.message}; of the queries of this log: {_unproved(total)}"

@@ -1,4 +1,4 @@
-"""From the evidence of a log to the results of a report."""
+"""The results of a report from the evidence of a log."""
 
 import math
 
@@ -20,10 +20,10 @@ _NO_REFUSALS = (
     "refusals are left out of this log, so that it cannot show whether the right queries are "
     "refused, nor whether the threshold has noise: log them too, or verify the deployment itself"
 )
-_MISSED = 0.01  # chance that a fault stays unseen of which a log is said to be enough to see it
+_MISSED = 0.01  # probability of missing a fault that a log is said to show
 _ASKS = "a log is judged, and nothing is asked"
-_BASIC = (0.5, 2.0)  # scales that every pass has looked for, beside no noise at all
-_FEW = 0.01  # of the rows, whose histogram came before: of so few, kept answers do not show
+_BASIC = (0.5, 2.0)  # scales that a pass must be able to show, beside no noise at all
+_FEW = 0.01  # share of rows with a repeated histogram, up to which kept answers cannot show
 
 
 def log_results(
@@ -31,8 +31,8 @@ def log_results(
 ) -> list[CheckResult]:
     """One result for each check id, in the order of the report.
 
-    costs: counted of the same rows; stopped: why there are not all rows, if any are missing: what
-    was read may refute, and no more.
+    costs: of the same rows; stopped: why rows are missing, if they are: those read may refute, but
+    `input-contract` cannot pass.
     """
     here = (_contract(evidence, stopped), _labels(evidence), _scale(evidence), _fresh(evidence))
     found = {result.id: result for result in (*here, *costs.results(evidence.asked))}
@@ -42,7 +42,7 @@ def log_results(
 
 
 def cause_of(evidence: LogEvidence, check: str) -> str | None:
-    """The likeliest cause of a check's refutation, as its finding names it; None where unknown.
+    """The likeliest cause of a refutation by `check`, in words; None where unknown.
 
     It names laws, workers and clients, and no votes or labels.
     """
@@ -64,7 +64,7 @@ def _labels(evidence: LogEvidence) -> CheckResult:
     if evidence.refuted(name):
         at, row = evidence.best, evidence.found_after[name]
         since = int(evidence.pointed.onsets[at])
-        dated = since and not evidence.claim.mechanism.caching  # else some rows were not drawn
+        dated = since and not evidence.claim.mechanism.caching  # else not all are drawn
         where = f" from row {since + 1:,} on" if dated else ""
         fits = f"labels fit {evidence.alternatives.wordings[at]}{where}"
         sure = evidence.pointed.recent[at] > SURE
@@ -87,7 +87,7 @@ def _labels(evidence: LogEvidence) -> CheckResult:
 
 
 def _of_one(evidence: LogEvidence) -> tuple[float, str] | None:
-    """The worker or client whose labels fit another law best: the log-ratio, and words."""
+    """The worker or client whose labels fit another law best: its log-ratio, and words."""
     found = [(*each.likeliest, kind) for each, kind in zip(evidence.parties, _PARTIES, strict=True)]
     value, name, law, kind = max(found)
     return (value, f"labels of {kind} {name[:60]!r} fit {law}") if value else None
@@ -97,19 +97,19 @@ _PARTIES = ("worker", "client")
 
 
 def _basic(evidence: LogEvidence) -> dict[str, float]:
-    """What every pass has looked for -> rows that are lacking for it, 0 where none are."""
+    """Faults that a pass must be able to show -> rows that are still needed for each."""
     factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
     lacking = rows_lacking(evidence)
     places = {
         "noise of half the scale": int(np.argmin(np.abs(factors - _BASIC[0]))),
         "noise of twice the scale": int(np.argmin(np.abs(factors - _BASIC[1]))),
-        "the plurality without noise": factors.size,  # the first of the faults that are no scales
+        "the plurality without noise": factors.size,  # the first fault after the scales
     }
     return {word: float(lacking[at]) for word, at in places.items()}
 
 
 def _seen(evidence: LogEvidence) -> str:
-    """What the rows were enough to see, in words."""
+    """The faults that these rows could show, in words."""
     factors = np.delete(evidence.alternatives.factors, evidence.alternatives.claimed)
     seen = factors[rows_lacking(evidence)[: factors.size] == 0]
     less, more = seen[seen < 1.0].max(), seen[seen > 1.0].min()
@@ -117,11 +117,11 @@ def _seen(evidence: LogEvidence) -> str:
 
 
 def rows_lacking(evidence: LogEvidence) -> Vector:
-    """Rows like these that are lacking to see each alternative (a,) with probability 0.99.
+    """Rows like these that are still needed to see each alternative (a,) with probability 0.99.
 
-    By Chernoff: an alternative that is true from the first row on stays below the threshold with
-    probability at most exp(s t) E[exp(-s r)], for every exponent s; t: what its own log-ratio has
-    to reach, r, so that the mixture reaches the threshold.
+    By Chernoff's bound: if an alternative is true from the first row on, its log-ratio r is below t
+    with probability at most exp(s t) E[exp(-s r)], for every exponent s. Here t is the value at
+    which the mixture reaches the threshold.
     """
     weights = np.log(POINTED) + np.log(0.5) + evidence.pointed.log_weights
     wanted = evidence.thresholds["class-probabilities"] - weights
@@ -151,7 +151,7 @@ def _scale(evidence: LogEvidence) -> CheckResult:
     gate, low, high = evidence.claim.gate, *(interval or (0.0, math.inf))
     if low <= 0.0 or math.isinf(high):
         return _judged(evidence, name, Verdict.INCONCLUSIVE, text, None, value)
-    bound = "tolerance" in gate.model_fields_set  # a default does not bind
+    bound = "tolerance" in gate.model_fields_set  # the default is not required
     if bound and max(1.0 - low, high - 1.0) > gate.tolerance * (1.0 + 1e-9):  # as NoiseScale
         message = f"{text}: wider than tolerance = {gate.tolerance:g}"
         return _judged(evidence, name, Verdict.INCONCLUSIVE, message, None, value)
@@ -159,16 +159,16 @@ def _scale(evidence: LogEvidence) -> CheckResult:
 
 
 def _come_again(evidence: LogEvidence) -> CheckResult | None:
-    """The failure of a log whose labels come again; None where they do not."""
+    """The failure of a log whose labels repeat; None if they do not."""
     name = FreshNoise.id
     if evidence.contradiction is not None:
         return CheckResult(name, Verdict.FAIL, evidence.contradiction, evidence.asked)
     if not evidence.refuted(name):
         return None
     if evidence.highest["class-probabilities"] > evidence.highest[name]:
-        message = "labels come again more often than the claim allows (see class-probabilities)"
+        message = "labels repeat more often than the claim allows (see class-probabilities)"
         return _judged(evidence, name, Verdict.FAIL, message)
-    message = f"labels come again, by row {evidence.found_after[name]:,}"
+    message = f"labels repeat earlier ones, by row {evidence.found_after[name]:,}"
     return _judged(evidence, name, Verdict.FAIL, message, evidence.likeliest_copies)
 
 
@@ -182,7 +182,7 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if copies.repeated <= _FEW * evidence.rows:
         said = "no" if copies.repeated == 0 else "hardly any"
         message = (
-            f"{said} histogram comes twice in the log, so that kept answers cannot show; no noise "
+            f"{said} histogram occurs twice in the log, so that kept answers cannot show; no noise "
             "is shared with up to 16 rows before, or with another worker, client or call"
         )
         return CheckResult(name, Verdict.NOT_APPLICABLE, message)
@@ -201,19 +201,19 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
 
 
 def _kept(evidence: LogEvidence) -> str:
-    """What the rows of a deployment say that keeps its answers, none of which changed."""
+    """The finding for a caching deployment none of whose answers changed."""
     given = evidence.asked - evidence.rows
     if evidence.by_input:
         return (
             "answers are kept by id, since two ids of one histogram have different labels; no id "
             f"was answered in two ways, and {evidence.rows:,} rows were judged as draws"
         )
-    return f"{given:,} rows are of a histogram that came before, each with the label it had then"
+    return f"{given:,} rows repeat an earlier histogram, each with the same label"
 
 
 def _more(rows: float) -> str:
-    """How many rows like these would do, in words."""
-    return f"about {rows:,.0f} more would" if math.isfinite(rows) else "they can never show it"
+    """How many more rows like these are needed, in words."""
+    return f"about {rows:,.0f} more would do" if math.isfinite(rows) else "they can never show it"
 
 
 def _judged(  # noqa: PLR0917 - as CheckResult has them
@@ -224,7 +224,7 @@ def _judged(  # noqa: PLR0917 - as CheckResult has them
     diagnosis: str | None = None,
     log_e_value: float | None = None,
 ) -> CheckResult:
-    """A result that rests on an e-process."""
+    """The result of a check with an e-process."""
     value = evidence.highest[name] if log_e_value is None else log_e_value
     threshold = evidence.thresholds[name]
     return CheckResult(name, verdict, message, evidence.rows, value, threshold, diagnosis=diagnosis)

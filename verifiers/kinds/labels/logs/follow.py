@@ -1,4 +1,4 @@
-"""Where a log that grows is read on: a file, standard input, or a server that hands out rows."""
+"""Sources of a growing log: a file, standard input, or a server that returns rows."""
 
 import os
 import selectors
@@ -12,36 +12,36 @@ from ....targets import shown_spec
 from .followed_file import FileSource
 from .lines import decoded, left_unread
 
-_SECONDS = 30.0  # that a server may take to hand out rows
-_LOOK = 0.5  # seconds that are waited for a pipe to say something
+_SECONDS = 30.0  # that a server may take to return rows
+_LOOK = 0.5  # seconds to wait for input from a pipe
 
 
 class Source(Protocol):
-    """A log that is read on from a place, after the rows that were given so far."""
+    """A growing log, read from a place on."""
 
     ended: bool
-    """Whether no more can come."""
+    """Whether no more rows can come."""
     trouble: str | None
-    """Why nothing can be read for now, where that may pass."""
+    """Why nothing can be read for now, if the reason may pass."""
     unread: str | None
-    """What is left of the log, in words, where its last line has no end."""
+    """Words on the last line, if it has no end and so was not read."""
 
     @property
     def place(self) -> str | None:
-        """As text; None at the beginning, and where nothing can be read again."""
+        """The place as text; None at the beginning, or if nothing can be read again."""
 
     def rows(self, most: int) -> list[Row]:
-        """The next rows, about so many at most; none where nothing has come.
+        """The next rows, about `most` or fewer; none if no rows have come.
 
-        Raises LogError for a row that cannot be read, once those before it have been given.
+        Raises LogError for a row that cannot be read, after the rows before it were returned.
         """
 
     def close(self) -> None:
-        """Reads no more."""
+        """Closes the source."""
 
 
 class PipeSource:
-    """Standard input: what comes is new, and it cannot be read again."""
+    """Standard input, which cannot be read again."""
 
     place: str | None = None
 
@@ -54,8 +54,8 @@ class PipeSource:
         self.unread: str | None = None
 
     def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`: all that has come, waiting a moment for it."""
-        del most  # what was taken from a pipe is gone, so that nothing of it may wait
+        """See `Source.rows`: all that has come, after a short wait."""
+        del most  # what was read from a pipe is gone, so all of it is returned
         if self._wrong is not None:
             raise self._wrong
         with selectors.DefaultSelector() as selector:
@@ -64,7 +64,7 @@ class PipeSource:
                 if not selector.select(_LOOK):
                     return []
             except PermissionError:
-                pass  # a file, which always has something to say
+                pass  # a regular file, which is always readable
         part = os.read(sys.stdin.fileno(), 1 << 20)
         self.ended = not part
         *lines, self._begun = (self._begun + part).split(b"\n")
@@ -75,7 +75,7 @@ class PipeSource:
         return self._parsed(lines)
 
     def _parsed(self, lines: Iterable[bytes]) -> list[Row]:
-        """Rows up to the first that cannot be read, which is raised when the next are asked for."""
+        """Rows up to the first that cannot be read, whose error the next `rows` raises."""
         found: list[Row] = []
         for line in lines:
             self._number += 1
@@ -96,10 +96,11 @@ class PipeSource:
 
 
 class ServerSource:
-    """`GET URL?cursor=PLACE`, answered by `{"rows": [...], "cursor": "..."}`, polled.
+    """A server, polled by `GET URL?cursor=PLACE` for `{"rows": [...], "cursor": "..."}`.
 
-    A row is an object as JSON Lines has them. The cursor is the server's own; without rows it
-    stays. A server that cannot be reached is asked again. once: ends where no row has come.
+    A row is an object as in JSON Lines. The cursor is chosen by the server; without new rows it
+    stays the same. A server that cannot be reached is asked again. once: whether the log ends when
+    there are no rows.
     """
 
     def __init__(self, url: str, reader: RowReader, place: str | None, once: bool) -> None:
@@ -112,12 +113,12 @@ class ServerSource:
         try:
             httpx.URL(url)
         except (httpx.InvalidURL, ValueError):
-            raise LogError(f"{shown_spec(url)}: no address of a server") from None
+            raise LogError(f"{shown_spec(url)}: not the address of a server") from None
         self._client = httpx.Client(timeout=_SECONDS, trust_env=False)
 
     def rows(self, most: int) -> list[Row]:
-        """See `Source.rows`: those of one reply."""
-        del most  # a reply is as long as its server makes it, and its cursor is after all of it
+        """See `Source.rows`: the rows of one reply."""
+        del most  # the cursor of a reply is after all of its rows
         import httpx
 
         shown = shown_spec(self.url)
@@ -143,27 +144,27 @@ class ServerSource:
 
 
 def source_of(log: str, reader: RowReader, place: str | None, once: bool) -> Source:
-    """From a LOG as typed. Raises LogError."""
+    """The source of a LOG, as typed on the command line. Raises LogError."""
     if log == "-":
         return PipeSource(reader)
     if _is_url(log):
         return ServerSource(log, reader, place, once)
     if log.endswith(".parquet"):
         raise LogError(
-            f"{log}: a file of Parquet does not grow by lines: dpassay verify --log judges it"
+            f"{log}: a Parquet file does not grow by lines: use dpassay verify --log for it"
         )
     return FileSource(log, reader, place, once)
 
 
 def log_name(log: str) -> str:
-    """What a state calls a LOG, in which no secrets stand."""
+    """The name of a LOG in a state, without secrets."""
     if log == "-":
         return shown_path(log)
     return shown_spec(log) if _is_url(log) else os.path.abspath(log)
 
 
 def may_go_on(name: str, before: str) -> bool:
-    """Whether what was read as one log may go on as another: files may, whose content decides."""
+    """Whether a log may continue under another name: a file may, as its content is compared."""
     return name == before or (os.path.isabs(name) and os.path.isabs(before))
 
 

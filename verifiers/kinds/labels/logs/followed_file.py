@@ -1,4 +1,4 @@
-"""A file that is read on as it grows, and is still the one that was read before."""
+"""Follows a file as it grows, and checks that it is still the file that was read."""
 
 import hashlib
 import io
@@ -10,12 +10,12 @@ from ....inputs.log_file import LINE_BYTES
 from ....inputs.release_log import LogError, Row, RowReader
 from .lines import decoded, left_unread
 
-_LAST = 65_536  # bytes before the place, which are compared at every look
+_LAST = 65_536  # bytes before the place that are compared at every read
 _BLOCK = 1 << 20
-_SECONDS = 600.0  # between two comparisons of everything that was read
+_SECONDS = 600.0  # between comparisons of all that was read
 
 _NO_FILE = (
-    "no file, and what it says cannot be read again: expected a file, or - for standard input "
+    "not a regular file, so it cannot be read again: expected a file, or - for standard input "
     "(dpassay monitor - ... < PIPE)"
 )
 
@@ -25,11 +25,11 @@ class OtherFileError(LogError):
 
 
 class FileSource:
-    """A file that grows by whole lines, see `Source`. A line without an end is never read.
+    """A file that grows by whole lines, see `Source`. A last line without an end is not read.
 
-    What was read is kept as its SHA-256: it is compared with the file at the start and every ten
-    minutes, its last bytes at every look. Raises LogError, OtherFileError where the file is not the
-    one that was read up to `place`.
+    The SHA-256 of what was read is compared with the file at the start and every ten minutes, and
+    its last bytes at every read. Raises LogError, or OtherFileError if the file is not the one that
+    was read up to `place`.
     """
 
     def __init__(self, path: str, reader: RowReader, place: str | None, once: bool) -> None:
@@ -64,7 +64,7 @@ class FileSource:
         wrong: LogError | None = None
         self.unread = None
         self._file.seek(self._offset)
-        file = io.BufferedReader(self._file, _BLOCK)  # a new one: nothing stale is in it
+        file = io.BufferedReader(self._file, _BLOCK)  # a new one has nothing stale in it
         while len(found) < most and wrong is None:
             line = file.readline(LINE_BYTES)
             place = f"{self.path}, line {self._number + len(taken) + 1}"
@@ -82,7 +82,7 @@ class FileSource:
             taken.append(line)
             found += [] if row is None else [row]
         file.detach()
-        self._compare()  # first: rows of another file are neither judged nor blamed
+        self._compare()  # before rows are returned, or errors raised, that another file may have
         if not found:
             if wrong is not None:
                 raise wrong
@@ -95,7 +95,7 @@ class FileSource:
         self._file.close()
 
     def _begin(self, place: str) -> None:
-        """Goes to the place, once what stands before it is what was read."""
+        """Goes to the place, and checks that what is before it was read."""
         offset, number, digest = place.split()
         self._offset, self._number = int(offset), int(number)
         self._compare()
@@ -104,7 +104,7 @@ class FileSource:
             raise self._another()
 
     def _take(self, lines: list[bytes]) -> None:
-        """Notes that lines were read."""
+        """Records that lines were read."""
         text = b"".join(lines)
         self._hash.update(text)
         self._last = (self._last + text)[-_LAST:]
@@ -112,7 +112,7 @@ class FileSource:
         self._number += len(lines)
 
     def _compare(self) -> None:
-        """Raises OtherFileError where the file no longer holds what was read."""
+        """Raises OtherFileError if the file no longer holds what was read."""
         size = os.fstat(self._file.fileno()).st_size
         if size < self._offset:
             raise OtherFileError(
@@ -128,30 +128,30 @@ class FileSource:
             self._compared = time.monotonic()
 
     def _read_again(self) -> tuple["hashlib._Hash", bytes]:
-        """The SHA-256 of what stands before the place, and the last of it."""
+        """The SHA-256 of the bytes before the place, and the last of these."""
         found, last, at = hashlib.sha256(), b"", 0
         while at < self._offset:
             block = os.pread(self._file.fileno(), min(_BLOCK, self._offset - at), at)
             if not block:
-                break  # it got shorter meanwhile, and another digest says so
+                break  # the file got shorter, and the digest will differ
             found.update(block)
             last, at = (last + block)[-_LAST:], at + len(block)
         return found, last
 
     def _check_name(self) -> None:
-        """Raises LogError where the name is now another file's; this one was read to its end."""
+        """Raises LogError if the path now names another file; this one was read to its end."""
         here = os.fstat(self._file.fileno())
         try:
             there = os.stat(self.path)
         except OSError:
-            self.trouble = f"{self.path}: no longer there: the file that was opened is read on"
+            self.trouble = f"{self.path}: no longer there: the opened file is still followed"
             return
         self.trouble = None
         if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
             left = f"; {self.unread}" if self.unread else ""
             raise LogError(
                 f"{self.path}: another file has taken its place, after the {self._number:,} lines "
-                f"that were read{left}: a log that is rotated is best piped to -"
+                f"that were read{left}: pipe a log that is rotated to -"
             )
 
     def _another(self) -> OtherFileError:

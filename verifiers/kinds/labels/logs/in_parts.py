@@ -1,7 +1,7 @@
-"""A log judged over workers: they work out the laws of new histograms, one process follows them.
+"""Judges a log with workers, which compute the laws of new histograms for one process.
 
-The evidence is the same to the last bit as without workers: what is worked out together is fixed by
-the log, and rows are added in their order.
+The evidence is the same, to the last bit, as without workers: the log decides which laws are
+computed together, and rows are added in order.
 """
 
 from collections import deque
@@ -26,10 +26,10 @@ def observe_in_parts(
     executor: Executor,
     tell: Callable[[int], None],
 ) -> None:
-    """Shows all rows to the evidence, those that were read before an interrupt too.
+    """Adds all rows to the evidence; after an interrupt, those read before it.
 
-    executor: whose workers work out the laws of new histograms, while rows are read ahead; tell:
-    told of the number of rows that were prepared, as rows are looked at.
+    executor: whose workers compute the laws of new histograms, while rows are read ahead; tell:
+    called with the number of rows read, as rows are added.
     """
     ahead = _Ahead(evidence, rows)
     try:
@@ -43,10 +43,7 @@ def observe_in_parts(
 
 
 class _Ahead:
-    """Rows that were read and wait for their laws.
-
-    found: what is worked out, by the number of the part.
-    """
+    """Rows that were read and wait for their laws; found: computed laws by number of the part."""
 
     def __init__(self, evidence: LogEvidence, rows: Iterable[Row]) -> None:
         self.evidence, self.rows = evidence, rows
@@ -56,10 +53,10 @@ class _Ahead:
         self.waiting: deque[tuple[Prepared, range]] = deque()
 
     def parts(self) -> Iterator[Part]:
-        """Reads rows, a chunk at a time, and yields what they want: a part or more for each.
+        """Reads rows in chunks, and yields the parts of work that each needs.
 
-        A chunk without new histograms yields one of none, so that no more is read than workers can
-        follow.
+        A chunk without new histograms yields an empty part, so that reading does not run ahead of
+        the workers.
         """
         claim = self.evidence.claim
         own = claim.mechanism, claim.gate.tolerance, leaves_out_refusals(claim)
@@ -71,7 +68,7 @@ class _Ahead:
             yield from ((*own, block) for block in self._prepared())
 
     def _prepared(self) -> Sequence[tuple[Histogram, ...]]:
-        """The blocks of the rows of the chunk, which then waits for them."""
+        """The blocks of new histograms of the chunk, which is put in the queue."""
         rows, self.chunk = self.chunk, []
         prepared = self.evidence.prepare(rows)
         blocks = prepared.wanted.new or ((),)
@@ -80,7 +77,7 @@ class _Ahead:
         return blocks
 
     def finish_next(self) -> bool:
-        """Adds the rows that have waited longest, if all that they want is there; whether it is."""
+        """Adds the rows first in the queue if their laws are known; returns whether they are."""
         if not self.waiting or not all(number in self.found for number in self.waiting[0][1]):
             return False
         prepared, numbers = self.waiting.popleft()
@@ -89,7 +86,7 @@ class _Ahead:
         return True
 
     def finish_all(self) -> None:
-        """Adds all rows that were read; what they want and nobody has found is worked out here."""
+        """Adds all rows that were read, and computes missing laws in this process."""
         for prepared, numbers in self.waiting:
             for number, block in zip(numbers, prepared.wanted.new, strict=False):
                 if number not in self.found:
@@ -105,11 +102,11 @@ class _Ahead:
 def _worked_out(
     claim: LabelsMechanism, tolerance: float, answered: bool, block: tuple[Histogram, ...]
 ) -> list[Matrix]:
-    """What a worker does: the laws of a block; nothing for an empty one."""
+    """The work of a worker: the laws of a block, nothing for an empty one."""
     return worked_out(_alternatives(claim, tolerance, answered), block) if block else []
 
 
 @lru_cache(maxsize=1)
 def _alternatives(claim: LabelsMechanism, tolerance: float, answered: bool) -> Alternatives:
-    """Those of a claim; they hold functions that do not travel, so each worker makes its own."""
+    """The alternatives of a claim, made in each worker as they cannot be pickled."""
     return Alternatives.of(claim, tolerance, answered)

@@ -1,4 +1,4 @@
-"""A log judged: its rows are evidence in their order, and nothing is asked."""
+"""Judges a log: its rows are evidence, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,25 +25,25 @@ from .parties import Parties
 from .same_noise import Lagged, NoiseTable, SideBySide
 
 CHUNK = 2048
-"""Rows that are looked at together; evidence is followed from row to row within them."""
+"""Rows that are added together; e-processes still advance row by row."""
 
 LATELY = 65_536
-"""Rows of the windows in which the noise scale is followed anew."""
+"""Rows of the windows in which the noise scale is estimated anew."""
 
 POINTED, BY_RANK, BY_NUMBER, OF_WORKER, OF_CLIENT = 0.65, 0.15, 0.1, 0.05, 0.05
-"""Weights of the known faults, of any deviation in cells of the two probability transforms, and of
-a fault that one worker, or one client, has."""
+"""Weights of wagers: known faults, any deviation in cells of the two probability transforms, and
+faults of one worker, or one client."""
 
 COPIED, LAGGED, SIDE_BY_SIDE = 0.5, 0.2, 0.1
-"""Weights of labels that come again, and of noise that does: some rows later, and of each kind of
-party side by side."""
+"""Weights of wagers: copied labels, noise of some rows before, and, for each kind of party, noise
+shared place by place."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows that were drawn, with their numbers (n,), and what their evidence wants.
+    """Rows that were drawn, with their numbers (n,), and the laws that they need.
 
-    contradicted: the row, and the words for it, that shows a kept answer which changed.
+    contradicted: number and words of a row that shows a kept answer which changed, if any.
     """
 
     rows: Sequence[Row]
@@ -53,18 +53,18 @@ class Prepared:
 
 
 class LogEvidence:
-    """The e-processes that follow a log, each fair under the claim whatever the histograms are.
+    """The e-processes over a log, valid under the claim for any histograms.
 
     The null: the i-th label is a draw from the claimed Q(H_i) given all before it, and H_i was
     fixed before its noise was drawn. seed: of the uniforms of the probability transforms; asked:
-    rows in all; rows: those that were drawn, not looked up; other_totals: rows whose votes are not
-    as many as the claim has teachers; named: rows that name their input; refused: those
-    that are refusals; by_input: of a caching deployment, whether two inputs of one histogram had
-    different labels, so that answers are kept by input.
+    rows in total; rows: rows that were drawn, not looked up; other_totals: rows whose total is not
+    the claimed teachers; named: rows with an id; refused: rows that are refusals; by_input: for a
+    caching deployment, whether answers are kept by input, since two inputs of one histogram had
+    different labels.
     """
 
     SAVED = ("asked", "rows", "other_totals", "named", "refused", "by_input", "missed")
-    """What it knows beside its parts, for those who keep it."""
+    """Attributes that a saved state holds, beside its parts."""
 
     def __init__(self, claim: LabelsClaim, seed: int) -> None:
         self.claim = claim
@@ -72,29 +72,29 @@ class LogEvidence:
         self.outcomes = mechanism.classes + mechanism.refuses
         self.alternatives = Alternatives.of(mechanism, gate.tolerance, leaves_out_refusals(claim))
         self.table = LawTable(self.alternatives)
-        # a stream of our own, whatever generator with a like seed the labels may come from
+        # independent of the generator of the labels, even if that has the same seed
         self.rng = np.random.default_rng([seed, int.from_bytes(b"dpassay log")])
         self.asked = self.rows = self.other_totals = 0
         self.named = self.refused = self.by_input = 0
         self.pointed = OnsetEvidence(self.alternatives.weights)
         self.cells = [CellEvidence(gate.smallest_effect) for _ in range(2)]
         self.last: dict[tuple[int, ...], int] = {}
-        """Of each histogram the outcome that came last; of a caching deployment its label."""
+        """The latest outcome of each histogram; for a caching deployment its label."""
         self.of_input: dict[str, tuple[tuple[int, ...], int | None]] = {}
-        """Of a caching deployment, the votes and the label of each input that has a name."""
+        """For a caching deployment, the votes and the label of each input with an id."""
         self.copies = Copies(None if mechanism.caching else self.last)
         self.noise = NoiseTable(mechanism)
         self.lagged = Lagged()
         self.sides = [SideBySide("worker"), SideBySide("client"), SideBySide("call", paired=False)]
         self.parties = [Parties(self.alternatives) for _ in range(2)]
-        """Workers, and clients."""
+        """Evidence on workers, and on clients."""
         self.scale = ScaleEvidence(self.alternatives.factors)
         self.lately = ScaleEvidence(self.alternatives.factors)
-        """Of the rows since the last window ended."""
+        """As `scale`, for the rows since the last window ended."""
         self.window: tuple[float, float] | None = None
-        """The interval of the scale in the last whole window, once there is one."""
+        """The interval of the scale in the last complete window, if there is one."""
         self.missed = np.zeros((len(EXPONENTS), self.alternatives.weights.size))
-        """See `Laws.missed`, of all rows."""
+        """`Laws.missed`, summed over rows."""
         self.contradiction: str | None = None
         self.highest = {"class-probabilities": 0.0, "fresh-noise": 0.0}
         self.found_after: dict[str, int] = {}
@@ -104,14 +104,14 @@ class LogEvidence:
         }
 
     def observe(self, rows: Sequence[Row]) -> None:
-        """Adds rows, in their order; of a caching deployment the first of each histogram alone."""
+        """Adds rows in order; for a caching deployment only those that were drawn."""
         prepared = self.prepare(rows)
         self.finish(prepared, [worked_out(self.alternatives, new) for new in prepared.wanted.new])
 
     def prepare(self, rows: Sequence[Row]) -> Prepared:
-        """Takes note of rows; their laws may be worked out elsewhere, until `finish`.
+        """Counts rows and plans their laws, which may be computed elsewhere until `finish`.
 
-        Others may be prepared before these are finished, in their order.
+        More rows may be prepared before these are finished, in order.
         """
         numbers = np.arange(self.asked + 1, self.asked + len(rows) + 1)
         self.asked += len(rows)
@@ -136,9 +136,9 @@ class LogEvidence:
         """Whether a row of a caching deployment was certainly drawn, and the label it must have.
 
         Answers may be kept by histogram or by input. As long as inputs of one histogram have one
-        label, only the first of them is evidence, whichever it is. Once two have different labels,
-        answers are kept by input, and later ones were drawn; the one that showed it was chosen by
-        its label, and is no evidence.
+        label, only the first of them counts as drawn. Once two differ, answers are kept by input,
+        and later inputs were drawn. The input that showed it was selected by its label, so it is
+        not evidence.
         """
         fresh = row.histogram not in self.last
         first = self.last.setdefault(row.histogram, row.label)
@@ -153,7 +153,7 @@ class LogEvidence:
         return drawn, None
 
     def finish(self, prepared: Prepared, found: Iterable[list[Matrix]]) -> None:
-        """Adds rows that were prepared; found: what is `worked_out` of each new block."""
+        """Adds prepared rows; found: the result of `worked_out` for each new block."""
         self.table.learn(prepared.wanted, found)
         if prepared.contradicted is not None and self.contradiction is None:
             number, self.contradiction = prepared.contradicted
@@ -186,7 +186,7 @@ class LogEvidence:
         outcomes: NDArray[np.int64],
         names: Sequence[Sequence[str | None]],
     ) -> Vector:
-        """The evidence (n,) that labels, or their noise, come again."""
+        """Log e-values (n,) that labels, or their noise, are reused."""
         found = zip(rows, outcomes.tolist(), strict=True)
         bits = np.array([self.noise.bits(row.histogram, outcome) for row, outcome in found])
         parts = [
@@ -198,7 +198,7 @@ class LogEvidence:
         return log_sums(np.array(parts) + np.log(weights)[:, None], 0)
 
     def _note(self, check: str, values: Vector, numbers: NDArray[np.int64]) -> None:
-        """Keeps the highest evidence so far, which Ville's inequality bounds, and when it came."""
+        """Updates the highest evidence of a check, and the row at which it refuted."""
         if np.isnan(values).any():
             raise ArithmeticError(f"the evidence of {check} is not a number")
         self.highest[check] = max(self.highest[check], float(values.max(initial=0.0)))
@@ -219,22 +219,22 @@ class LogEvidence:
 
     @property
     def best(self) -> int:
-        """The place of the alternative that fits best from its onset on."""
+        """The index of the alternative that fits best since its onset."""
         return int(np.argmax(self.pointed.recent))
 
     @property
     def likeliest_copies(self) -> str:
-        """What comes again, as the wager that has won most says."""
+        """What is reused, by the wager with most evidence, in words."""
         found = [self.copies.likeliest, self.lagged.likeliest]
         return max([*found, *(side.likeliest for side in self.sides)])[1]
 
     def refuted(self, check: str) -> bool:
-        """Whether the evidence against a check has reached its threshold."""
+        """Whether the evidence of a check has reached its threshold."""
         return check in self.found_after
 
 
 def _contradiction(row: Row, number: int, kept: int | None) -> str:
-    """What is wrong with a label that was looked up."""
+    """The finding on a kept answer that changed, in words."""
     named = "" if row.key is None else f"id {row.key[:60]!r}, "
     return (
         f"row {number:,}: {named}{list(row.histogram)} was answered {row.label}, and "
@@ -243,21 +243,21 @@ def _contradiction(row: Row, number: int, kept: int | None) -> str:
 
 
 def leaves_out_refusals(claim: LabelsClaim) -> bool:
-    """Whether the log holds answered queries alone."""
+    """Whether the log of a claim leaves out refused queries."""
     return claim.log is not None and claim.log.refusals == "left-out"
 
 
 def reader_of(
     claim: LabelsClaim, header: str | None = None, last_time: float | None = None
 ) -> RowReader:
-    """What reads the rows of a log of this claim; header, last_time: of what was read before."""
+    """The reader for a log of this claim; header, last_time: of the part already read."""
     refuses = claim.mechanism.refuses and not leaves_out_refusals(claim)
     given = {row.key: row.histogram for row in claim.given if row.key is not None}
     return RowReader(claim.mechanism.classes, refuses, header, last_time, given)
 
 
 def chunks(rows: Iterable[Row], size: int = CHUNK) -> Iterator[list[Row]]:
-    """The rows, so many at a time."""
+    """The rows in lists of at most `size`."""
     left = iter(rows)
     while chunk := list(islice(left, size)):
         yield chunk

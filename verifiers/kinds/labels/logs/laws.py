@@ -1,4 +1,4 @@
-"""The laws of a log's histograms, each worked out once and then looked up."""
+"""A table of the laws of a log's histograms, each computed once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from .....reference.arrays import Matrix
 from .alternatives import Alternatives
 
 EXPONENTS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
-"""At which the chance that an alternative stays unseen is bounded (Chernoff)."""
+"""Exponents of Chernoff's bound on the probability of missing an alternative."""
 
-_BYTES = 300_000_000  # of laws that are kept at once
-_TOGETHER = 512  # histograms that are worked out at once
+_BYTES = 300_000_000  # most bytes of laws that are kept
+_TOGETHER = 512  # histograms whose laws are computed together
 
 Histogram = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Laws:
-    """Of n rows, each of one histogram with o outcomes, and of the labels that came.
+    """The laws of n rows, each a histogram with o outcomes, at the labels observed.
 
-    log_q: claimed log-probability (n,) of the label; scales: the same under each factor (n, f);
-    ratios: of each alternative (n, a); below: probability (n, 2) of the outcomes before the label,
-    in two orders; missed: log E[exp(-s r)] (n, s, a) of each alternative's
-    log-ratio r were it true, at the exponents s of `EXPONENTS`; of_law: the claimed law (n, o).
+    log_q: claimed log-probability (n,) of the label; scales: log-probability (n, f) under each
+    scale factor; ratios: log-ratio (n, a) of each alternative; below: probability (n, 2) of the
+    outcomes before the label, in two orders; missed: log E[exp(-s r)] (n, s, a) of each
+    alternative's log-ratio r under itself, at exponents s; of_law: the claimed log-law (n, o).
     """
 
     log_q: Matrix
@@ -38,10 +38,10 @@ class Laws:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What rows need of a `LawTable`.
+    """What rows need from a `LawTable`.
 
-    at: the places (n,) of the rows' laws once all are learnt; new: the histograms to learn, in
-    blocks; afresh: whether all others are forgotten before.
+    at: index (n,) of the law of each row, once all are computed; new: histograms to compute, in
+    blocks; afresh: whether the table is emptied first.
     """
 
     at: NDArray[np.intp]
@@ -50,10 +50,10 @@ class Wanted:
 
 
 class LawTable:
-    """Looks up laws by histogram: rows are planned, what is new is learnt, then they are looked up.
+    """A table of laws by histogram: `plan` rows, `learn` new laws, then look up `rows`.
 
-    Rows may be planned before earlier ones are learnt, in the same order. What is worked out
-    together is so whoever works it out, and when.
+    Rows may be planned before earlier ones are learnt, in the same order. Which laws are computed
+    together does not depend on who computes them.
     """
 
     def __init__(self, alternatives: Alternatives) -> None:
@@ -65,7 +65,7 @@ class LawTable:
         self._learnt = 0
 
     def plan(self, histograms: Sequence[Histogram]) -> Wanted:
-        """What rows of these histograms (n,) need; all is forgotten where too much is kept."""
+        """What rows with these histograms (n,) need; a table that is too large is emptied."""
         distinct = dict.fromkeys(histograms)
         new = [h for h in distinct if h not in self._places]
         afresh = bool(new and self._places) and len(self._places) + len(new) > self._most
@@ -79,7 +79,7 @@ class LawTable:
         return Wanted(at, tuple(blocks), afresh)
 
     def learn(self, wanted: Wanted, found: Iterable[list[Matrix]]) -> None:
-        """Keeps what `worked_out` has found of each block that is wanted."""
+        """Adds the results of `worked_out` for each wanted block."""
         if wanted.afresh:
             self._learnt = 0
         for block in found:
@@ -93,7 +93,7 @@ class LawTable:
             self._learnt += more
 
     def rows(self, wanted: Wanted, outcomes: NDArray[np.int64]) -> Laws:
-        """The laws of rows that were planned and learnt: outcomes (n,) that came."""
+        """The laws of rows that were planned and learnt, at the outcomes (n,) observed."""
         log_q, scales, ratios, below, missed = self._parts
         at, there = wanted.at, (wanted.at, outcomes)
         return Laws(
@@ -107,16 +107,13 @@ class LawTable:
 
 
 def worked_out(alternatives: Alternatives, histograms: Sequence[Histogram]) -> list[Matrix]:
-    """What a `LawTable` keeps of each of a block of histograms."""
+    """The arrays that a `LawTable` keeps, for a block of histograms."""
     log_q, scales, ratios = alternatives.laws(np.array(histograms, dtype=np.float64))
     return [log_q, scales, ratios, _below(log_q), _missed(log_q, ratios)]
 
 
 def _with_room(kept: Matrix, known: int, more: int) -> Matrix:
-    """The array itself if it has room for so many rows more than are known, else one twice as long.
-
-    Doubled, so that learning many histograms copies each a few times at most.
-    """
+    """The array if it has room for `more` rows after `known` ones, else a copy twice as long."""
     if known + more <= len(kept):
         return kept
     larger = np.empty((max(known + more, 2 * len(kept)), *kept.shape[1:]), dtype=kept.dtype)
@@ -125,7 +122,7 @@ def _with_room(kept: Matrix, known: int, more: int) -> Matrix:
 
 
 def _below(log_q: Matrix) -> Matrix:
-    """Probability of the outcomes before each (b, 2, o): by rank, the likeliest first; by number.
+    """Probability (b, 2, o) of the outcomes before each: likeliest first, and by class number.
 
     Too little noise shows in the first order, a class treated unlike the others in the second.
     """
@@ -138,9 +135,9 @@ def _below(log_q: Matrix) -> Matrix:
 
 
 def _missed(log_q: Matrix, ratios: Matrix) -> Matrix:
-    """Log of sum P^(1 - s) Q^s (b, s, a), which bounds the chance of missing an alternative P.
+    """Log of sum P^(1 - s) Q^s (b, s, a), which bounds the probability of missing alternative P.
 
-    In single precision: it says how many rows are wanted, and is no evidence.
+    In single precision, as it is used for numbers of rows, not as evidence.
     """
     q, logs = log_q.astype(np.float32)[:, None], ratios.astype(np.float32)
     found = np.empty((len(q), len(EXPONENTS), ratios.shape[1]))

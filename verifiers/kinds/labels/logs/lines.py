@@ -1,4 +1,4 @@
-"""Lines of a log that is followed, as they come."""
+"""Lines of a log that is followed."""
 
 from ....inputs.log_file import shown_path
 from ....inputs.release_log import LogError
@@ -13,7 +13,7 @@ def decoded(line: bytes, path: str) -> str:
 
 
 def left_unread(line: bytes, place: str) -> str | None:
-    """Why the last line is not read, where it has no end: label 11 may stand there as 1."""
+    """Why a last line without an end is not read: its label may be cut, as 11 to 1."""
     if not line:
         return None
     return (

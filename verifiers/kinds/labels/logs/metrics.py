@@ -1,11 +1,11 @@
-"""A monitor's figures for Prometheus: no votes, no labels, no costs that depend on votes."""
+"""A monitor's metrics for Prometheus, without votes, labels or costs that depend on votes."""
 
 from ....inputs.release_log import LogError
 from .monitor import Snapshot
 
 
 class Metrics:
-    """Served on 127.0.0.1, or where `address` says. Raises LogError where that cannot be."""
+    """A server of metrics at `address`. Raises LogError if the port cannot be used."""
 
     def __init__(self, port: int, address: str) -> None:
         from prometheus_client import CollectorRegistry, Gauge, start_http_server
@@ -31,13 +31,13 @@ class Metrics:
             raise LogError(f"--metrics-port {port}: {why}") from None
 
     def close(self) -> None:
-        """Serves them no more."""
+        """Ends the server."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
 
     def show(self, snapshot: Snapshot) -> None:
-        """Brings the figures up to date."""
+        """Updates the metrics."""
         self._rows.set(snapshot.rows)
         told = {alarm.check for alarm in snapshot.alarms}
         for check, value in snapshot.log_e_values.items():
@@ -49,4 +49,4 @@ class Metrics:
             self._epsilon.set(epsilon)
 
 
-_NATS = 2.302585092994046  # of a factor of ten
+_NATS = 2.302585092994046  # in a factor of ten

@@ -1,4 +1,4 @@
-"""Rows that a log once had, as its numbers of calls or its counts of inputs show."""
+"""Finds that rows were left out of a log, by its call numbers or its counts of inputs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from ....inputs.release_log import Row
 from ....inputs.whole_numbers import is_whole
 
-_LEAST = 100  # calls, or rows with an id, from which a pattern is one
-_DENSE = 0.5  # share of the numbers between the first and the last that are there
-_TURNS = 5  # times that most inputs are asked
-_MOST = 1_000_000  # inputs that are counted
+_LEAST = 100  # calls, or rows with an id, from which regularity counts
+_DENSE = 0.5  # share of present call numbers from which they count as consecutive
+_TURNS = 5  # rounds over the inputs from which these count as asked in rotation
+_MOST = 1_000_000  # most inputs that are counted
 
 CHOSEN = (
-    "what is missing may have been chosen by its label, which no check of the others can rule out"
+    "the missing rows may have been chosen by their labels, which the other rows cannot rule out"
 )
 
 
 class Missing:
-    """Looks for gaps in what is otherwise regular: calls in a row, inputs asked in turns.
+    """Looks for gaps in regular patterns: consecutive calls, or inputs asked in rotation.
 
-    Neither need be a fault of the deployment; but rows that were selected are no evidence for it.
+    A gap need not be a fault of the deployment, but rows that were selected are no evidence.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Missing:
         self._numbered = True
 
     def followed(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows themselves, each looked at."""
+        """Yields the rows, and counts each."""
         for row in rows:
             if row.key is not None and len(self._times) <= _MOST:
                 self._times[row.key] += 1
@@ -39,7 +39,7 @@ class Missing:
             yield row
 
     def _count(self, call: str | None) -> None:
-        """Follows the numbers of calls for as long as they do not fall."""
+        """Counts call numbers, as long as they do not decrease."""
         if call is None or not is_whole(call) or (self._calls and int(call) < self._last):
             self._numbered = False
         elif self._first is None or int(call) > self._last:
@@ -49,7 +49,7 @@ class Missing:
 
     @property
     def said(self) -> str | None:
-        """What is missing, in words; None where nothing seems to be."""
+        """What is missing, in words; None if nothing seems to be."""
         return self._of_calls() or self._of_inputs()
 
     def _of_calls(self) -> str | None:
@@ -62,7 +62,7 @@ class Missing:
         return f"{numbers - self._calls:,} numbers of calls {between} are missing: {CHOSEN}"
 
     def _of_inputs(self) -> str | None:
-        """Inputs asked in turns: all as often, but that the last turn may be under way."""
+        """Words if most inputs are equally frequent, apart from a last round, and some are not."""
         most = max(self._times.values(), default=0)
         whole = sum(times == most for times in self._times.values())
         if most < _TURNS or self._times.total() < _LEAST or len(self._times) > _MOST:
@@ -70,7 +70,7 @@ class Missing:
         at_least = sum(times >= most - 1 for times in self._times.values())
         if max(whole, at_least - whole) <= len(self._times) / 2:
             return None
-        counts = list(self._times.values())  # in the order of the first turn
+        counts = list(self._times.values())  # in the order of the first round
         if counts == sorted(counts, reverse=True) and counts[-1] >= most - 1:
             return None
         full = most if whole > len(counts) / 2 else most - 1
@@ -78,5 +78,5 @@ class Missing:
         if not fewer:
             return None
         return (
-            f"most ids come {full:,} times, and {fewer:,} of {len(counts):,} less often: {CHOSEN}"
+            f"most ids occur {full:,} times, and {fewer:,} of {len(counts):,} less often: {CHOSEN}"
         )

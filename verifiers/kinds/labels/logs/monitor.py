@@ -1,4 +1,4 @@
-"""A log followed for as long as it grows, under one error rate for its whole life."""
+"""Follows a growing log, under one error rate for all time."""
 
 import json
 import secrets
@@ -24,16 +24,17 @@ from .spent import ANALYSES, Spent
 from .store import Group, Kept, Store, Votes
 from .watch import Watch
 
-_VOTES_AT_ONCE = 163_840  # numbers of votes in the rows between two writings, at most about
-_DELTA = 1e-5  # where the claim names none
+_VOTES_AT_ONCE = 163_840  # about the most rows times classes between two writes
+_DELTA = 1e-5  # where the claim has none
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a monitor stands.
+    """The current figures of a monitor.
 
-    scale, lately: intervals, as factors of the claimed scale; charged: the epsilon that the
-    deployment says it has charged, and by how many rows; None where no row says so.
+    scale, lately: intervals of the noise scale over all and over recent rows, as factors of the
+    claimed one; spent: epsilon at delta, by analysis; charged: the epsilon that rows charge, and
+    how many rows do, None if none does.
     """
 
     rows: int
@@ -49,10 +50,10 @@ class Snapshot:
 
 
 class Monitor:
-    """Reads on, and writes what it knows with the place up to which it has read.
+    """Reads a log step by step, and saves its state with the place up to which it has read.
 
-    log: a file, `-`, or the address of a server that hands out rows; folder: of the state; once:
-    ends with the log; anew: whether nothing had been read. Raises LogError.
+    log: a file, `-`, or the URL of a server that returns rows; folder: of the state; once: whether
+    to stop at the end of the log; anew: whether the state was new. Raises LogError.
     """
 
     def __init__(self, log: str, claim: LabelsClaim, folder: str, once: bool) -> None:
@@ -71,7 +72,7 @@ class Monitor:
             raise
 
     def _begin(self, log: str, once: bool) -> None:
-        """Opens the log where it was left."""
+        """Restores the state, and opens the log at its place."""
         claim, kept = self.claim, self.store.kept()
         header, place, last_time = None, None, None
         self.name = before = log_name(log)
@@ -90,14 +91,14 @@ class Monitor:
             raise
 
     def step(self) -> int:
-        """Reads what has come, at most some thousand rows, and writes what it showed; how many."""
+        """Reads new rows, some thousand at most, and saves the state; returns how many."""
         classes = self.claim.mechanism.classes
         rows = self.source.rows(max(64, _VOTES_AT_ONCE // classes))
         if not rows:
             self._look_at_costs(idle=True)
             return 0
         last = self.evidence.last
-        last.clear()  # those of other histograms are on disk
+        last.clear()  # other histograms are on disk
         last.update(self.store.last(row.histogram for row in rows))
         known, before = set(last), self.evidence.asked
         if self.claim.mechanism.caching:
@@ -116,7 +117,7 @@ class Monitor:
         return len(rows)
 
     def _write(self, new: Sequence[Alarm], answered: Sequence[Group]) -> None:
-        """Keeps all that is known now, with new alarms and answers that are not written yet."""
+        """Saves the state, with new alarms and answers."""
         self.alarms += new
         kept = Kept(
             self.name,
@@ -130,7 +131,7 @@ class Monitor:
         self.store.write(kept, self.evidence.last, answered, alarms)
 
     def _look_at_costs(self, *, idle: bool) -> None:
-        """Holds the queries so far to the budget, now and then: a proof takes seconds."""
+        """Compares the cost of the queries with the claim, now and then: a proof takes seconds."""
         before = self.watch.as_json()
         delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
         most = self.spent.epsilon("exact", delta)
@@ -148,13 +149,13 @@ class Monitor:
             self._write([Alarm.now(check, at, last, _DEARER[check]) for check in found], [])
 
     def _drawn(self, rows: Sequence[Row], known: Set[Votes]) -> Counter[Votes]:
-        """How often each histogram was drawn for: by a caching deployment once in its life."""
+        """How often each histogram was drawn for; under caching, once at most."""
         if not self.claim.mechanism.caching:
             return Counter(row.histogram for row in rows)
         return Counter({row.histogram for row in rows} - known)
 
     def snapshot(self) -> Snapshot:
-        """Where it stands now, with what an attacker reads of the inputs answered most."""
+        """The current figures, with what an attacker recovers of the most frequent inputs."""
         name = "noise-scale"
         threshold = self.evidence.thresholds[name]
         delta = _DELTA if self.claim.privacy is None else self.claim.privacy.delta
@@ -178,12 +179,12 @@ class Monitor:
         )
 
     def close(self) -> None:
-        """Gives the state back."""
+        """Closes the log and the state."""
         self.source.close()
         self.store.close()
 
     def _answered(self, rows: Sequence[Row]) -> list[Group]:
-        """What histograms, and inputs that have a name, were answered in these rows."""
+        """Counts of outcomes in these rows, by histogram, and by input that has an id."""
         outcomes = self.evidence.outcomes
         counts: dict[tuple[str, Votes], np.ndarray] = {}
         for (votes, key, label), times in Counter(
@@ -196,7 +197,7 @@ class Monitor:
         return [Group(name, votes, found) for (name, votes), found in counts.items()]
 
     def _new_alarms(self, rows: Sequence[Row], before: int) -> list[Alarm]:
-        """What these rows refute, and was not before; each check alarms once in a log's life.
+        """Alarms of checks that these rows refute; each check alarms only once.
 
         before: how many rows there were before these.
         """
@@ -214,7 +215,7 @@ class Monitor:
         ]
 
     def _meaning(self, check: str) -> str:
-        """What an alarm says: what is refuted, and the cause where the evidence knows one."""
+        """The message of an alarm: what is refuted, and the likeliest cause if known."""
         cause = cause_of(self.evidence, check)
         return _MEANING[check] if cause is None else f"{_MEANING[check]}: {cause}"
 
@@ -224,15 +225,15 @@ class Monitor:
             self.spent.restore(kept.more["spent"])
             self.watch.restore(kept.more["watch"])
         except (ValueError, KeyError):
-            raise self.store.of_another_version() from None  # it is as it was written
+            raise self.store.of_another_version() from None  # the store has ruled out damage
         self.alarms = [Alarm.of_json(alarm) for alarm in self.store.alarms()]
 
 
 _MEANING = {
     "class-probabilities": "labels are not draws from the claimed law",
     "noise-scale": "the noise is not of the claimed scale",
-    "fresh-noise": "labels come again as fresh noise would not let them",
-    PRIVACY: "more queries were answered than the claim is for",
+    "fresh-noise": "labels repeat more often than fresh noise allows",
+    PRIVACY: "more queries were answered than the claim allows",
 }
 
 _DEARER = {

@@ -1,4 +1,4 @@
-"""Workers and clients judged one by one: a fault that one of many has."""
+"""Wagers on faults that only one worker, or one client, has."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,20 +11,20 @@ from ....evidence.onset import OnsetEvidence
 from .alternatives import Alternatives
 
 MOST = 1_000
-"""Workers, or clients, that are followed, the first to come."""
+"""Most workers, or clients, that are looked at: the first to occur."""
 
-_FACTORS = (0.25, 0.5, 1 / 1.5, 1.5, 2.0)  # scales that are wagered on, the nearest followed
+_FACTORS = (0.25, 0.5, 1 / 1.5, 1.5, 2.0)  # the nearest alternatives to these scales are used
 
 
 class Parties:
     """Wagers that the labels of one worker, or client, follow another law from some label on.
 
-    The k-th to come has the share 1 / (k (k + 1)), and what nobody has yet is kept: an average of
-    martingales, whoever is served by whom, as long as that is settled before the noise is drawn.
+    The k-th party has weight 1 / (k (k + 1)); the weight of parties still to come is kept as it is.
+    So this is an average of martingales, if each row's party is fixed before its noise is drawn.
     """
 
     SAVED = ("labels", "log_ratios", "log_begun", "recent", "onsets")
-    """What it knows of each, beside the names."""
+    """Attributes of each party's evidence that a saved state holds."""
 
     def __init__(self, alternatives: Alternatives) -> None:
         others = np.delete(alternatives.factors, alternatives.claimed)
@@ -36,9 +36,9 @@ class Parties:
         self._log_values: list[float] = []
 
     def observe(self, names: Sequence[str | None], ratios: Matrix) -> Vector:
-        """Adds labels with their log-ratios (n, all alternatives); the log-e-value (n,) after each.
+        """Adds labels with log-ratios (n, all alternatives); the log-e-value (n,) after each.
 
-        names: of the party (n,), None where a row has none.
+        names: of the parties (n,), None where a row has none.
         """
         places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
@@ -71,7 +71,7 @@ class Parties:
 
     @property
     def likeliest(self) -> tuple[float, str, str]:
-        """The wager that has won most: its log-ratio since it set in, the party, and the law."""
+        """The wager with most evidence: its log-ratio since its onset, the party, and the law."""
         found = (0.0, "", "")
         for name, evidence in self.evidence.items():
             at = int(np.argmax(evidence.recent))
@@ -79,13 +79,13 @@ class Parties:
         return found
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """For those who keep it, beside the names, the keys of `evidence`."""
+        """The state as arrays; the names, keys of `evidence`, are saved apart."""
         kept = [[getattr(e, field) for e in self.evidence.values()] for field in self.SAVED]
         found = {field: np.array(rows) for field, rows in zip(self.SAVED, kept, strict=True)}
         return found | {"log_values": np.array(self._log_values)}
 
     def restore(self, names: Sequence[str], kept: dict[str, NDArray[Any]]) -> None:
-        """Takes up what was kept."""
+        """Restores a saved state."""
         for k, name in enumerate(names):
             self._follow(name)
             evidence = self.evidence[name]
@@ -98,5 +98,5 @@ class Parties:
         self._log_values = kept["log_values"].tolist()
 
 
-_FAULTS = 5  # the plainest of the known ones: no noise, any label, the smallest, and now and then
+_FAULTS = 5  # plainest known faults: no noise, uniform, argmin, and the first two now and then
 _MOST_LOG = 600.0

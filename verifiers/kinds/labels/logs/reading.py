@@ -1,4 +1,4 @@
-"""Which inputs were answered so often that their votes can be read, and what is read by now."""
+"""What an attacker recovers of the votes of inputs that were answered often."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from ..mechanism import LabelsMechanism
 from .store import Group
 
 LEAST = 100
-"""Answers from which an input is looked at: fewer tell little (Wang et al. 2022, section 4)."""
+"""Least answers of an input that is looked at (Wang et al. 2022, section 4)."""
 
 MOST = 20
-"""Inputs that are looked at, those answered most."""
+"""Most inputs that are looked at, the most frequent ones."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What an attacker who has all answers to an input reads of its votes.
+    """The votes that an attacker recovers from all answers to an input.
 
-    misplaced: the share of the votes that is assigned to wrong classes; estimate: votes (c,).
+    times: answers; misplaced: share of the votes put on wrong classes; estimate: votes (c,).
     """
 
     name: str
@@ -31,12 +31,12 @@ class Reading:
 
 
 def readings(claim: LabelsMechanism, groups: Sequence[Group], answered: bool) -> list[Reading]:
-    """By maximum likelihood, for inputs with the claimed number of votes; the best read first.
+    """Readings by maximum likelihood of inputs with the claimed total, the most accurate first.
 
-    answered: the log holds no refusals, although there are some.
+    answered: whether the log leaves out refusals.
     """
     fits = [group for group in groups if sum(group.votes) == claim.teachers]
-    if not fits or claim.caching:  # an answer that is kept is one answer, however often given
+    if not fits or claim.caching:  # a kept answer tells nothing when it is given again
         return []
     counts, mechanism = np.array([group.counts for group in fits]), claim.mechanism()
     if answered and claim.refuses:  # given an answer, its label has the law of the argmax alone

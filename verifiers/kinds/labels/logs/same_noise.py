@@ -1,4 +1,4 @@
-"""Noise that serves several rows: each label wagered to have the noise of a row before it."""
+"""Wagers that the label of a row was drawn with the noise of an earlier row."""
 
 from collections.abc import Sequence
 
@@ -11,27 +11,27 @@ from ....evidence.onset import OnsetEvidence
 from ..mechanism import LabelsMechanism
 
 Bits = NDArray[np.uint64]
-"""Draws of the noise (w,), a bit each: those that would have given a row its label."""
+"""Bit set (w,) of the fixed noise draws that give a row its label."""
 
 DRAWS = 1_024
 LAGS = 16
-"""Rows back that noise is taken to come from."""
+"""Largest distance, in rows, from which noise may come."""
 
 PLACES = 512
-"""The first labels of each worker, client or call, which are compared with those of others."""
+"""How many first labels of each worker, client or call are compared with those of others."""
 
 PAIRED = 8
-"""Workers, or clients, of which every two are compared, the first to come."""
+"""How many workers, or clients, the first to occur, are compared in pairs."""
 
-_SHARES = np.array([0.95, 0.3])  # how many of the labels have the noise of the other
-_MOST_BYTES = 100_000_000  # of labels that are kept
-_FOLLOWED = 10_000  # workers, clients or calls whose place is known, the latest
+_SHARES = np.array([0.95, 0.3])  # shares of labels with the noise of the earlier one
+_MOST_BYTES = 100_000_000  # most bytes of each table
+_FOLLOWED = 10_000  # most workers, clients or calls whose place is kept, the latest ones
 
 
 class NoiseTable:
     """Which of `DRAWS` fixed draws of the claimed noise give a histogram an outcome.
 
-    Any fixed draws make a fair wager, those of the claimed noise a good one.
+    Any fixed draws would be valid; those of the claimed noise have power.
     """
 
     def __init__(self, claim: LabelsMechanism) -> None:
@@ -45,7 +45,7 @@ class NoiseTable:
         self._bits: dict[tuple[tuple[int, ...], int], Bits] = {}
 
     def bits(self, histogram: tuple[int, ...], outcome: int) -> Bits:
-        """The draws that give this outcome."""
+        """The draws that give `histogram` (c,) this outcome."""
         found = self._bits.get((histogram, outcome))
         if found is None:
             found = np.packbits(self._drawn(histogram) == outcome).view(np.uint64)
@@ -68,10 +68,10 @@ class NoiseTable:
 
 
 def log_ratios(bits: Bits, earlier: Bits, log_q: Vector) -> Matrix:
-    """Log-ratios (n, shares) of labels that share the noise of earlier ones, by `_SHARES`.
+    """Log-ratios (n, shares) of "labels have the noise of earlier ones", by `_SHARES`.
 
     bits, earlier: (n, w); log_q: claimed log-probabilities (n,). Given the earlier label, the law
-    of the later one is its share of the draws that gave the earlier, and one draw's worth of Q.
+    of the later one is its frequency among the draws that give the earlier, plus one draw of Q.
     """
     q = np.maximum(np.exp(log_q), 1e-300)
     both = np.bitwise_count(bits & earlier).sum(-1, dtype=np.float64)
@@ -80,7 +80,7 @@ def log_ratios(bits: Bits, earlier: Bits, log_q: Vector) -> Matrix:
 
 
 class Lagged:
-    """Wagers that labels have the noise of the row so many rows before, 1 to `LAGS`."""
+    """Wagers that labels have the noise of the row 1 to `LAGS` rows before."""
 
     SAVED = ("last",)
 
@@ -88,15 +88,15 @@ class Lagged:
         columns = LAGS * _SHARES.size
         self.evidence = OnsetEvidence(np.full(columns, 1.0 / columns))
         self.last: Bits = np.zeros((0, DRAWS // 64), dtype=np.uint64)
-        """Of the last rows (at most `LAGS`, w)."""
+        """Bits of the last rows (at most `LAGS`, w)."""
 
     def observe(self, bits: Bits, log_q: Vector) -> Vector:
-        """Adds labels (n, w); the log-e-value (n,) after each of them."""
+        """Adds labels as bits (n, w); returns the log-e-value (n,) after each of them."""
         known = np.vstack([self.last, bits])
         begins, number = len(self.last), len(bits)
         ratios = np.zeros((number, LAGS, _SHARES.size))
         for lag in range(1, LAGS + 1):
-            from_row = max(lag - begins, 0)  # rows before that have none so far back
+            from_row = max(lag - begins, 0)  # the first row with one so far back
             if from_row < number:
                 earlier = known[begins + from_row - lag : begins + number - lag]
                 ratios[from_row:, lag - 1] = log_ratios(bits[from_row:], earlier, log_q[from_row:])
@@ -105,7 +105,7 @@ class Lagged:
 
     @property
     def likeliest(self) -> tuple[float, str]:
-        """The wager that has won most: its log-ratio since it set in, and its words."""
+        """The wager with most evidence: its log-ratio since its onset, and its words."""
         at = int(np.argmax(self.evidence.recent))
         lag, share = at // _SHARES.size + 1, _SHARES[at % _SHARES.size]
         rows = "the row before" if lag == 1 else f"the row {lag} before"
@@ -113,10 +113,10 @@ class Lagged:
 
 
 class SideBySide:
-    """Wagers that the n-th label of one worker has the noise of the n-th label of another.
+    """Wagers that the n-th labels of two parties (workers, clients or calls) share their noise.
 
-    So too of clients, and of calls. Each is compared with the last that came to its n-th label,
-    and the first few with each other, if they are `paired`. kind: in words.
+    Each n-th label is compared with the latest n-th label of any other party and, if `paired`, the
+    first few parties are compared in pairs. kind: of the parties, in a word.
     """
 
     SAVED = ("latest", "paired")
@@ -131,15 +131,15 @@ class SideBySide:
         """The log-e-value so far."""
         self.seen: dict[str, int] = {}
         self.names: list[str] = []
-        """The first few."""
+        """The first few parties, which are compared in pairs."""
         width = DRAWS // 64
         self.latest: Bits = np.zeros((0, width), dtype=np.uint64)
-        """Of the label (n, w) that came last at each place."""
+        """Bits (n, w) of the latest label at each place."""
         self.paired: Bits = np.zeros((self.most, 0, width), dtype=np.uint64)
-        """Of the first few; none at all where there is no label yet."""
+        """Bits (parties, n, w) of the first few; all zero where there is no label yet."""
 
     def observe(self, names: Sequence[str | None], bits: Bits, log_q: Vector) -> Vector:
-        """Adds labels (n, w) with who gave each; the log-e-value (n,) after each of them."""
+        """Adds labels as bits (n, w) with their party; returns the log-e-value (n,) after each."""
         rows: list[int] = []
         columns: list[int] = []
         earlier: list[Bits] = []
@@ -161,7 +161,7 @@ class SideBySide:
         return self._carried_on(found)
 
     def _carried_on(self, found: Vector) -> Vector:
-        """Values (n,), those that are lacking being as before."""
+        """Values (n,), with nan replaced by the value before."""
         at = np.maximum.accumulate(np.where(np.isnan(found), -1, np.arange(found.size)))
         values = np.where(at < 0, self.value, found[np.maximum(at, 0)])
         if values.size:
@@ -169,7 +169,7 @@ class SideBySide:
         return values
 
     def _partners(self, name: str, bits: Bits) -> list[tuple[int, Bits]]:
-        """The columns of the wagers on a label, and what it is compared with; notes it."""
+        """Columns of the wagers on a label, each with the bits compared; stores the label."""
         place = self._place(name)
         if place >= PLACES:
             return []
@@ -192,7 +192,7 @@ class SideBySide:
         return found
 
     def _place(self, name: str) -> int:
-        """How many labels it gave before; of very many, those silent longest are forgotten."""
+        """How many labels a party gave before; the least recent of too many is forgotten."""
         place = self.seen.pop(name, None)
         if place is None and len(self.names) < self.most and name not in self.names:
             self.names.append(name)
@@ -218,7 +218,7 @@ class SideBySide:
 
 
 def _longer(kept: Bits, axis: int) -> Bits:
-    """With one more place."""
+    """`kept` with one more place along `axis`."""
     shape = [*kept.shape]
     shape[axis] = 1
     return np.concatenate([kept, np.zeros(shape, dtype=np.uint64)], axis)

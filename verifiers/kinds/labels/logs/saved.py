@@ -1,4 +1,4 @@
-"""What the evidence of a log knows, as bytes: so that a log can be followed for months."""
+"""The state of the evidence of a log as bytes, so that a monitor can be restarted."""
 
 import io
 import json
@@ -10,7 +10,7 @@ from .judge import LogEvidence
 
 
 def saved(evidence: LogEvidence) -> bytes:
-    """All that later rows depend on, but for the labels that came last, which have their own place.
+    """The state on which later rows depend, except for the latest labels, which are in the store.
 
     Numbers keep every bit. See `restore`.
     """
@@ -38,9 +38,9 @@ def saved(evidence: LogEvidence) -> bytes:
 
 
 def restore(evidence: LogEvidence, kept: bytes) -> None:
-    """Takes up what was saved of evidence of the same claim.
+    """Restores a state that was saved for the same claim.
 
-    Raises ValueError or KeyError for what another version saved.
+    Raises ValueError or KeyError for the state of another version.
     """
     with np.load(io.BytesIO(kept), allow_pickle=False) as arrays:
         known = {f"{n}.{field}" for n, part in _parts(evidence).items() for field in part.SAVED}
@@ -67,7 +67,7 @@ def restore(evidence: LogEvidence, kept: bytes) -> None:
 
 
 def _party_fields(evidence: LogEvidence) -> list[dict[str, str]]:
-    """Of the evidence on workers and on clients: its fields, each with the name it is saved by."""
+    """Fields of the evidence on workers, and on clients -> names under which they are saved."""
     return [
         {field: f"party{at}.{field}" for field in (*party.SAVED, "log_values")}
         for at, party in enumerate(evidence.parties)
@@ -75,7 +75,7 @@ def _party_fields(evidence: LogEvidence) -> list[dict[str, str]]:
 
 
 def _parts(evidence: LogEvidence) -> dict[str, Any]:
-    """Everything that has state of its own, by name; each says in `SAVED` what that is."""
+    """The parts of the evidence that have state, by name; `SAVED` lists the attributes of each."""
     by_rank, by_number = evidence.cells
     sides = {f"side{at}": side for at, side in enumerate(evidence.sides)}
     of_sides = {f"of_side{at}": side.evidence for at, side in enumerate(evidence.sides)}

@@ -1,4 +1,4 @@
-"""An SQLite file that shows whether it still holds what was written to it."""
+"""An SQLite file with a checksum of its content, which detects damage."""
 
 import hashlib
 import os
@@ -11,13 +11,13 @@ from typing import Any
 from ....inputs.release_log import LogError
 
 _FORMAT = 2
-"""Of the tables; the first had no seal."""
+"""Version of the tables; version 1 had no seal."""
 
 _OF_FORMAT_1 = {"state", "histograms", "alarms", "inputs"}
 
 _SEAL = "CREATE TABLE seal (id INTEGER PRIMARY KEY CHECK (id = 0), format INTEGER, value TEXT)"
 
-# what says nothing of the content: permissions, locks, memory, disks
+# errors that are not about the content: permissions, locks, memory, disks
 _OF_THE_MACHINE = {
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_BUSY,
@@ -31,11 +31,11 @@ _OF_THE_MACHINE = {
 
 
 class Sealed:
-    """Tables in the file at `path`, with the sum of the digests of all their rows.
+    """Tables in the file at `path`, with a seal: the sum of the digests of all rows.
 
-    A row is written with `put` alone. The file appears whole or not at all. tables: the columns of
-    each, the key first; where: begins every message. Raises LogError, in other words for a file
-    that was emptied, is damaged or of another version.
+    Rows are written only by `put`. The file is created whole or not at all. tables: columns of
+    each, with the key first; where: the beginning of messages. Raises LogError for a file that was
+    emptied, is damaged, is of another version, or cannot be used.
     """
 
     def __init__(self, path: Path, where: str, tables: Mapping[str, str]) -> None:
@@ -55,12 +55,12 @@ class Sealed:
             raise
 
     def rows(self, question: str, *values: object) -> list[tuple[Any, ...]]:
-        """What a SELECT finds."""
+        """The rows that a SELECT finds."""
         with self._usable():
             return self._base.execute(question, values).fetchall()
 
     def put(self, table: str, *values: object) -> None:
-        """Writes a row, in the place of the one with its key if there is one; in a transaction."""
+        """Writes a row, replacing one with the same key; to be called in a transaction."""
         for row in self.rows(f"SELECT * FROM {table} WHERE {self._keys[table]} = ?", values[0]):
             self._seal -= _digest(table, row)
         places = ", ".join("?" for _ in values)
@@ -70,7 +70,7 @@ class Sealed:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What is put meanwhile is written as a whole, or not at all."""
+        """A block whose rows are all written, or none of them."""
         before = self._seal
         with self._usable():
             self._base.execute("BEGIN IMMEDIATE")
@@ -90,7 +90,7 @@ class Sealed:
         self._base.close()
 
     def _checked(self) -> int:
-        """The seal, once all rows agree with it."""
+        """The seal, after comparing it with all rows. Raises LogError."""
         names = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if names == _OF_FORMAT_1:
             raise self.of_another_version()
@@ -101,7 +101,7 @@ class Sealed:
         for name in names - {"seal"}:
             quoted = name.replace('"', '""')
             for row in self._base.execute(f'SELECT * FROM "{quoted}"'):
-                value += _digest(name, row)  # rows that come twice do not cancel
+                value += _digest(name, row)  # in a sum, equal rows do not cancel
                 number += 1
         if not seal and not number:
             raise self._emptied()
@@ -116,11 +116,11 @@ class Sealed:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """Raises LogError where the file can no longer be read or written."""
+        """A block in which errors of the file are raised as LogError."""
         try:
             yield
         except sqlite3.ProgrammingError:
-            raise  # a fault of ours, and none of the file
+            raise  # a mistake in our code, not in the file
         except (sqlite3.Error, UnicodeDecodeError) as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code & 0xFF in _OF_THE_MACHINE:
@@ -130,7 +130,7 @@ class Sealed:
             raise LogError(f"{self.where}: {error.strerror or error}") from None
 
     def of_another_version(self) -> LogError:
-        """The message for what is as it was written, and cannot be taken up."""
+        """The error for an undamaged file that this version cannot read."""
         return LogError(
             f"{self.where}: written by another version of dpassay: expected that version, or a "
             "new folder, which starts at row 1"
@@ -150,9 +150,9 @@ class Sealed:
 
 
 def _create(path: Path, tables: Mapping[str, str]) -> None:
-    """Makes the file beside its place and moves it there: a kill leaves none, or a whole one."""
+    """Creates the file under another name and renames it, so that it is never incomplete."""
     beside = path.with_name(f"{path.name}.new")
-    for name in (path, beside):  # a journal without its file would be read into the next
+    for name in (path, beside):  # SQLite would apply the journal of a deleted file to a new one
         for end in ("-wal", "-shm", "-journal"):
             name.with_name(name.name + end).unlink(missing_ok=True)
     beside.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ def _create(path: Path, tables: Mapping[str, str]) -> None:
 
 
 def _digest(table: str, row: tuple[object, ...]) -> int:
-    """Of a row, with its table and the types of its values."""
+    """The digest of a row, with its table and the types of its values."""
     text = repr((table, *row)).encode(errors="surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
 

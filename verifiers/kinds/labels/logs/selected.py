@@ -1,4 +1,4 @@
-"""Logs from which rows were left out by what came out of them."""
+"""Laws of the rest of a log from which rows were left out by their labels."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from .....reference.arrays import Matrix
 from ....evidence.pointed import LEAK
 
 _RATES = {0.03: "3 %", 0.1: "10 %", 0.3: "30 %"}
-"""How many of the labels that are not the plurality's are missing."""
+"""Shares of the labels other than the plurality's that are missing, with their words."""
 
 
 def selections() -> list[str]:
-    """Each of them, in words that follow "labels fit"."""
+    """Each selection in words to follow "labels fit"."""
     return [
         f"{rate} fewer labels other than the plurality's (rows left out by their label, or noise "
         "that is at times too small)"
@@ -19,9 +19,9 @@ def selections() -> list[str]:
 
 
 def selected_laws(claimed: Matrix, histograms: Matrix) -> Matrix:
-    """Log-laws (b, s, o) of the labels that are left, each with a leak of the claimed one (b, o).
+    """Log-laws (b, s, o) of the labels that remain, each mixed with a little of the claim's (b, o).
 
-    histograms: (b, c); a refusal, where there is one, is always left.
+    histograms: (b, c); refusals all remain.
     """
     classes = histograms.shape[1]
     minority = np.zeros(claimed.shape, dtype=bool)

@@ -1,4 +1,4 @@
-"""The state of a monitor on disk: what was read, and all that it showed, in one transaction."""
+"""The state of a monitor on disk, written in transactions."""
 
 import fcntl
 import json
@@ -29,9 +29,9 @@ _TABLES = {
 
 @dataclass(frozen=True)
 class Kept:
-    """What a monitor knew when it last wrote.
+    """The state that a monitor last wrote.
 
-    log: its name, see `log_name`; place: in the log; more: whatever else it keeps.
+    log: its name, see `log_name`; place: up to which it was read; more: further state as JSON.
     """
 
     log: str
@@ -44,10 +44,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Group:
-    """An input and what was answered to it: counts (o,) of outcomes, a refusal last.
-
-    name: what the log calls it, or its votes.
-    """
+    """An input, with counts (o,) of its outcomes, refusals last; name: its id, or its votes."""
 
     name: str
     votes: Votes
@@ -60,10 +57,10 @@ class Group:
 
 
 class Store:
-    """A folder with the state of one monitor; one process at a time may hold it.
+    """A folder with the state of one monitor, which one process at a time may use.
 
-    claim: in a text that tells claims apart. Raises LogError where the folder cannot be used, is
-    held by another process, belongs to another claim, or does not hold what was written to it.
+    claim: as text; outcomes: how many there are. Raises LogError if the folder cannot be used, is
+    in use, belongs to another claim, or is damaged.
     """
 
     def __init__(self, folder: str, claim: str, outcomes: int) -> None:
@@ -88,7 +85,7 @@ class Store:
             raise LogError(f"{self._where}: the state of another claim: expected a new folder")
 
     def kept(self) -> Kept | None:
-        """What was written last; None where nothing was yet."""
+        """The state that was last written; None if none was."""
         columns = "log, place, header, last_time, evidence, more"
         for log, place, header, time, evidence, more in self._base.rows(
             f"SELECT {columns} FROM state"
@@ -97,17 +94,17 @@ class Store:
         return None
 
     def of_another_log(self, name: str) -> LogError:
-        """The message for a state of the log of that name."""
+        """The error for a state that belongs to the log `name`."""
         return LogError(
             f"{self._where}: the state of another log, {name}: expected that log, or a new folder"
         )
 
     def of_another_version(self) -> LogError:
-        """The message for what this version cannot take up."""
+        """The error for a state that this version cannot read."""
         return self._base.of_another_version()
 
     def last(self, histograms: Iterable[Votes]) -> dict[Votes, int]:
-        """The outcome that came last for each of some histograms, where one did."""
+        """The latest outcome of each of `histograms` that has one."""
         question, found = "SELECT last FROM histograms WHERE votes = ?", {}
         for votes in set(histograms):
             for row in self._base.rows(question, _text(votes)):
@@ -115,7 +112,7 @@ class Store:
         return found
 
     def of_inputs(self, names: Iterable[str]) -> dict[str, tuple[Votes, int | None]]:
-        """Votes and label of inputs that have a name; no label where there were several."""
+        """Votes and label of inputs by id; label None where there were different ones."""
         question = "SELECT votes, counts FROM inputs WHERE name = ?"
         found: dict[str, tuple[Votes, int | None]] = {}
         for name in set(names):
@@ -125,22 +122,22 @@ class Store:
         return found
 
     def asked(self, most: int) -> dict[Votes, Vector]:
-        """The histograms asked most often, `most` of them, and the counts of their outcomes."""
+        """The `most` most frequent histograms, with counts (o,) of their outcomes."""
         question = "SELECT votes, counts FROM histograms ORDER BY times DESC LIMIT ?"
         rows = self._base.rows(question, most)
         return {_votes(votes): np.frombuffer(counts, dtype=np.int64) for votes, counts in rows}
 
     def alarms(self) -> list[dict[str, Any]]:
-        """All alarms so far, by row."""
+        """The alarms so far in JSON form, by row."""
         rows = self._base.rows("SELECT alarm FROM alarms")
         return sorted((json.loads(row[0]) for row in rows), key=lambda alarm: int(alarm["row"]))
 
     def untold(self, where: str) -> list[str]:
-        """The checks whose alarm has not been told yet; where: `printed` or `posted`."""
+        """The checks whose alarm was not reported yet; where: `printed` or `posted`."""
         return [row[0] for row in self._base.rows(f'SELECT "check" FROM alarms WHERE {where} = 0')]
 
     def mark(self, check: str, where: str) -> None:
-        """Notes that an alarm was told."""
+        """Records that an alarm was reported; where: `printed` or `posted`."""
         question = 'SELECT alarm, printed, posted FROM alarms WHERE "check" = ?'
         ((alarm, printed, posted),) = self._base.rows(question, check)
         told = (1, posted) if where == "printed" else (printed, 1)
@@ -154,7 +151,7 @@ class Store:
         answered: Sequence[Group],
         alarms: Mapping[str, dict[str, Any]],
     ) -> None:
-        """All or nothing: the state, what was answered since, and new alarms by their check."""
+        """Writes the state, new answers, and new alarms by check, in one transaction."""
         where = (kept.log, kept.place, kept.header, kept.last_time)
         with self._base.transaction():
             for check, alarm in alarms.items():
@@ -164,7 +161,7 @@ class Store:
             self._base.put("state", 0, self.claim, *where, kept.evidence, json.dumps(kept.more))
 
     def most_answered(self, least: int, most: int) -> list[Group]:
-        """Inputs and histograms answered at least so often, the most frequent first."""
+        """Up to `most` inputs and histograms with `least` answers or more, most frequent first."""
         found: list[Group] = []
         for table, name in (("inputs", "name"), ("histograms", "votes")):
             rows = self._base.rows(
@@ -179,12 +176,12 @@ class Store:
         return sorted(kept, key=lambda group: -group.times)[:most]
 
     def close(self) -> None:
-        """Gives the folder back."""
+        """Closes the file, and releases the folder."""
         self._base.close()
         self._lock.close()
 
     def _add(self, group: Group, last: Mapping[Votes, int]) -> None:
-        """Adds answers to an input that has a name, or to a histogram."""
+        """Adds answers to an input with an id, or to a histogram."""
         votes = _text(group.votes)
         by_name = group.name != votes
         table, key = ("inputs", "name") if by_name else ("histograms", "votes")

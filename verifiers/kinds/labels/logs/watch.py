@@ -1,4 +1,4 @@
-"""A growing log's queries held to the budget, as often as a proof of some seconds allows."""
+"""Compares the cost of a growing log with the claim, now and then, as proofs take seconds."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Set
@@ -10,18 +10,18 @@ from ..claim import LabelsClaim
 from .certain_total import Votes
 from .costs import CHARGES, PRIVACY, Asked, charges_cost, queries_cost
 
-_HISTOGRAMS = 20_000  # that are looked at, those asked most often
-_GROWN = 1.25  # times as many rows as at the last look, while more come
-_IDLE = 1.01  # and where none come
+_HISTOGRAMS = 20_000  # most that are looked at, the most frequent ones
+_GROWN = 1.25  # rows over those at the last look from which costs are computed again
+_IDLE = 1.01  # as `_GROWN`, while no rows are waiting
 
 _Answered = Callable[[int], Mapping[Votes, Vector]]
-"""The histograms asked most often, at most so many, and the counts (o,) of their outcomes."""
+"""From a number to so many of the most frequent histograms, with counts (o,) of outcomes."""
 
 
 class Watch:
-    """Looks at the claim once, and at what the rows cost once an upper bound passes the claim's.
+    """Checks the claim once, and the cost of rows once an upper bound of it exceeds the claim.
 
-    looked: the rows at which costs were last looked at.
+    looked: rows when costs were last computed.
     """
 
     def __init__(self, claim: LabelsClaim) -> None:
@@ -39,10 +39,11 @@ class Watch:
         *,
         idle: bool,
     ) -> list[str]:
-        """The checks that fail now.
+        """The checks that newly fail.
 
-        rows: so far; charged: by all of them, None where some do not say; most: an epsilon that
-        they cost at most; told: the checks that have failed before; idle: no rows are waiting.
+        rows: so far; charged: epsilon charged by all rows, None if some do not say; most: upper
+        bound of their cost; told: checks that failed before; answered: gives the most frequent
+        histograms; idle: whether no rows are waiting.
         """
         privacy, found = self.claim.privacy, []
         if privacy is None or rows == 0:
@@ -67,7 +68,7 @@ class Watch:
         return found
 
     def _asked(self, answered: Mapping[Votes, Vector]) -> Asked:
-        """Of a caching deployment each histogram was asked once."""
+        """How often each histogram was asked and refused; under caching, once at most."""
         mechanism = self.claim.mechanism
         asked = Asked(Counter(), Counter())
         for votes, counts in answered.items():
@@ -77,11 +78,11 @@ class Watch:
         return asked
 
     def as_json(self) -> dict[str, object]:
-        """For those who keep it."""
+        """The state as JSON."""
         return {"looked": self.looked, "claim_judged": self.claim_judged}
 
     def restore(self, kept: Mapping[str, object]) -> None:
-        """Takes up what was kept."""
+        """Restores a saved state."""
         self.looked, self.claim_judged = int(str(kept["looked"])), bool(kept["claim_judged"])
 
 

@@ -1,1 +1,1 @@
-"""What a run asks: the known faults, telling histograms, how often, and in which order."""
+"""The plan of a run: known faults, histograms that show them, how many queries, which order."""

@@ -22,21 +22,21 @@ _EXPLORERS = 26
 
 
 def opening_histogram(claim: LabelsClaim) -> Histogram:
-    """The histogram that opens a run: the least predictable of the claim's inputs, or of any."""
+    """The histogram of the first call: the input with the least predictable labels, or any such."""
     if not claim.given:
         return most_even_law(claim.mechanism)
     return given_inputs(claim).least_predictable()
 
 
 def clearest_histogram(claim: LabelsClaim) -> Histogram:
-    """The surest of the claim's inputs; where any histogram may be asked, all votes on the last."""
+    """The claim's input with the most predictable label; without inputs, all votes on one class."""
     if claim.given:
         return given_inputs(claim).clearest()
     return unanimous(claim.mechanism.classes, claim.mechanism.teachers)[::-1].copy()
 
 
 def most_even_law(mechanism: LabelsMechanism) -> Histogram:
-    """The histogram, votes even over some classes, whose outcomes are least predictable."""
+    """The histogram with least predictable outcomes among those even over the first k classes."""
     classes, teachers = mechanism.classes, mechanism.teachers
     found = np.zeros((classes, classes), dtype=np.int64)
     for leaders in range(1, classes + 1):
@@ -48,14 +48,14 @@ def most_even_law(mechanism: LabelsMechanism) -> Histogram:
 
 
 def unanimous(classes: int, total: int) -> Histogram:
-    """All votes on the first class."""
+    """A histogram with `total` votes, every one of them on the first class."""
     votes = np.zeros(classes, dtype=np.int64)
     votes[0] = total
     return votes
 
 
 def smaller_total(mechanism: LabelsMechanism) -> Histogram:
-    """Unanimous, with the fewest votes that still have a clear winner; at most the teachers."""
+    """The smallest unanimous histogram with a clear winner; all teachers where none has one."""
     totals = np.unique(np.linspace(1, mechanism.teachers, 100).astype(np.int64))
     found = np.zeros((totals.size, mechanism.classes), dtype=np.int64)
     found[:, 0] = totals
@@ -66,7 +66,7 @@ def smaller_total(mechanism: LabelsMechanism) -> Histogram:
 
 
 def typical(mechanism: LabelsMechanism, other_totals: bool) -> list[Histogram]:
-    """Two camps, a tie of three far ahead, small counts, and a few teachers missing."""
+    """Everyday histograms: two camps, a three-way tie, small counts, a few teachers missing."""
     classes, teachers = mechanism.classes, mechanism.teachers
     found = []
     for shares in ((0.6, 0.4), (0.54, 0.46), (0.336, 0.332, 0.332)):
@@ -91,7 +91,7 @@ def typical(mechanism: LabelsMechanism, other_totals: bool) -> list[Histogram]:
 
 
 def tied_pair(mechanism: LabelsMechanism) -> tuple[Histogram, Histogram]:
-    """Two classes that share all votes, and the same with one vote moved."""
+    """Two classes that share all votes equally, and that histogram with one vote moved."""
     tied = np.zeros(mechanism.classes, dtype=np.int64)
     tied[0] = (mechanism.teachers + 1) // 2
     tied[1] = mechanism.teachers - tied[0]
@@ -101,7 +101,7 @@ def tied_pair(mechanism: LabelsMechanism) -> tuple[Histogram, Histogram]:
 
 
 def even_pair(mechanism: LabelsMechanism) -> tuple[Histogram, Histogram]:
-    """Even votes, and the same with a vote of the first class moved to the last."""
+    """An even histogram, and its neighbour with one vote moved from the first class to the last."""
     even = np.full(mechanism.classes, mechanism.teachers // mechanism.classes, dtype=np.int64)
     even[: mechanism.teachers % mechanism.classes] += 1
     moved = even.copy()
@@ -148,7 +148,7 @@ def explorers(claim: LabelsClaim, seed: int, other_totals: bool) -> list[Histogr
         *_distinct(classes, teachers, teachers, _EXPLORERS - few, seed),
         *_distinct(classes, 1, 10 * teachers, few, seed),
     ]
-    # in turns, so that every class leads somewhere
+    # explorer i is rotated so that class i leads: every class leads somewhere
     return [np.roll(votes, place - int(votes.argmax())) for place, votes in enumerate(found)]
 
 
@@ -158,9 +158,9 @@ def _distinct(classes: int, least: int, most: int, count: int, seed: int) -> lis
 
 
 def told_apart(histogram: Histogram) -> Histogram:
-    """Equal counts spread by a vote or more, the total kept: renumbered, more histograms differ.
+    """The histogram with equal counts made different, so that renumberings of it are distinct.
 
-    The leaders stay as they are, since a near-tie is what it is by them.
+    The total and the leading counts are kept, since a near-tie is one by its leaders.
     """
     votes = histogram.copy()
     for count in np.unique(histogram)[:-1]:
@@ -169,7 +169,7 @@ def told_apart(histogram: Histogram) -> Histogram:
         if count >= half:
             offsets = np.r_[-half:0, [0] * (equal.size % 2), 1 : half + 1]
             votes[equal] += offsets.astype(np.int64)
-        elif votes.max() > 4 * half:  # nothing to take from these: one vote of the leader's each
+        elif votes.max() > 4 * half:  # counts too small to lower: the leader gives one vote to each
             votes[equal[:half]] += 1
             votes[votes.argmax()] -= half
     return votes

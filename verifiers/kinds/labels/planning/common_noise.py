@@ -1,4 +1,4 @@
-"""How the answers to two histograms go together where the same noise is added to both."""
+"""The joint law of the labels of two histograms to which the same noise is added."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _LEAST_DRAWS = 1_000
 
 
 class CommonNoise:
-    """Simulates labels of the streams of a plan, all of them with the same draws of the noise."""
+    """Simulates labels of a plan's streams with the same noise draws for every stream."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -22,7 +22,7 @@ class CommonNoise:
         self._labels: dict[int, Outcomes] = {}
 
     def counts(self, stream: int, other: int) -> Matrix:
-        """How often (o, o) each outcome of `stream` came with each of `other`."""
+        """Counts (o, o) of simulated pairs: an outcome of `stream` with one of `other`."""
         first, second = self._outcomes(stream), self._outcomes(other)
         pairs = np.bincount(first * self.outcomes + second, minlength=self.outcomes**2)
         return pairs.reshape(self.outcomes, self.outcomes).astype(np.float64)

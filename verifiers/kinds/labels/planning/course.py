@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from .plan import Batch
 
 LARGEST_BATCH = 8192
-"""Labels of a batch at most, but for the one large call."""
+"""Most labels of a batch, except for the one large call."""
 
 _TURNED_BATCH = 256  # labels under one numbering, about
 
 
 @dataclass
 class Course:
-    """How far a stream has been asked, straight or turned, of the labels it is planned for."""
+    """Progress of a stream: `asked` of its `planned` labels.
+
+    classes: 0 where the histogram is asked as it stands, else the number of classes, whose
+    numbering is rotated from batch to batch; turn: the latest rotation, in places.
+    """
 
     stream: int
     planned: int
@@ -27,7 +31,7 @@ class Course:
         return self.planned - self.asked
 
     def up_to(self, goal: int) -> Iterator[Batch]:
-        """Batches until so many labels have been asked, or all; turned where it has classes."""
+        """Batches until `goal` labels, or all planned ones, have been asked."""
         left = min(goal, self.planned) - self.asked
         self.asked += max(left, 0)
         while left > 0:

@@ -1,4 +1,4 @@
-"""What a run has seen of a deployment that is asked its claim's inputs alone."""
+"""What a run has not covered where only the inputs of the claim may be asked."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,9 @@ from .pool import leads, nearly_tied
 
 
 def coverage(plan: Plan, answered: NDArray[np.bool_]) -> Iterator[str]:
-    """How many inputs were asked, and which kinds none of them is; nothing without `[inputs]`.
+    """Notes on how many inputs were asked and which kinds were missing; none without `[inputs]`.
 
-    answered: which streams (streams,) have been.
+    answered: whether each stream (streams,) has been answered.
     """
     rows, inputs = plan.claim.given, plan.claim.inputs
     if not rows or inputs is None or not answered.any():

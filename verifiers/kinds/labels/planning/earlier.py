@@ -21,14 +21,14 @@ _NEAR = 8  # votes
 
 @dataclass(frozen=True)
 class Earlier:
-    """One way to point at an earlier call: in words, and its place for each call (n,), or -1."""
+    """A rule that names an earlier call: in words, and that call's index per call (n,), or -1."""
 
     words: str
     places: NDArray[np.intp]
 
 
 def earlier_calls(histograms: NDArray[np.int64]) -> list[Earlier]:
-    """All ways, for calls on histograms (n, c) in order."""
+    """Every rule that is tried, for calls on histograms (n, c) in the order asked."""
     places = np.arange(len(histograms))
     moved = votes_moved(histograms)
     found = [
@@ -47,13 +47,13 @@ def earlier_calls(histograms: NDArray[np.int64]) -> list[Earlier]:
 
 
 def _where(holds: NDArray[np.bool_], back: int) -> NDArray[np.intp]:
-    """The place so many calls back, where something holds and there is one."""
+    """The index `back` calls earlier where `holds` (n,) is true and that call exists; else -1."""
     places = np.arange(holds.size) - back
     return np.where(holds & (places >= 0), places, -1)
 
 
 def _same_histogram(histograms: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Of each call, the first call of its histogram, and the latest before it or -1."""
+    """Per call, indices of the first call of its histogram and of the latest before it (or -1)."""
     _, first, which = np.unique(histograms, axis=0, return_index=True, return_inverse=True)
     which = np.asarray(which).ravel()
     last = np.full(which.size, -1)

@@ -1,4 +1,4 @@
-"""How much of a plan is asked whose size does not follow from the smallest effect."""
+"""How much a plan asks for breadth, which no smallest effect determines."""
 
 import math
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Extent:
-    """A share of the queries whose number is a matter of breadth, and whether twins are compared.
+    """The share of the full breadth that a plan asks, and whether it compares symmetric twins.
 
-    Anchors are not meant: what they cost follows from the smallest effect that a pass rules out.
+    Anchors are unaffected: their queries follow from the smallest effect that a pass rules out.
     """
 
     share: float = 1.0
     symmetries: bool = True
 
     def of(self, queries: int, least: int) -> int:
-        """So many of `queries`, `least` at least where there are so many."""
+        """`share` of `queries`, rounded up, and no fewer than `least` unless there are fewer."""
         return max(min(least, queries), math.ceil(self.share * queries))
 
 

@@ -1,4 +1,4 @@
-"""Known faults of aggregators, in words and as the laws of their labels: pointed alternatives."""
+"""Known faults of aggregators, each in words and as a law of labels to wager on."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ from .laws import (
 
 
 class Scaled(Enum):
-    """The noise whose scale may be wrong."""
+    """Which noise has the wrong scale."""
 
     VOTES = "votes"
     THRESHOLD = "threshold"
@@ -47,10 +47,10 @@ class Scaled(Enum):
 class Fault:
     """One fault: what it is, in words that follow "labels fit", and its law (b, o).
 
-    weight: of the wager on it, in proportion; of_class: (what, k) where it treats class k unlike
-    the others, None for a fault that does not depend on how the classes are numbered; scaled: whose
-    noise has another scale, and by which factor, None for a fault of another kind; by_teacher:
-    whether it depends on who voted for what, which changes with the numbers.
+    weight: relative weight of the wager on it; of_class: (fault name, k) where class k is treated
+    unlike the others, None where the fault does not depend on class numbers; scaled: which noise
+    has another scale, and by which factor, None for other faults; by_teacher: whether the law
+    depends on which teacher cast which vote, and so on the class numbers.
     """
 
     wording: str
@@ -62,7 +62,7 @@ class Fault:
 
 
 def fault_laws(faults: Sequence[Fault], claimed: Matrix, histograms: Matrix) -> Matrix:
-    """Log-laws (b, a, o) of faults on histograms (b, c), each with a leak of the claimed law."""
+    """Log-laws (b, a, o) of faults on histograms (b, c), mixed with a little of the claim's."""
     with np.errstate(divide="ignore"):  # where a fault and the claim both give a label no chance
         laws = [
             np.logaddexp(np.log1p(-LEAK) + np.log(fault.law(histograms)), np.log(LEAK) + claimed)
@@ -79,10 +79,10 @@ def divergences(laws: Matrix, claimed: Matrix) -> Matrix:
 
 
 def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.int64]:
-    """The place (a,) of the fault that acts on labels numbered back as each does on turned ones.
+    """For each fault, the index (a,) of the one with its law once labels are rotated back.
 
-    A histogram whose classes are numbered on by `turn` has its class k - turn at k. -1 where that
-    class's fault is not among `faults`.
+    In a histogram rotated by `turn` places, position k holds class k - turn: a fault of class k
+    acts on that class. -1 where the matching fault is not among `faults`.
     """
     known = {fault.of_class: at for at, fault in enumerate(faults) if fault.of_class is not None}
     rows = []
@@ -96,7 +96,7 @@ def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.
 
 
 def short(noise: Noise) -> str:
-    """The text form with four digits, for people."""
+    """`family:scale` with four significant digits, for messages."""
     return f"{noise.family}:{noise.scale:.4g}"
 
 
@@ -132,9 +132,9 @@ def known_faults(claim: LabelsMechanism) -> list[Fault]:
 
 
 def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
-    """Those, other scales left out, whose law costs about as much as the claimed one.
+    """Known faults, other scales excepted, whose law is as cheap to compute as the claimed one.
 
-    For logs, where a histogram may come once and never again.
+    For logs, in which each histogram may occur only once.
     """
     faults = [
         Fault("the plurality without any noise", finish(claim, plurality)),
@@ -152,7 +152,7 @@ def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
     return faults
 
 
-_NOISE_WEIGHT = 2.0  # of another scale or family: what a vendor asks about first
+_NOISE_WEIGHT = 2.0  # of a wrong scale or family, the commonest questions
 _NAMED_FACTORS = {
     0.5: "half the claimed scale",
     2.0: "twice the claimed scale",
@@ -184,9 +184,9 @@ def _scale_faults(claim: LabelsMechanism) -> list[Fault]:
 
 
 def scale_fault(claim: LabelsMechanism, of: Scaled, factor: float, said: str) -> Fault:
-    """Noise, of the votes or of the threshold, of `factor` times the claimed scale.
+    """The fault that noise, of the votes or of the threshold, has `factor` times its scale.
 
-    said: what scale that is, in words. Raises ValueError for a threshold that the claim lacks.
+    said: that scale in words. Raises ValueError for threshold noise of a claim without threshold.
     """
     if of is Scaled.VOTES:
         noise = claim.noise.times(factor)
@@ -221,7 +221,7 @@ def _family_faults(
 
 
 def _screening_faults(claim: LabelsMechanism, mechanism: ConfidentGNMax) -> list[Fault]:
-    """Confident-GNMax: the check skipped, without noise, or with noise of another scale."""
+    """Faults of Confident-GNMax's screen: skipped, without noise, or with a wrong noise scale."""
     skipped = replace(mechanism, threshold=-1e12)
     swapped = replace(mechanism, noise=mechanism.threshold_noise, threshold_noise=mechanism.noise)
     scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
@@ -233,7 +233,7 @@ def _screening_faults(claim: LabelsMechanism, mechanism: ConfidentGNMax) -> list
 
 
 def _bare_classes(claim: LabelsMechanism) -> list[Fault]:
-    """Noise missing on a single class: on the first and the last, and on any of few."""
+    """Faults where one class gets no noise: the first or last, or any where classes are few."""
     return [
         Fault(
             f"noise missing on {wording}",
@@ -245,7 +245,7 @@ def _bare_classes(claim: LabelsMechanism) -> list[Fault]:
 
 
 def _named_classes(claim: LabelsMechanism) -> dict[int, str]:
-    """The first and the last class, and any of few, in words."""
+    """Classes to try one by one, with their names: first and last, or all where there are few."""
     last = claim.classes - 1
     named = {last: "the last class", 0: "the first class"}
     if claim.classes <= FEW_CLASSES:
@@ -254,11 +254,11 @@ def _named_classes(claim: LabelsMechanism) -> dict[int, str]:
 
 
 _FAVOURS = (0.1, -0.1, 0.35, -0.35)  # scales of the noise
-_FAVOUR_WEIGHT = 0.25  # of the wager on each: there are four a class
+_FAVOUR_WEIGHT = 0.25  # of each: there are four per class
 
 
 def _favoured_classes(claim: LabelsMechanism, favours: Sequence[float]) -> list[Fault]:
-    """A class that has so many votes more, or fewer, than were cast for it."""
+    """Faults where one class gets a fixed number of votes more, or fewer, than were cast for it."""
     faults = []
     for favour in favours:
         votes = favour * claim.noise.scale
@@ -270,12 +270,12 @@ def _favoured_classes(claim: LabelsMechanism, favours: Sequence[float]) -> list[
     return faults
 
 
-_LEADS = (0.5, 1.0, 2.0, 3.0)  # scales of the noise, beside those of the ladder
-_SHORTCUT_WEIGHT = 6.0  # their evidence grows slowly, and costs most queries
+_LEADS = (0.5, 1.0, 2.0, 3.0)  # in noise scales; the leads of the ladder come on top
+_SHORTCUT_WEIGHT = 6.0  # their evidence grows slowest and takes most queries
 
 
 def _shortcuts(claim: LabelsMechanism) -> list[Fault]:
-    """The winner told without noise once it is far ahead."""
+    """Faults where a winner that is far enough ahead is released without noise."""
     leads = [lead * claim.noise.scale for lead in _LEADS]
     leads += [rung.lead - 0.5 for rung in ladder(claim)]
     return [

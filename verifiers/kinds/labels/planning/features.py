@@ -1,4 +1,4 @@
-"""What is known of a call before it is made: where noise might depend on what was asked before."""
+"""Properties of a call, given the calls before it, on which faulty noise might depend."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Holds = NDArray[np.bool_]
 
 RATES = (0.1, 0.01, 0.002)
-"""Weights that a running consensus gives to the latest call."""
+"""Weights of the latest call in exponentially weighted means of the consensus."""
 
 _CONSENSUS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 _COUNTS = (0.4, 0.5, 0.6, 0.7, 0.8)  # of the teachers
@@ -25,7 +25,7 @@ _POSITIONS = (32, 128, 512, 1024, 2048)
 
 @dataclass(frozen=True)
 class Feature:
-    """A property of calls: its family, words that follow "labels fit ...", and where it holds."""
+    """A property of calls: its family, words after "labels fit ...", and per call if it holds."""
 
     family: str
     words: str
@@ -33,13 +33,13 @@ class Feature:
 
 
 def votes_moved(histograms: NDArray[np.int64], back: int = 1) -> NDArray[np.float64]:
-    """Votes by which each histogram differs from that so many calls before (n,); inf at first."""
+    """Votes (n,) that differ from the histogram `back` calls before; inf for the first calls."""
     apart = np.abs(histograms[back:] - histograms[:-back]).sum(-1) / 2.0
     return np.concatenate([np.full(min(back, len(histograms)), np.inf), apart])
 
 
 def _counted(which: NDArray[np.intp]) -> NDArray[np.int64]:
-    """How often each value (n,) has come so far, from 1 on."""
+    """How many times each value (n,) has occurred up to and including its place."""
     order = np.argsort(which, kind="stable")
     ranked = which[order]
     starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
@@ -51,7 +51,7 @@ def _counted(which: NDArray[np.intp]) -> NDArray[np.int64]:
 
 
 def _since(holds: Holds) -> NDArray[np.int64]:
-    """For how many calls in a row, this one included, something has held (n,)."""
+    """Length (n,) of the unbroken run of true values that ends at each call."""
     places = np.arange(holds.size)
     last = np.maximum.accumulate(np.where(holds, -1, places))
     return np.asarray(places - last, dtype=np.int64)
@@ -110,7 +110,7 @@ def _consensus(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Hol
 
 
 def _running(values: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
-    """The running mean (n,) that gives each value this weight as it comes."""
+    """Exponentially weighted mean (n,) of `values`, each new one with weight `rate`."""
     found, mean = np.empty(values.size), values[0]
     for i, value in enumerate(values):
         mean += rate * (value - mean)
@@ -151,7 +151,7 @@ _BEFORE = "the call before"
 
 
 class _Kind(NamedTuple):
-    """A family of features: the prior weight of wagers on it, and where each holds, by name."""
+    """A family of features: its prior weight, and the function that names and computes them."""
 
     weight: float
     of: Callable[[NDArray[np.int64], int], Iterator[tuple[str, Holds]]]
@@ -172,7 +172,7 @@ _KINDS = {
 def kinds_of_histograms(
     histograms: NDArray[np.int64], teachers: int
 ) -> Iterator[tuple[str, Holds]]:
-    """Of histograms (n, c), whatever the calls before: words that follow "labels fit ..."."""
+    """Properties of histograms (n, c) alone, in words after "labels fit ...", and where true."""
     yield from _supports(histograms, teachers)
     yield from _totals(histograms, teachers)
 
@@ -184,9 +184,9 @@ FAMILIES = {name: kind.weight for name, kind in _KINDS.items()}
 def features(
     histograms: NDArray[np.int64], teachers: int, after_batch: Holds | None = None
 ) -> list[Feature]:
-    """Of calls on histograms (n, c), in order; none that holds of all calls, or of none.
+    """Features of calls on histograms (n, c), in the order asked, that hold for some but not all.
 
-    after_batch: which calls (n,) come just after a call for several labels.
+    after_batch: whether each call (n,) follows a call for several labels.
     """
     if not len(histograms):
         return []

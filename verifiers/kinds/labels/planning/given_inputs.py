@@ -1,7 +1,7 @@
-"""The inputs of a claim: which of them tell most, and which are related as checks need them.
+"""The inputs that a claim lists: which are most informative, and which form related pairs.
 
-Nothing else is asked of such a deployment, so a role that no input fits is filled by the nearest
-one, or left out.
+Such a deployment is asked nothing else. A role that no input fits goes to the nearest one, or is
+left out.
 """
 
 from collections import defaultdict
@@ -19,20 +19,20 @@ from .ladder import CHANCES, INSTEAD, Rung
 from .pool import Pool, entropies, nearest_to_clear, pool_of
 
 _WEIGHED, _LEAST_WEIGHED = 40_000, 200  # histograms times classes whose laws are computed
-_PAIRED = 2_000_000  # the same of those among which neighbours are looked for
-_TRIED = 200  # related pairs whose laws are
+_PAIRED = 2_000_000  # histograms times classes that are searched for neighbours
+_TRIED = 200  # related pairs whose laws are computed
 _SIMPLE = 6
 
 
 class Permuted(NamedTuple):
-    """A histogram (c,), and an order (c,) of its classes under which it is another input's."""
+    """A histogram (c,), and the permutation (c,) of its classes that gives another input."""
 
     histogram: Histogram
     order: NDArray[np.intp]
 
 
 class Raised(NamedTuple):
-    """Where in a list a histogram stands, a class, and an input with more votes of it alone."""
+    """An index into a list of histograms, its leader, and an input where only the leader gains."""
 
     place: int
     leader: int
@@ -40,7 +40,7 @@ class Raised(NamedTuple):
 
 
 class GivenInputs:
-    """The different histograms (n, c) of a claim's inputs."""
+    """The distinct histograms (n, c) of a claim's inputs."""
 
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim.mechanism
@@ -50,7 +50,7 @@ class GivenInputs:
 
     @cached_property
     def pool(self) -> Pool:
-        """Those whose laws are computed: all, or an even choice from near ties to clear leads."""
+        """The histograms whose laws are computed: all, or some spread evenly over leads."""
         ranked = np.sort(self.histograms, -1)
         by_lead = np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")
         weighed = max(_LEAST_WEIGHED, _WEIGHED // self.claim.classes)
@@ -58,27 +58,27 @@ class GivenInputs:
         return pool_of(self.claim, self.histograms[by_lead[kept]])
 
     def least_predictable(self) -> Histogram:
-        """The one whose labels are hardest to predict."""
+        """The histogram whose labels are hardest to predict."""
         best: Histogram = self.pool.histograms[int(np.argmax(entropies(self.pool.log_q)))]
         return best
 
     def some(self, count: int, rng: np.random.Generator) -> list[Histogram]:
-        """So many at random, or all."""
+        """`count` histograms at random, or all where there are fewer."""
         order = rng.permutation(len(self.histograms))[:count]
         return list(self.histograms[order])
 
     def clearest(self) -> Histogram:
-        """The one whose outcome is surest."""
+        """The histogram whose label is easiest to predict."""
         best: Histogram = self.pool.histograms[int(np.argmax(self.pool.log_q.max(-1)))]
         return best
 
     def clear_winner(self) -> Histogram:
-        """The one with an outcome of probability nearest to 0.99: small changes show there."""
+        """The histogram with an outcome nearest to probability 0.99, where small changes show."""
         best: Histogram = self.pool.histograms[nearest_to_clear(self.pool.log_q)[0]]
         return best
 
     def rungs(self) -> list[Rung]:
-        """Clear winners, each the least clear that has its chance."""
+        """Clear winners, for each chance in `CHANCES` the least clear one that reaches it."""
         chance = np.exp(self.pool.log_q[:, : self.claim.classes])
         chance = chance.max(-1) / np.maximum(chance.sum(-1), 1e-300)
         found: dict[tuple[int, ...], Rung] = {}
@@ -93,7 +93,7 @@ class GivenInputs:
         return list(found.values())
 
     def simple(self) -> list[Histogram]:
-        """Those with votes on few classes, the fewest first."""
+        """A few histograms with votes on the fewest classes, the simplest first."""
         used = (self.histograms > 0).sum(-1)
         order = np.lexsort((-self.histograms.max(-1), used))
         distinct = {tuple(sorted(self.histograms[i])): self.histograms[i] for i in order[::-1]}
@@ -102,7 +102,7 @@ class GivenInputs:
     # -- inputs that are related -----------------------------------------------------------------
 
     def permuted(self) -> Permuted | None:
-        """Two inputs with the same votes under other class numbers, the clearer the better."""
+        """Two inputs that are permutations of each other, the winner's chance nearest to 0.99."""
         groups: dict[bytes, list[int]] = defaultdict(list)
         for at, row in enumerate(np.sort(self.histograms, -1)):
             groups[row.tobytes()].append(at)
@@ -122,7 +122,7 @@ class GivenInputs:
         return Permuted(one, order)
 
     def neighbours(self) -> tuple[Histogram, Histogram] | None:
-        """Two inputs one vote apart; of several pairs the one with the least predictable labels."""
+        """Two neighbouring inputs; of several pairs the one with the least predictable labels."""
         weights = np.random.default_rng(0).integers(1, 2**62, self.claim.classes)
         tried = self.histograms[: _PAIRED // self.claim.classes]
         hashes = tried @ weights  # wraps round: equal where one vote less is equal
@@ -144,7 +144,7 @@ class GivenInputs:
         return self.histograms[first], self.histograms[second]
 
     def same_votes(self) -> Histogram | None:
-        """Of the histograms that two inputs have, the one whose labels are hardest to predict."""
+        """A histogram that two inputs share; of several the one with least predictable labels."""
         found = list(self._second)[: _WEIGHED // self.claim.classes]
         if not found:
             return None
@@ -154,9 +154,9 @@ class GivenInputs:
         return best
 
     def raised(self, bases: Sequence[tuple[int, ...]]) -> Raised | None:
-        """An input in which the leader of one of `bases` has more votes, and no other class has.
+        """The nearest input in which only the leader of a base has gained votes.
 
-        The nearest such input, of the first base that has one.
+        bases: histograms; the first that has such an input is taken. None where none has.
         """
         for place, base in enumerate(bases):
             votes = np.array(base, dtype=np.int64)
@@ -177,5 +177,5 @@ class GivenInputs:
 
 @lru_cache(maxsize=8)
 def given_inputs(claim: LabelsClaim) -> GivenInputs:
-    """The inputs of a claim, whose laws are computed once."""
+    """The inputs of a claim; kept, so that their laws are computed once."""
     return GivenInputs(claim)

@@ -1,4 +1,4 @@
-"""Related histograms among given ones, where a deployment answers no others."""
+"""Runs of related queries, chosen from the only inputs that a deployment answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ _NEAR = 16  # votes by which given inputs may differ and still count as near-dup
 
 @dataclass(frozen=True)
 class Given:
-    """Runs of given histograms (n, c) alone, in the order of a file, n > 0."""
+    """Runs chosen from given histograms (n, c), n > 0, in the order of their file.
+
+    tells: divergence (n,), in nats, of half the claimed noise from the claim on each.
+    """
 
     histograms: NDArray[np.int64]
     tells: NDArray[np.float64]
@@ -28,7 +31,7 @@ class Given:
     def of(
         cls, claim: LabelsMechanism, histograms: Sequence[Sequence[int]], rng: np.random.Generator
     ) -> "Given":
-        """The different ones; tells: how soon half the noise shows on each (n,), in nats."""
+        """Made from `histograms`, of which duplicates are dropped."""
         votes = np.array(list(dict.fromkeys(map(tuple, histograms))), dtype=np.int64)
         log_q = np.asarray(claim.mechanism().log_probabilities(votes.astype(float)))
         half = claim.mechanism(claim.noise.times(LESS[0]))
@@ -44,7 +47,7 @@ class Given:
         return np.asarray(self.histograms.max(-1) / self.histograms.sum(-1))
 
     def _some(self, size: int, where: NDArray[np.bool_]) -> Runs:
-        """So many of those, the telling ones rather than others; of all where there are none."""
+        """`size` of the histograms where `where` (n,) holds (all where none does), by `tells`."""
         weights = np.where(where, self.tells + self.tells.mean() / 4.0 + 1e-12, 0.0)
         if not where.any():
             weights = np.ones(where.size)
@@ -78,7 +81,7 @@ class Given:
         return self.any(size)
 
     def two_camps(self, size: int) -> Runs:
-        """See `Related.two_camps`: those of a large share, whatever the rest."""
+        """See `Related.two_camps`: inputs whose leader has a large share, whatever the rest."""
         least = float(self.rng.choice(CAMPS))
         return self._some(size, self._shares >= least)
 

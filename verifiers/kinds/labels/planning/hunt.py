@@ -1,4 +1,4 @@
-"""Which labels come next, chosen by the evidence so far: sequential design of experiments."""
+"""Which stream is asked next, by the evidence so far: sequential design of experiments."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,23 +10,22 @@ from .plan import Batch
 from .schedule import Schedule
 
 _HEAD_START = 128  # labels before the first sweep
-_SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # of all labels, those asked ahead of the sweeps
-_LEADS = 3.0  # nats for a fault, from which it leads
-_GROWTH = 8  # a batch has an eighth of what has been asked so far
+_SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # labels asked ahead; more once a fault leads
+_LEADS = 3.0  # nats of evidence from which a fault leads
+_GROWTH = 8  # a batch is an eighth of the labels asked so far
 
 
 class Hunt:
     """Asks ahead of the sweeps where the known faults would show soonest, by the evidence so far.
 
-    The next labels are those of the stream with the largest divergence from the claim, averaged
-    over the faults with what each has won so far as its weight (Chernoff 1959; Naghshvar and Javidi
-    2013): a fault that fits the labels is followed to where it shows most. A choice depends on
-    earlier labels alone, so every e-process stays one; which labels a run asks in all stays as
-    planned, so that what a pass says does not depend on it. The sweeps go on in between, for the
-    faults that nobody knows.
+    The stream asked next has the largest divergence from the claim, averaged over the faults with
+    the capital of each wager as weight (Chernoff 1959; Naghshvar and Javidi 2013): a fault that
+    fits the labels is followed to where it shows most. The choice depends on earlier labels alone,
+    so every e-process remains valid. The labels of the whole run stay as planned, so that a pass
+    means the same. Sweeps go on in between, for faults that are not known.
 
-    schedule: the plan's labels; capital: log of what the wagers on each fault have come to
-    (faults,), prior weights included; usable: whether a stream can be asked.
+    schedule: the plan's labels; capital: gives the log-wealth (faults,) of the wager on each fault,
+    prior weights included; usable: whether a stream can be asked.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class Hunt:
         self._ahead = self._swept = 0
 
     def batches(self) -> Iterator[Batch]:
-        """All batches of the plan."""
+        """Every batch of the plan, those asked ahead between those of the sweeps."""
         for swept in self._schedule.sweeps():
             while self._ahead < _HEAD_START + self._of_each_swept * self._swept:
                 stream = self._best()
@@ -64,7 +63,7 @@ class Hunt:
         return min(LARGEST_BATCH, max(1, (self._ahead + self._swept) // _GROWTH))
 
     def _best(self) -> int | None:
-        """The stream to ask next; None where none is left that tells a fault from the claim."""
+        """The stream to ask next; None where no label that is left distinguishes a fault."""
         capital = self._capital()
         tells = self._schedule.plan.fault_divergences @ np.exp(capital - capital.max())
         left = self._schedule.left

@@ -1,4 +1,4 @@
-"""How many queries the histograms of each kind get: enough to show a fault of that kind alone."""
+"""How many queries each kind of histogram gets: enough to see a fault confined to that kind."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ def add_kinds(
     faults: Sequence[Fault],
     explored: int,
 ) -> None:
-    """Streams of each kind, deep enough to see the faults of that kind on it alone.
+    """Adds a stream for each kind, with enough queries to see the faults confined to it.
 
-    Left out are faults that take more than `_MOST_OF_A_KIND` queries, kinds that a stream of the
-    same support and total shows already, and what the budget does not hold. faults: all that are
-    known; explored: streams still to come.
+    Left out are faults that take more than `_MOST_OF_A_KIND` queries, kinds whose faults a stream
+    of the same support and total shows already, and kinds beyond the budget. faults: all known
+    ones; explored: how many streams are still to come.
     """
     power = _Power(planner, sum(fault.weight for fault in faults), explored)
     left = min(planner.extent.of(_MOST, 0), planner.room(explored))
@@ -50,9 +50,9 @@ def add_kinds(
 
 @dataclass(frozen=True)
 class _Power:
-    """What it takes to see a fault on one stream that is no anchor.
+    """Labels needed to see a fault on one stream that is no anchor.
 
-    weights: of all known faults together; explored: streams still to come.
+    weights: sum over all known faults; explored: how many streams are still to come.
     """
 
     planner: StreamPlanner
@@ -69,7 +69,7 @@ class _Power:
         return ratios_to_see(law, log_q, float(wanted - np.log(share * FROM_THE_START)))
 
     def shows(self, stream: Stream, kind: Kind, faults: Sequence[Fault]) -> bool:
-        """Whether a stream of the kind's support and total shows these faults as well."""
+        """Whether a stream of the same support and total has enough queries to show `faults`."""
         votes = np.array(stream.histogram)
         alike = support(votes) == support(kind.histogram)
         if not alike or votes.sum() != kind.histogram.sum():

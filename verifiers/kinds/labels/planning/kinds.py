@@ -1,6 +1,6 @@
-"""Histograms of each kind that a fault may be confined to: so many classes with votes, or a total.
+"""Kinds of histograms that a fault may be confined to: a number of classes with votes, or a total.
 
-Of each kind there is one, that on which such a fault shows soonest, by Kullback-Leibler divergence.
+Each kind has one histogram: where its fault shows soonest, by Kullback-Leibler divergence.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,20 +16,20 @@ from .faults import Fault, divergences, fault_laws
 from .laws import mechanism_law, scaled_to_the_teachers, screened_by_the_share
 
 HALF = 0.5
-"""Of the claimed noise, on histograms with so many classes with votes."""
+"""Factor of the claimed noise scale that is looked for on each size of support."""
 
 SHARES_OF_TEACHERS = (0.8, 0.9)
-"""Totals of votes, where other totals than the claimed teachers are served."""
+"""Totals of votes that are tried, as shares of the teachers, where other totals are served."""
 
-_EVERY = 10  # sizes of support up to which each has a histogram of its own
-_THINNED = 1.3  # factor from one to the next, of the others
-_LEADS, _LARGEST_LEAD = 40, 6.0  # scales of the noise between the leader and the next
-_SHARES = (0.0, 0.3, 0.6)  # of the second's votes, that each of the others has; a vote at least
+_EVERY = 10  # largest size of support up to which every size has a histogram
+_THINNED = 1.3  # factor from one larger size to the next
+_LEADS, _LARGEST_LEAD = 40, 6.0  # leads that are tried, and the largest in noise scales
+_SHARES = (0.0, 0.3, 0.6)  # votes of each other class over the second's; at least one vote
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A histogram (c,), and the faults of this kind that are to be seen on it."""
+    """A histogram (c,), and the faults that it should show."""
 
     histogram: Histogram
     faults: tuple[Fault, ...]
@@ -47,7 +47,7 @@ def half_the_noise(mechanism: LabelsMechanism) -> Fault:
 
 
 def sizes(classes: int) -> list[int]:
-    """Sizes of support, from 1 to all classes: every one to ten, then fewer and fewer."""
+    """Sizes of support from 1 to `classes`: every one up to 10, then in growing steps."""
     found = list(range(1, min(classes, _EVERY) + 1))
     while found[-1] < classes:
         found.append(min(classes, round(found[-1] * _THINNED)))
@@ -56,14 +56,14 @@ def sizes(classes: int) -> list[int]:
 
 @lru_cache(maxsize=16)
 def any_support(mechanism: LabelsMechanism) -> tuple[Kind, ...]:
-    """`supports` of the claimed total; the last few are kept, for plans of one mechanism."""
+    """`supports` of the claimed total, kept for other plans of the mechanism."""
     return tuple(supports(mechanism))
 
 
 def supports(mechanism: LabelsMechanism, pool: NDArray[np.int64] | None = None) -> Iterator[Kind]:
-    """Of each size of support the histogram on which half the noise shows soonest.
+    """For each size of support, the histogram on which half the noise shows soonest.
 
-    pool: histograms (n, c) to choose from; any of the claimed total where there is none.
+    pool: histograms (n, c) to choose from; None for any of the claimed total.
     """
     fault = half_the_noise(mechanism)
     used = None if pool is None else np.count_nonzero(pool, axis=-1)
@@ -78,9 +78,9 @@ def supports(mechanism: LabelsMechanism, pool: NDArray[np.int64] | None = None) 
 
 @lru_cache(maxsize=16)
 def fewer_votes(mechanism: LabelsMechanism) -> tuple[Kind, ...]:
-    """Of totals below the teachers the histograms on which faults of that total show soonest.
+    """For each total in `SHARES_OF_TEACHERS`, the histograms on which its faults show soonest.
 
-    One for what goes by the total, and one for half the noise.
+    One for the faults of `faults_by_total`, and one for half the noise.
     """
     found = []
     for share in SHARES_OF_TEACHERS:
@@ -120,7 +120,7 @@ def faults_by_total(mechanism: LabelsMechanism) -> list[Fault]:
 def _most_telling(
     mechanism: LabelsMechanism, candidates: NDArray[np.int64], faults: tuple[Fault, ...]
 ) -> Kind:
-    """The candidate (n, c) whose labels tell the least visible of the faults from the claim."""
+    """The candidate (n, c) with the largest divergence of its least visible fault."""
     votes = candidates.astype(np.float64)
     log_q = np.asarray(mechanism.mechanism().log_probabilities(votes))
     told = divergences(fault_laws(faults, log_q, votes), log_q[:, None, :]).min(-1)
@@ -128,9 +128,10 @@ def _most_telling(
 
 
 def _composed(mechanism: LabelsMechanism, total: int, size: int) -> NDArray[np.int64]:
-    """Votes (n, c) on `size` classes, with leads up to some scales of the noise; none if too few.
+    """Histograms (n, c) with votes on `size` classes, and leads of up to six noise scales.
 
-    A leader, some who share the second place, and the others with a share of its votes.
+    A leader, one or more classes tied for second place, and the others with fewer votes. Empty
+    where `total` is too small.
     """
     found = set()
     for lead in np.linspace(0.0, _LARGEST_LEAD, _LEADS) * mechanism.noise.scale:

@@ -1,4 +1,4 @@
-"""Clear winners, each clearer than the one before: where a shortcut may leave out the noise."""
+"""Histograms with ever clearer winners, where a shortcut may leave out the noise."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,19 +9,19 @@ from .....reference.searches import last_between
 from ..mechanism import LabelsMechanism
 
 CHANCES = (0.99, 0.997, 0.998, 0.999)
-"""Probability of the winner on each rung: what is left of it says how many labels show a shortcut
-(20 over it), and a neighbour that keeps its noise makes that much of delta."""
+"""Probability of the winner on each rung. About 20 / (1 - chance) labels show a shortcut; where a
+neighbour keeps its noise, the shortcut costs 1 - chance of delta."""
 
 INSTEAD = 0.998
-"""Of the rung that is asked where the budget does not hold the next, for half its labels."""
+"""Chance of the rung that is asked, for half the labels, where the next is beyond the budget."""
 
 
 @dataclass(frozen=True)
 class Rung:
-    """A histogram (c,), its votes but the winner's even over the other classes.
+    """A histogram (c,) with a clear winner and the other votes spread evenly.
 
-    lead: votes between the winner and the next; chance: of the winner under the claim; instead:
-    whether it is asked in place of the next rung alone.
+    lead: votes between the winner and the next; chance: the winner's probability under the claim;
+    instead: whether it is asked only in place of the next rung.
     """
 
     histogram: tuple[int, ...]
@@ -32,9 +32,9 @@ class Rung:
 
 @lru_cache(maxsize=64)
 def ladder(claim: LabelsMechanism) -> tuple[Rung, ...]:
-    """The rungs that the claimed teachers and noise allow; none where no winner is so clear.
+    """The rungs that the claimed teachers and noise allow, none where no winner is clear enough.
 
-    Each is the least clear winner that has at least its chance.
+    For each chance in `CHANCES`, the least clear winner that reaches it.
     """
     found: dict[tuple[int, ...], Rung] = {}
     for chance in CHANCES:
@@ -46,7 +46,7 @@ def ladder(claim: LabelsMechanism) -> tuple[Rung, ...]:
 
 
 def _least_clear(claim: LabelsMechanism, chance: float) -> Rung:
-    """The winner of fewest votes that has this chance, which grows with them."""
+    """The rung whose winner has the fewest votes that give it at least this chance."""
 
     def is_less_clear(winner: int) -> bool:
         return _rung(claim, winner).chance < chance
@@ -56,12 +56,12 @@ def _least_clear(claim: LabelsMechanism, chance: float) -> Rung:
 
 
 def _rung(claim: LabelsMechanism, winner: int) -> Rung:
-    """A winner of so many votes, the others even to a vote."""
+    """A winner with `winner` votes, the others spread evenly, to within one vote."""
     others = claim.teachers - winner
     votes = np.full(claim.classes, others // (claim.classes - 1), dtype=np.int64)
     votes[1 : 1 + others % (claim.classes - 1)] += 1
     votes[0] = winner
     law = np.exp(claim.mechanism().log_probabilities(votes.astype(np.float64)))
-    # of the answers: a threshold refuses some queries, whatever the lead
+    # among answers only: a threshold refuses some queries, whatever the lead
     chance = float(law[0] / max(float(law[: claim.classes].sum()), 1e-300))
     return Rung(tuple(int(v) for v in votes), int(votes[0] - votes[1]), chance)

@@ -1,7 +1,7 @@
-"""The laws that faulty aggregators draw labels by: from histograms (b, c) to probabilities (b, o).
+"""Laws of labels of faulty aggregators: from histograms (b, c) to probabilities (b, o).
 
-Sources are named where a fault was seen in public code. A law needs no great precision: any
-distribution fixed beforehand makes a fair wager, a close one a good wager.
+Sources are named where a fault was seen in public code. A law need not be precise: any distribution
+fixed beforehand makes a fair wager, and a close one makes it grow faster.
 """
 
 from collections.abc import Callable
@@ -19,16 +19,16 @@ from ..mechanism import LabelsMechanism
 Law = Callable[[Matrix], Matrix]
 
 FEW_CLASSES = 12
-"""Up to so many, each class is looked at by itself."""
+"""Most classes for which faults of every single class are tried."""
 
 
 def mechanism_law(mechanism: NoisyArgmax | ConfidentGNMax) -> Law:
-    """Labels of a mechanism that is not the claimed one."""
+    """The law of labels of `mechanism`, in place of the claimed one."""
     return lambda histograms: _law(mechanism, histograms)
 
 
 def _law(mechanism: NoisyArgmax | ConfidentGNMax, histograms: Matrix) -> Matrix:
-    """Its probabilities (b, o), which several faults share: the last few are kept."""
+    """Probabilities (b, o) of `mechanism`; kept, since several faults share them."""
     return _kept_law(mechanism, np.ascontiguousarray(histograms).tobytes(), histograms.shape)
 
 
@@ -41,7 +41,7 @@ def _kept_law(
 
 
 def noise_law(claim: LabelsMechanism, noise: Noise) -> Law:
-    """Labels of the claimed mechanism with other noise of the votes."""
+    """The law of labels of the claimed mechanism with `noise` on the votes."""
 
     def law(histograms: Matrix) -> Matrix:
         return np.asarray(probabilities(histograms, noise))
@@ -54,7 +54,7 @@ _RACED = 256  # histograms at a time
 
 
 def roughly(claim: LabelsMechanism, noise: Noise) -> Law:
-    """As `noise_law`, on a coarse grid: within some thousandths, for histograms by the thousand."""
+    """`noise_law` on a coarse grid, correct to some thousandths: for thousands of histograms."""
 
     def law(histograms: Matrix) -> Matrix:
         behind = histograms.max(-1, keepdims=True) - histograms
@@ -83,24 +83,24 @@ def finish(claim: LabelsMechanism, law: Law) -> Law:
 
 
 def plurality(histograms: Matrix) -> Matrix:
-    """The leading class without any noise, even over those that tie."""
+    """Probabilities (b, c) of the plurality without noise; classes that tie share them equally."""
     leads = histograms == histograms.max(-1, keepdims=True)
     return np.asarray(leads / leads.sum(-1, keepdims=True))
 
 
 def first_plurality(histograms: Matrix) -> Matrix:
-    """The leading class without any noise, the first of those that tie."""
+    """Probabilities (b, c) of the plurality without noise; of classes that tie the first wins."""
     first = histograms.argmax(-1)[..., None]
     return np.asarray(np.arange(histograms.shape[-1]) == first, dtype=np.float64)
 
 
 def uniform(histograms: Matrix) -> Matrix:
-    """Every class alike, whatever the votes."""
+    """The uniform law (b, c), whatever the votes."""
     return np.full(histograms.shape, 1.0 / histograms.shape[-1])
 
 
 def argmin(claim: LabelsMechanism) -> Law:
-    """Least noisy count (opendp#2912); for noise that is not symmetric, roughly."""
+    """Law of the smallest noisy count (opendp#2912); approximate for asymmetric noise."""
 
     def law(histograms: Matrix) -> Matrix:
         return np.asarray(probabilities(-histograms, claim.noise))
@@ -114,11 +114,11 @@ def empty(histogram: Matrix) -> NDArray[np.bool_]:
 
 
 _FEW_VOTES = 0.016  # of the teachers
-_HOPELESS = 60.0  # scales of the noise behind the leader
+_HOPELESS = 60.0  # noise scales behind the leader, from which a class never wins
 
 
 def left_out(claim: LabelsMechanism) -> Law:
-    """Law when classes with one vote to a few can never win, as where small counts are hidden."""
+    """Law when classes with few votes never win, as where small counts are suppressed."""
     few = max(1.0, _FEW_VOTES * claim.teachers)
 
     def law(histograms: Matrix) -> Matrix:
@@ -130,7 +130,7 @@ def left_out(claim: LabelsMechanism) -> Law:
 
 
 def without(claim: LabelsMechanism, gone: NDArray[np.bool_]) -> Law:
-    """Law when the classes `gone` (c,) take no part."""
+    """Law when the classes in `gone` (c,) never win."""
 
     def law(histograms: Matrix) -> Matrix:
         behind = histograms[:, ~gone].max(-1, keepdims=True) - _HOPELESS * claim.noise.scale
@@ -143,7 +143,7 @@ _STEP = 1e-3  # scales of the noise
 
 
 def favoured(claim: LabelsMechanism, k: int, votes: float) -> Law:
-    """To first order in log Q, which is close enough for a wager and costs one evaluation."""
+    """Law when class `k` gets `votes` more: to first order in log Q, close enough for a wager."""
 
     def law(histograms: Matrix) -> Matrix:
         shape = histograms.shape
@@ -160,8 +160,8 @@ def _log_derivatives(
 ) -> tuple[Matrix, dict[int, Matrix]]:
     """Log Q (b, o), and by class its derivatives (b, o) by that class's votes.
 
-    votes: of the histograms, (b, c), as the bytes of an array. Of many classes the first and the
-    last alone are looked at, by a difference each.
+    votes: the histograms (b, c) as the bytes of an array. With more than `FEW_CLASSES` only the
+    first and the last class are differentiated, by finite differences.
     """
     histograms, classes = np.frombuffer(votes).reshape(shape), shape[-1]
     if classes <= FEW_CLASSES:
@@ -176,7 +176,7 @@ def _log_derivatives(
 
 
 def bare_beyond(claim: LabelsMechanism, lead: float) -> Law:
-    """The leading class without noise once it is more than `lead` votes ahead."""
+    """Law when a leader more than `lead` votes ahead is released without noise."""
 
     def law(histograms: Matrix) -> Matrix:
         ranked = np.sort(histograms, -1)
@@ -187,7 +187,7 @@ def bare_beyond(claim: LabelsMechanism, lead: float) -> Law:
 
 
 def scaled_to_the_teachers(claim: LabelsMechanism, least: int, below: int | None) -> Law:
-    """Votes scaled to the claimed teachers where their total is from `least` to under `below`."""
+    """Law when votes are scaled to the claimed teachers, if least <= total < below (None: any)."""
     right = mechanism_law(claim.mechanism())
 
     def law(histograms: Matrix) -> Matrix:
@@ -200,7 +200,7 @@ def scaled_to_the_teachers(claim: LabelsMechanism, least: int, below: int | None
 
 
 def screened_by_the_share(claim: LabelsMechanism, least: int, below: int | None) -> Law:
-    """With a threshold: votes are scaled, as by `scaled_to_the_teachers`, for its check alone."""
+    """Law of Confident-GNMax when `scaled_to_the_teachers` applies to its screen alone."""
     right = mechanism_law(claim.mechanism())
     scaled = scaled_to_the_teachers(claim, least, below)
 
@@ -213,7 +213,7 @@ def screened_by_the_share(claim: LabelsMechanism, least: int, below: int | None)
 
 
 def now_and_then(claim: LabelsMechanism, law: Law) -> Law:
-    """The claimed law, but for one draw in twenty."""
+    """The claimed law, mixed with `law` for one draw in twenty."""
     right, wrong = mechanism_law(claim.mechanism()), finish(claim, law)
     return lambda histograms: 0.95 * right(histograms) + 0.05 * wrong(histograms)
 
@@ -224,7 +224,7 @@ def from_ten(histogram: Matrix) -> NDArray[np.bool_]:
 
 
 def noiseless(claim: LabelsMechanism, where: Callable[[Matrix], NDArray[np.bool_]]) -> Law:
-    """Law when the classes that `where` selects get no noise; of those that tie the first wins."""
+    """Law when the classes that `where` selects get no noise; of tied ones the first wins."""
 
     def law(histograms: Matrix) -> Matrix:
         return np.array([race_with_bare(claim.noise, h, where(h)) for h in histograms])
@@ -233,7 +233,7 @@ def noiseless(claim: LabelsMechanism, where: Callable[[Matrix], NDArray[np.bool_
 
 
 def race_with_bare(noise: Noise, histogram: Matrix, bare: NDArray[np.bool_]) -> Matrix:
-    """Who wins (c,) where the classes `bare` (c,) have no noise: the best of them, or another."""
+    """Probability (c,) that each class wins where the classes in `bare` (c,) get no noise."""
     if not bare.any() or bare.all():
         return first_plurality(histogram) if bare.all() else probabilities(histogram, noise)
     best = int(np.argmax(np.where(bare, histogram, -np.inf)))
@@ -262,7 +262,7 @@ def clipped(claim: LabelsMechanism, bound: float) -> Law:
 
 
 def _race(noise: Noise, histograms: Matrix, cdf: Callable[[Matrix, Matrix], Matrix]) -> Matrix:
-    """Who wins when noisy counts have the cdfs `cdf(histogram, x)` (c, n), cell by cell."""
+    """Probabilities (b, c) of winning where noisy counts have cdfs `cdf(histogram, x)` (c, n)."""
     laws = []
     for histogram in histograms:
         lead = histogram.max()

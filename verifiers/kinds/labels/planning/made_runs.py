@@ -1,4 +1,4 @@
-"""Related histograms that are made: any that a claim allows."""
+"""Runs of related queries, made from any histograms that a claim allows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,18 +12,21 @@ from .faults import divergences
 from .related import CAMPS, LESS, Runs
 
 _MOVED = (1, 2, 2, 4, 4, 8, 16, 30)
-"""Votes by which near-duplicates differ from each other, each as often as it stands here."""
+"""Votes by which near-duplicates differ, drawn uniformly from this list."""
 
 _SUPPORTS = 12  # sizes of support at most, thinned out above ten
 _LEADS_TRIED = 40
 _HIGH_COUNT = 0.85  # of the teachers
-_FEW = (0.25, 0.4)  # of the teachers, in small totals of a high share
-_MISSING = (0.7, 0.98)  # of the teachers, between which totals with missing ones lie
+_FEW = (0.25, 0.4)  # of the teachers: votes of the leader where the total is small
+_MISSING = (0.7, 0.98)  # range of totals, as a share of the teachers, where some are missing
 
 
 @dataclass(frozen=True)
 class Made:
-    """Runs of any histograms that a claim allows; other_totals: whether others are served."""
+    """Runs of any histograms that a claim allows.
+
+    other_totals: whether the target serves totals other than the claimed teachers.
+    """
 
     claim: LabelsMechanism
     rng: np.random.Generator
@@ -40,7 +43,7 @@ class Made:
 
     @cached_property
     def _leads(self) -> dict[int, list[int]]:
-        """For each size of support, the leads on which each of `LESS` shows soonest."""
+        """For each size of support, the lead at which each noise factor of `LESS` shows soonest."""
         return {int(k): self._telling_leads(int(k)) for k in self._supports}
 
     def _telling_leads(self, support: int) -> list[int]:
@@ -58,7 +61,7 @@ class Made:
         return best
 
     def _even(self, total: int, support: int, lead: int) -> Histogram:
-        """A leader so far ahead, the others even to a vote; class 0 leads."""
+        """A histogram where class 0 leads by about `lead` votes and the others are even."""
         votes = np.zeros(self.claim.classes, dtype=np.int64)
         each = (total - lead) // support
         votes[:support] = each
@@ -66,7 +69,7 @@ class Made:
         return votes
 
     def _one(self, total: int, support: int, lead: int, leader: int | None = None) -> Histogram:
-        """A leader so far ahead of one runner-up, the others at or below that; classes shuffled."""
+        """A histogram with this lead over one runner-up, the others at or below it; shuffled."""
         support = max(1, min(support, total))
         lead = max(0, min(lead, total - support))
         votes = self._even(total, support, lead)
@@ -83,7 +86,7 @@ class Made:
         return votes[order]
 
     def _telling(self, total: int | None = None, leader: int | None = None) -> Histogram:
-        """One on which less noise shows soon."""
+        """A histogram on which too little noise shows soon."""
         support = int(self.rng.choice(self._supports))
         lead = int(self.rng.choice(self._leads[support]))
         total = self.claim.teachers if total is None else total
@@ -108,7 +111,7 @@ class Made:
         return found
 
     def _moved(self, histogram: Histogram, votes: int) -> Histogram:
-        """The same with some votes of one class moved to another, both with votes if they can."""
+        """The histogram with up to `votes` votes moved between two classes that both have some."""
         held = np.flatnonzero(histogram)
         giver = int(self.rng.choice(held))
         takers = held[held != giver] if held.size > 1 else np.arange(histogram.size)
@@ -147,9 +150,9 @@ class Made:
         )
 
     def _high_count(self) -> Histogram:
-        """A count of nearly all teachers, of a total so large that the label is in doubt.
+        """A leader with votes of nearly all teachers, but a total so large that noise decides.
 
-        Of many classes: less noise shows sooner there.
+        Votes lie on many classes, where too little noise shows sooner.
         """
         support = int(self.rng.choice(self._supports[self._supports.size // 2 :]))
         lead = self._leads[support][0]
@@ -157,7 +160,7 @@ class Made:
         return self._one(leader + (support - 1) * max(0, leader - lead), support, lead)
 
     def _few_votes(self) -> Histogram:
-        """A small total that nearly all is for one class, by a lead that is not clear."""
+        """A small total, nearly all for one class, whose lead is still within the noise."""
         support = int(self._supports[-1])
         lead = int(self.rng.choice(self._leads[support][:2]))
         least = max(1, round(float(self.rng.choice(_FEW)) * self.claim.teachers))

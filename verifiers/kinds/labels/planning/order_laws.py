@@ -1,4 +1,4 @@
-"""The laws that noise might have in some calls and not in others, for the check `order`."""
+"""Laws that labels might follow in some calls only, for the check `order`."""
 
 from dataclasses import replace
 
@@ -17,13 +17,13 @@ _FACTORS = {
     0.7: "0.7 of the claimed scale",
     2.0: "twice the claimed scale",
 }
-_BARE = 0.97  # of the labels are the plurality, where noise is left out
+_BARE = 0.97  # share of plurality labels where noise is left out
 
-_MOST = 50.0  # nats that one label counts at most
+_MOST = 50.0  # most nats that one label counts
 
 
 def order_faults(claim: LabelsMechanism) -> list[Fault]:
-    """Half the noise first, then less, more, and none; of a threshold, none at all."""
+    """Wrong noise scales (half first), no noise and, with a threshold, no screening."""
     mechanism = claim.mechanism()
     right, bare = roughly(claim, claim.noise), finish(claim, plurality)
     faults = [
@@ -43,7 +43,7 @@ def order_faults(claim: LabelsMechanism) -> list[Fault]:
 
 
 def scaled_up(claim: LabelsMechanism) -> Fault:
-    """Votes that are too few, scaled up to the number of teachers before noise is added."""
+    """The fault that fewer votes than teachers are scaled up before noise is added."""
     return Fault("votes scaled up to the number of teachers", _scaled(claim))
 
 
@@ -60,7 +60,7 @@ def _scaled(claim: LabelsMechanism) -> Law:
 def log_ratios(faults: list[Fault], log_q: Matrix, histograms: Matrix) -> NDArray[np.float64]:
     """Log-ratios (n, a, o) of faults against the claimed log-laws (n, o), at most `_MOST`.
 
-    A label that the claim gives no chance at all counts nothing: other checks see it.
+    A label that is impossible under the claim counts nothing here: other checks see it.
     """
     with np.errstate(invalid="ignore"):
         ratios = fault_laws(faults, log_q, histograms) - log_q[:, None, :]

@@ -1,4 +1,4 @@
-"""What a run asks: streams of queries, each on one histogram, and the laws they are judged by."""
+"""The plan of a run: streams of queries, each on one histogram, with their claimed laws."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,22 +19,22 @@ from .traffic import Traffic
 from .traits import Asked
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
-"""Weights of the known faults on all streams at once, on all calls for one label at once, on the
-first label of every histogram, of deviations of any kind on one stream, and of the known faults on
-one stream."""
+"""Weights of wagers, in order: known faults on all streams together, on all calls for one label
+together and on the first label of every histogram; any deviation on one stream; known faults on one
+stream."""
 
 ANCHOR_SHARE = 0.75
-"""Share of a check's prior weight on its anchors; the rest is spread over probes and explorers."""
+"""Share of a check's prior weight on anchors; the rest is spread over the other streams."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Queries of one histogram: (c,) as asked, in a role, `queries` of them planned.
+    """The planned queries of one histogram (c,), in one role.
 
     relabel: for a permuted histogram, the original class of each of its classes; turned: how many
-    of the queries are asked with the classes numbered otherwise, so that a class that is treated
-    unlike the others contends somewhere; second: whether it asks the second of a claim's inputs
-    with these votes.
+    of the queries are asked under rotated class numbers, so that a class that is treated unlike the
+    others is among the leaders somewhere; second: whether it asks the second of two inputs that
+    have these votes.
     """
 
     role: Role
@@ -51,16 +51,16 @@ class Stream:
 
     @property
     def is_anchor(self) -> bool:
-        """Whether it is asked often enough to see the smallest effect."""
+        """Whether this stream alone is asked often enough to see the smallest effect."""
         return self.role.anchor
 
 
 @dataclass(frozen=True)
 class Batch:
-    """`size` labels of a stream, asked in calls for `call` labels each (in one where it is None).
+    """`size` labels of a stream, in calls for `call` labels each (None: in one call).
 
-    turn: by how many places the classes are numbered on, 0 for the histogram as it stands; other:
-    a stream that is asked for one label after each label of this one, in calls for one label.
+    turn: rotation of the class numbers, in places, 0 for the histogram as it stands; other: a
+    stream that is asked for one label after each label of this one, in calls for one label.
     """
 
     stream: int
@@ -76,7 +76,7 @@ class Batch:
 
     @property
     def calls(self) -> tuple[int, ...]:
-        """Labels of each call; sizes that are given one by one come again until all are asked."""
+        """Labels of each call; a list of sizes is repeated until all labels are asked."""
         given = (self.size,) if self.call is None else self.call
         each = (given,) if isinstance(given, int) else given
         sizes: list[int] = []
@@ -89,7 +89,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two streams of neighbouring histograms, of one role, that are asked in turn."""
+    """Two streams of one role on neighbouring histograms, asked alternately."""
 
     role: Role
     first: int
@@ -97,12 +97,12 @@ class Pair:
 
     @property
     def streams(self) -> tuple[int, int]:
-        """Both."""
+        """The two streams, in the order asked."""
         return self.first, self.second
 
 
 class Twins(NamedTuple):
-    """Two streams that a check compares, and the pairs of labels that the smallest effect needs."""
+    """Two streams that a check compares, and the label pairs needed to see the smallest effect."""
 
     base: int
     twin: int
@@ -111,10 +111,10 @@ class Twins(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """All streams of a run, those that are neighbours, and the twins that a check compares.
+    """What one run asks: its streams, pairs of neighbours, and twins for symmetry checks.
 
-    twins: by the id of the check; traffic: what is asked in turn, as production asks; extent: how
-    much is asked for breadth.
+    twins: by check id; traffic: single queries in an order like production's; extent: how much is
+    asked for breadth.
     """
 
     claim: LabelsClaim
@@ -131,12 +131,12 @@ class Plan:
             raise ValueError("streams whose labels tell the noise scale come before all others")
 
     def pair(self, role: Role) -> Pair | None:
-        """The neighbours of a role, where the plan has them."""
+        """The pair of neighbours in a role; None where the plan has none."""
         return next((pair for pair in self.pairs if pair.role is role), None)
 
     @cached_property
     def histograms(self) -> Matrix:
-        """All histograms (streams, c)."""
+        """The histograms of the streams (streams, c)."""
         return np.array([stream.histogram for stream in self.streams], dtype=np.float64)
 
     @cached_property
@@ -157,13 +157,13 @@ class Plan:
 
     @cached_property
     def factors(self) -> NDArray[np.float64]:
-        """Factors of the noise scale whose likelihoods are followed."""
+        """Factors of the claimed noise scale whose likelihoods are computed."""
         return scale_factors(self.claim.gate.tolerance)
 
     def scale_log_laws(self, stream: int) -> Matrix:
         """Log-probabilities (factors, o) of a stream at every factor of the claimed scale."""
         histogram = self.streams[stream].histogram
-        if histogram not in self._scale_log_laws:  # one that is asked in two ways has one law
+        if histogram not in self._scale_log_laws:  # streams of one histogram share their laws
             claimed = self.claim.mechanism.mechanism()
             self._scale_log_laws[histogram] = claimed.log_probabilities_at(histogram, self.factors)
         return self._scale_log_laws[histogram]
@@ -174,7 +174,7 @@ class Plan:
 
     @cached_property
     def information(self) -> NDArray[np.float64]:
-        """Fisher information (deep streams,) of a label about the log scale; 0 on simple ones."""
+        """Fisher information (deep streams,) of a label on the log scale; 0 if none are planned."""
         at = int(np.argmin(np.abs(self.factors - 1.0)))
         step = float(np.log(self.factors[at + 1] / self.factors[at - 1]))
         claim, asked = self.claim.mechanism, self.histograms[: self.deep]
@@ -189,12 +189,12 @@ class Plan:
 
     @cached_property
     def deep(self) -> int:
-        """How many streams, the first ones, tell the noise scale."""
+        """How many streams, which come first, are used to estimate the noise scale."""
         return sum(stream.role.deep for stream in self.streams)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """Prior weights (streams,), summing to 1, of a deviation on each; none on simple ones."""
+        """Prior weights (streams,) of a deviation on each, summing to 1; 0 on those on demand."""
         anchors = np.array([stream.is_anchor for stream in self.streams])
         share = anchor_shares([stream.role for stream in self.streams if stream.is_anchor])
         shares = np.zeros(anchors.size)
@@ -206,11 +206,11 @@ class Plan:
         return shares
 
     def of(self, role: Role) -> list[int]:
-        """All streams of a role."""
+        """Indices of the streams in a role."""
         return [i for i, stream in enumerate(self.streams) if stream.role is role]
 
     def first(self, role: Role) -> int:
-        """The first stream of a role."""
+        """Index of the first stream in a role."""
         return self.of(role)[0]
 
     @property
@@ -225,10 +225,10 @@ class Plan:
         return np.asarray(weights / weights.sum())
 
     def turned_ratios(self, stream: int, turn: int) -> Matrix:
-        """`fault_log_ratios` (faults, o) of a stream whose classes are numbered on by `turn`.
+        """`fault_log_ratios` (faults, o) of a stream asked with class numbers rotated by `turn`.
 
-        Of labels numbered back: a fault on class k acts there as it would on class k - turn here.
-        Faults of classes whose law here is not among the known ones are not wagered on: ratio 1.
+        Labels are rotated back: a fault of class k acts on class k - turn of the stream. Where that
+        fault is not among the known ones there is no wager, and the log-ratio is 0.
         """
         ratios: Matrix = self.fault_log_ratios[stream]
         if turn == 0:
@@ -244,7 +244,7 @@ class Plan:
         return np.asarray(found)
 
     def _turned_anew(self, stream: int, turn: int) -> dict[int, Vector]:
-        """Log-ratios (o,) by fault of those that act otherwise once classes are numbered on."""
+        """Log-ratios (o,), by fault, of faults by teacher, computed on the rotated histogram."""
         if (stream, turn) not in self._turned_ratios:
             classes = self.claim.mechanism.classes
             at = [i for i, fault in enumerate(self.faults) if fault.by_teacher]
@@ -269,7 +269,7 @@ class Plan:
 def _log_ratios(
     faults: tuple[Fault, ...], claim: LabelsMechanism, asked: tuple[tuple[int, ...], ...]
 ) -> Matrix:
-    """See `Plan.fault_log_ratios`; kept for the plans that differ in how often they ask alone."""
+    """See `Plan.fault_log_ratios`; kept for plans of the same histograms."""
     histograms = np.array(asked, dtype=np.float64)
     log_q = np.asarray(claim.mechanism().log_probabilities(histograms))
     with np.errstate(invalid="ignore"):
@@ -279,7 +279,7 @@ def _log_ratios(
 
 
 def anchor_shares(roles: Sequence[Role]) -> NDArray[np.float64]:
-    """Shares (anchors,) of the anchors' prior weight, summing to 1; roles: of each anchor."""
+    """Share (anchors,) of the anchors' prior weight by role, summing to 1."""
     wanted = np.array([role.weight or 0.0 for role in roles])
     even = wanted == 0.0
     if even.any():

@@ -1,10 +1,9 @@
 """The plan of a run: which histograms it asks, and how often.
 
-Depth goes to anchors, one histogram per kind of input, asked often enough to see the smallest
-effect that a pass rules out; breadth goes to explorers (Hypothesis's histograms, and a
-deployment's own), asked a hundred times each, which shows faults that few inputs have. Probes come
-first: the histograms on which the commonest faults show soonest. One anchor is for the end, so that
-a fault that starts late has its own.
+Anchors give depth: one histogram per kind of input, asked often enough to see the smallest effect
+that a pass rules out. Explorers give breadth: histograms from Hypothesis, and a deployment's own,
+asked a hundred times each to show faults that few inputs have. Probes come first: the histograms on
+which the commonest faults show soonest. One anchor is asked at the end, for faults that start late.
 """
 
 from functools import lru_cache
@@ -48,11 +47,11 @@ def make_plan(
     own: tuple[tuple[int, ...], ...] = (),
     extent: Extent = FULL,
 ) -> Plan:
-    """The plan for a claim.
+    """The plan of a run for a claim; the last few are kept.
 
-    seed: fixes every histogram; other_totals: whether the target serves totals other than the
-    claimed teachers; own: histograms of the deployment itself, asked as explorers; extent: how much
-    is asked for breadth.
+    seed: determines every histogram; other_totals: whether the target serves totals other than the
+    claimed teachers; own: histograms (c,) of the deployment itself, asked as explorers; extent: how
+    much is asked for breadth.
     """
     other_totals = other_totals and not claim.given  # whose votes are those of all teachers
     mechanism = claim.mechanism
@@ -72,13 +71,13 @@ def make_plan(
 
 @lru_cache(maxsize=16)
 def _faults(mechanism: LabelsMechanism) -> tuple[Fault, ...]:
-    """The faults that plans of one mechanism share."""
+    """The faults that are tried on every plan of a mechanism."""
     return (*known_faults(mechanism), *faults_by_total(mechanism))
 
 
 @lru_cache(maxsize=16)
 def _probes(mechanism: LabelsMechanism, seed: int, faults: tuple[Fault, ...]) -> list[Histogram]:
-    """Of the candidates those on which faults show soonest, which many plans share."""
+    """The candidates on which `faults` show soonest; kept, since many plans share them."""
     return candidate_pool(mechanism, mechanism.teachers, seed).probes(faults)
 
 
@@ -89,7 +88,7 @@ def _add_any(
     faults: tuple[Fault, ...],
     own: tuple[tuple[int, ...], ...],
 ) -> None:
-    """Streams of whatever histograms tell most."""
+    """Adds the streams of a target that answers any histogram."""
     claim, extent, mechanism = planner.claim, planner.extent, planner.claim.mechanism
     effect = claim.gate.smallest_effect
     step("candidates")
@@ -112,7 +111,7 @@ def _add_any(
     planner.add_neighbours()
     explored = explorers(claim, seed, other_totals)
     to_come = len(explored) + len(own)
-    if not mechanism.caching:  # which is asked what has the same law, under any total
+    if not mechanism.caching:  # a cache is asked each histogram once, so no kind gets depth
         add_kinds(planner, Role.SUPPORT, any_support(mechanism), faults, to_come)
         if other_totals:
             add_kinds(planner, Role.FEWER_VOTES, fewer_votes(mechanism), faults, to_come)
@@ -130,7 +129,7 @@ def _add_given(
     faults: tuple[Fault, ...],
     own: tuple[tuple[int, ...], ...],
 ) -> None:
-    """Streams of the claim's inputs alone, each in its role as far as one fits it."""
+    """Adds the streams of a target that answers the claim's inputs only."""
     step("inputs")
     pool, effect = inputs.pool, planner.claim.gate.smallest_effect
     planner.add_probes(pool.probes(faults), inputs.some(_TYPICAL_INPUTS, planner.rng))
@@ -158,7 +157,7 @@ def _add_given(
 
 
 def _add_related(planner: StreamPlanner, inputs: GivenInputs, explored: int) -> None:
-    """Inputs that are twins of others, where there are any that the budget has labels for."""
+    """Adds inputs that are permuted or raised twins of others, as far as the budget allows."""
     permuted = inputs.permuted()
     if permuted is not None:
         with planner.if_affordable(explored):

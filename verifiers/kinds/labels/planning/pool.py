@@ -1,4 +1,4 @@
-"""Candidate histograms, and the choice of the most telling ones among them."""
+"""Candidate histograms, and the choice of the most informative among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ _STEP = 1e-3
 _PROBES, _PROBED = 8, 50
 _WINS = 0.9
 _RARE = 0.1
-_MOVES = 10_000  # votes moved between two classes, at most so many ways over the classes
+_MOVES = 10_000  # moves of votes between two classes that are tried, divided by the classes
 _LEADERS = (1.0, 0.95, 0.85, 0.75, 0.65, 0.55, 0.5, 0.45, 0.4, 0.34, 0.25, 0.15)
 _RUNNERS = (0.0, 0.2, 0.5, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Histograms (b, c) of one total, their claimed log-laws (b, o) and Fisher information (b,).
+    """Histograms (b, c), their claimed log-laws (b, o) and Fisher information (b,).
 
-    The information is about the log of the noise scale, per label: the sum of
-    (dQ/d ln s)^2 / Q, by a central difference.
+    The information is per label, about the log of the noise scale s: the sum of (dQ/d ln s)^2 / Q,
+    by a central difference.
     """
 
     claim: LabelsMechanism
@@ -37,18 +37,18 @@ class Pool:
     information: NDArray[np.float64]
 
     def most_informative(self, effect: float) -> Histogram:
-        """A histogram with an empty class, whose labels tell most about the noise scale.
+        """The histogram with an empty class whose labels tell most about the noise scale.
 
-        With two classes only the unanimous histogram has an empty one, so any histogram will do.
-        effect: the smallest that is to be seen.
+        With two classes any histogram will do, as only unanimous ones have an empty class.
+        effect: the smallest deviation to be seen, in total variation.
         """
         usable = (self.histograms == 0).any(-1) | (self.claim.classes == 2)
         return self._best(self._affordable(usable, effect), self.information)
 
     def near_tie(self, effect: float) -> Histogram:
-        """Two leading classes within a tenth of the scale; of these, the most informative.
+        """The most informative histogram whose leaders are within a tenth of the noise scale.
 
-        Where there are none, those with the smallest lead.
+        Where there is none, the most informative of those with the smallest lead. effect: as above.
         """
         usable = nearly_tied(self.claim, self.histograms)
         if not usable.any():
@@ -57,20 +57,21 @@ class Pool:
         return self._best(self._affordable(usable, effect), self.information)
 
     def _affordable(self, usable: NDArray[np.bool_], effect: float) -> NDArray[np.bool_]:
-        """Those of the usable ones that leave little to many rare outcomes, if there are any.
+        """The usable histograms (b,) that give rare outcomes little probability, if there are any.
 
-        A deviation among a hundred rare outcomes takes as many more labels to see as they have of
-        the probability.
+        A deviation among many rare outcomes takes more labels to see, the more so the more
+        probability they have.
         """
         rare = np.array([rare_share(log_q, effect) for log_q in self.log_q])
         cheap = usable & (rare <= _RARE)
         return cheap if cheap.any() else usable
 
     def clear_winner(self) -> tuple[Histogram, float]:
-        """One label of probability near 0.99, where small changes of law show soonest.
+        """A histogram with a winner of probability near 0.99, and that probability.
 
-        Labels with P > 0.9 are preferred, however near 0.99 another is: never a tie, where there
-        is a choice. Votes are then moved between the leader and the runner-up to come nearer still.
+        Small changes of the law show soonest there. Winners above 0.9 are preferred, so that a tie
+        is never chosen where there is another. Votes are then moved between the leader and the
+        runner-up to come nearer still.
         """
         labels = slice(self.claim.classes)  # a refusal is no winner
         at, _ = nearest_to_clear(self.log_q[:, labels])
@@ -87,7 +88,7 @@ class Pool:
         return near[best], chance
 
     def probes(self, faults: Sequence[Fault]) -> list[Histogram]:
-        """Histograms on which faults show soonest: largest divergence from the claim."""
+        """Up to eight histograms that show `faults` soonest, by divergence from the claim."""
         order = np.argsort(-self.information)
         tried = order[:: max(1, order.size // _PROBED)]
         log_q = self.log_q[tried]
@@ -119,9 +120,9 @@ def leads(histograms: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def nearly_tied(claim: LabelsMechanism, histograms: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of histograms (b, c), whether the two leading classes are within a tenth of the scale (b,).
+    """Whether (b,) the two leaders of histograms (b, c) are within a tenth of the noise scale.
 
-    More than two classes may not all have the same votes.
+    With more than two classes, a histogram where all classes tie does not count.
     """
     close = leads(histograms) <= max(1.0, 0.1 * claim.noise.scale)
     if claim.classes > 2:
@@ -135,7 +136,7 @@ def entropies(log_q: Matrix) -> NDArray[np.float64]:
 
 
 def nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
-    """Which of the log-laws (b, o) has an outcome of probability nearest to 0.99, and which."""
+    """Index of the log-law (b, o) whose likeliest outcome is nearest to 0.99; its probability."""
     top = np.minimum(np.exp(log_q.max(-1)), 1.0 - 1e-12)
     away = np.abs(np.log((1.0 - top) / 0.01))
     if (top > _WINS).any():
@@ -148,7 +149,7 @@ def nearest_to_clear(log_q: Matrix) -> tuple[int, float]:
 def candidate_pool(claim: LabelsMechanism, total: int, seed: int) -> Pool:
     """Histograms of `total` votes: a leader, a runner-up and the rest in many proportions.
 
-    The last few are kept: a search for the sharpest plan makes twenty of one mechanism.
+    Kept, as a search for the sharpest plan makes twenty plans of one mechanism.
     """
     found = set(drawn_votes(claim.classes, total, total, 60, seed))
     for leader in _LEADERS:
@@ -160,7 +161,7 @@ def candidate_pool(claim: LabelsMechanism, total: int, seed: int) -> Pool:
 
 
 def pool_of(claim: LabelsMechanism, histograms: NDArray[np.int64]) -> Pool:
-    """Histograms (b, c) of one total, with their laws."""
+    """The pool of histograms (b, c), whose laws are computed here."""
     votes = histograms.astype(np.float64)
     log_q, up, down = (
         np.asarray(claim.mechanism(claim.noise.times(factor)).log_probabilities(votes))

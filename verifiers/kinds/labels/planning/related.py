@@ -1,7 +1,7 @@
-"""Histograms in runs that are related as the queries of production are: where runs come from.
+"""Runs of related queries, as production asks them: the interface of what makes them.
 
-Noise that depends on what was asked before shows only where related queries follow each other and
-their labels are hard to predict. So leads are chosen on which less noise shows soonest.
+Noise that depends on earlier queries shows only where related queries follow each other and their
+labels are hard to predict. So leads are chosen at which too little noise shows soonest.
 """
 
 from collections.abc import Callable
@@ -10,43 +10,43 @@ from typing import Protocol
 from .....reference import Histogram
 
 LESS = (0.5, 0.25, 0.7)
-"""Factors of the claimed scale that related queries should show."""
+"""Factors of the claimed noise scale that related queries should show."""
 
 CAMPS = (0.55, 0.61, 0.65, 0.7)
-"""Of the votes, what the leader of two camps has."""
+"""Shares of the votes that the leader of two camps has."""
 
 Runs = list[Histogram]
 
 
 class Related(Protocol):
-    """Runs of histograms (c,); each method gives as many as asked for, or nearly so."""
+    """Makes runs: each method gives a list of about `size` related histograms (c,)."""
 
     def any(self, size: int) -> Runs:
-        """Unrelated ones."""
+        """Unrelated histograms."""
 
     def one_leader(self, size: int) -> Runs:
-        """Different ones, all led by one class."""
+        """Different histograms, all led by one class."""
 
     def near(self, size: int) -> Runs:
-        """Each some votes from the one before."""
+        """Near-duplicates: each differs by a few votes from the one before."""
 
     def missing(self, size: int) -> Runs:
-        """With fewer votes than there are teachers, where the target serves these."""
+        """Fewer votes than there are teachers, where the target serves such totals."""
 
     def two_camps(self, size: int) -> Runs:
-        """Led by more than half of the votes, the rest for one other class."""
+        """More than half of the votes for one class, the rest for one other."""
 
     def few_votes(self, size: int) -> Runs:
-        """With few votes, nearly all for one class."""
+        """Few votes, nearly all for one class."""
 
     def high_count(self, size: int) -> Runs:
-        """Led by nearly as many votes as there are teachers, out of many more."""
+        """A leader with nearly as many votes as there are teachers, of a total that is larger."""
 
     def sure(self, size: int) -> Runs:
-        """Unanimous, or nearly."""
+        """Unanimous histograms, or nearly so."""
 
     def telling_among_sure(self) -> Histogram:
-        """One whose label is hard to predict, of a high share of the votes where there is one."""
+        """A histogram with a label hard to predict, if possible despite a high consensus."""
 
 
 RUNS: tuple[tuple[Callable[[Related, int], Runs], int], ...] = (
@@ -58,4 +58,4 @@ RUNS: tuple[tuple[Callable[[Related, int], Runs], int], ...] = (
     (lambda related, size: related.few_votes(size), 3),
     (lambda related, size: related.high_count(size), 9),
 )
-"""Ways to make a run, and how many of 50 runs are made so; the others repeat earlier queries."""
+"""Ways to make a run, and how many of every 50 runs use each; the rest repeat earlier queries."""

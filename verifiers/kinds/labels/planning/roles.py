@@ -1,4 +1,4 @@
-"""What a stream of queries is for: each role says how it is asked, and what it must show."""
+"""The roles of streams: what each is for, and how it is asked."""
 
 from enum import Enum, unique
 
@@ -7,7 +7,7 @@ from .traits import Asked, Totals, Traits
 
 @unique
 class Role(Enum):
-    """All roles, in the order in which a plan has them; a value is what there is to decide."""
+    """What a stream is for; roles stand in the order in which a plan lists their streams."""
 
     PROBE = Traits(
         kind="probe",
@@ -18,7 +18,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """Where the commonest faults show soonest."""
+    """A histogram on which the commonest faults show soonest."""
     TYPICAL = Traits(
         kind="typical",
         anchor=False,
@@ -28,7 +28,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """What ensembles answer every day."""
+    """A histogram as ensembles meet it every day."""
     FRESH = Traits(
         kind="fresh",
         anchor=False,
@@ -48,7 +48,7 @@ class Role(Enum):
         turned=0.5,
         weight=0.2,
     )
-    """Whose labels tell most of the noise scale."""
+    """The histogram whose labels tell most about the noise scale."""
     NEAR_TIE = Traits(
         kind="near-tie",
         anchor=True,
@@ -58,9 +58,10 @@ class Role(Enum):
         turned=0.4,
         weight=0.5,
     )
-    """On which calls themselves are compared: its labels are hard to predict.
+    """Two leading classes within a tenth of the noise scale: calls are compared with each other.
 
-    More than half keeps one numbering: calls, copies and one large call are compared there.
+    Its labels are hard to predict. More than half are asked under one numbering of the classes, for
+    the comparison of short calls, copies and one large call.
     """
     HIGH_CONSENSUS = Traits(
         kind="high-consensus",
@@ -71,7 +72,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """Unanimous."""
+    """A unanimous histogram of all teachers."""
     SMALLER_TOTAL = Traits(
         kind="smaller-total",
         anchor=True,
@@ -81,7 +82,7 @@ class Role(Enum):
         turned=0.5,
         weight=None,
     )
-    """Unanimous, with few votes."""
+    """A unanimous histogram with few votes."""
     OTHER_TOTAL = Traits(
         kind="other-total",
         anchor=True,
@@ -91,7 +92,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """A clear winner of more votes, which has twins."""
+    """A clear winner in a larger total, which has twins."""
     CLEAR_WINNER = Traits(
         kind="clear-winner",
         anchor=True,
@@ -101,7 +102,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """The same of the claimed votes, where no others are served."""
+    """A clear winner in the claimed total, with twins, where no other totals are served."""
     SHIFTED = Traits(
         kind="shifted",
         anchor=True,
@@ -141,7 +142,7 @@ class Role(Enum):
         turned=0.5,
         weight=None,
     )
-    """Asked last, interleaved with a reserved quarter of the telling anchors."""
+    """Asked last, interleaved with a reserved quarter of the informative and the near-tie."""
     PAIR = Traits(
         kind="pair",
         anchor=False,
@@ -181,7 +182,7 @@ class Role(Enum):
         turned=0.5,
         weight=None,
     )
-    """Whose leader is so far ahead that a shortcut may leave out the noise."""
+    """A leader so far ahead that a shortcut may leave out the noise."""
     SUPPORT = Traits(
         kind="support",
         anchor=False,
@@ -191,7 +192,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """With votes on so many classes: one for each number of them, where half the noise shows."""
+    """For each number of classes with votes, the histogram where half the noise shows soonest."""
     FEWER_VOTES = Traits(
         kind="fewer-votes",
         anchor=False,
@@ -201,7 +202,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """Of some teachers less than claimed, where votes that are scaled up to them show."""
+    """Fewer votes than claimed teachers, where scaling up to their number shows."""
     SINGLES = Traits(
         kind="one-by-one",
         anchor=False,
@@ -211,7 +212,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """What is asked deeply, asked in calls for one label."""
+    """A histogram that is asked often, here in calls for one label."""
     SIMPLE = Traits(
         kind="simple",
         anchor=False,
@@ -231,7 +232,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """Of many, each asked little."""
+    """One of many histograms from Hypothesis, each asked a hundred times."""
     OWN = Traits(
         kind="own",
         anchor=False,
@@ -241,7 +242,7 @@ class Role(Enum):
         turned=0.0,
         weight=None,
     )
-    """A deployment's own histogram."""
+    """A histogram that the deployment's owner gave."""
 
     def __init__(self, traits: Traits) -> None:
         self.kind, self.anchor, self.deep = traits.kind, traits.anchor, traits.deep
@@ -250,5 +251,5 @@ class Role(Enum):
 
 
 def anchors(other_totals: bool) -> list[Role]:
-    """The anchors that a plan may have, by whether the target serves other totals."""
+    """The anchor roles that a plan may have; other_totals: whether the target serves others."""
     return [role for role in Role if role.anchor and role.totals.includes(other_totals)]

@@ -1,4 +1,4 @@
-"""In which order, and in what batches, the streams of a plan are asked."""
+"""The order and the batches in which the streams of a plan are asked."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,25 +23,25 @@ _CALLS_A_BATCH = 64
 _MIXED = 2048  # labels of the near-tie in calls of any size
 _SINGLES_A_BATCH = 256
 _EXPLORERS_A_SWEEP = 12
-_TELLING = (Role.INFORMATIVE, Role.NEAR_TIE)  # deep, and a wrong scale moves their labels most
+_TELLING = (Role.INFORMATIVE, Role.NEAR_TIE)  # a wrong scale moves their labels most
 _FRONT = (Role.PROBE, *_TELLING)  # where the commonest faults show soonest
-_ROUNDS = 4  # at the end, over what is kept for it
-_TURNED_FROM = 512  # labels of a stream, from which its classes are numbered otherwise in turn
-# labels of each deep stream after which come:
-_CALLS_AFTER = 32  # a pair, some calls for one label
+_ROUNDS = 4  # over the streams that are kept for the end
+_TURNED_FROM = 512  # labels of a stream from which its class numbers are rotated too
+# labels of each deep stream after which the following are asked:
+_CALLS_AFTER = 32  # pairs of neighbours, and the first calls for one label
 _SHORT_CALLS_AFTER = 2048
-_SINGLES_AFTER = 4096  # calls for one label of the near-tie: most of them
-_LARGE_CALL_AFTER = 8192  # all that is left of the near-tie, in one call
+_SINGLES_AFTER = 4096  # the other calls for one label
+_LARGE_CALL_AFTER = 8192  # the rest of the near-tie, in one call
 
 
 class Schedule:
-    """The labels of a plan and the order in which sweeps ask them; some may be asked ahead of it.
+    """The order of a plan's labels, in sweeps; labels may also be asked ahead of their sweep.
 
-    Every deep stream doubles its labels from sweep to sweep, so that a gross fault shows within a
-    few hundred labels; those of the roles in `_FRONT` start. What is asked in a way of its own
-    (calls of one size, a pair, calls for one label, one large call) comes in between. Last is the
-    late anchor, interleaved with a reserved quarter of the telling anchors: in a clear winner alone
-    a fault of the scale that sets in late would hardly show.
+    A sweep is one round over the deep streams. It doubles the labels of each, so that a gross fault
+    shows within a few hundred labels; the first one asks the roles in `_FRONT` only. Streams with a
+    way of asking of their own (calls of one size, pairs, calls for one label, one large call) come
+    in between. The late anchor comes last, interleaved with a quarter of the informative and the
+    near-tie: a scale that goes wrong late would hardly show on a clear winner alone.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -51,7 +51,7 @@ class Schedule:
         self._straight, self._turned = _courses(plan, self._kept, self._in_between)
 
     def sweeps(self) -> Iterator[Batch]:
-        """All batches of labels that have not been asked ahead."""
+        """Every batch of labels that has not been asked ahead, in order."""
         explorers = iter(_explorers(self.plan))
         goal = FIRST_BATCH
         while any(course.left for course in (*self._straight, *self._turned)):
@@ -71,7 +71,7 @@ class Schedule:
                     yield from course.up_to(course.planned * turn // _ROUNDS)
 
     def _sweep(self, goal: int) -> Iterator[Batch]:
-        """Once over the deep streams, until each has been asked for so many labels."""
+        """One round over the deep streams, up to `goal` labels of each."""
         for course, other in zip(self._straight, self._turned, strict=True):
             halved = other.planned > 0 and goal >= _TURNED_FROM
             if goal > FIRST_BATCH or self.plan.streams[course.stream].role in _FRONT:
@@ -88,9 +88,9 @@ class Schedule:
         return left
 
     def ahead(self, stream: int, size: int) -> Iterator[Batch]:
-        """Batches of a stream's next labels, about `size` of them, that sweeps then leave out.
+        """Batches of about `size` of a stream's next labels, which later sweeps leave out.
 
-        Straight and turned ones in the ratio in which they are left.
+        They are straight or rotated, whichever has more left of what was planned.
         """
         courses = [c for c in (*self._straight, *self._turned) if c.stream == stream and c.left]
         most = max(courses, key=lambda course: course.left / course.planned)
@@ -105,7 +105,7 @@ def _course(plan: Plan, stream: int, straight: int, turned: int) -> tuple[Course
 def _courses(
     plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
 ) -> tuple[tuple[Course, ...], tuple[Course, ...]]:
-    """The straight and the turned labels of the streams that the sweeps ask."""
+    """Progress of the swept streams: of labels asked straight, and under rotated class numbers."""
     elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
     for _, batches in in_between:
         elsewhere.update(dict.fromkeys((b.stream for b in batches), 0))
@@ -121,9 +121,9 @@ def _courses(
 
 
 def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
-    """Labels kept for the end of a run, straight and turned, by stream.
+    """Labels kept for the end of a run, (straight, rotated) by stream.
 
-    A quarter of the telling anchors, turned as far as may be, and all of the late one.
+    A quarter of the informative and the near-tie, rotated as far as planned, and the late anchor.
     """
     kept = {}
     for i, stream in enumerate(plan.streams):
@@ -136,7 +136,7 @@ def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
 
 
 def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int, list[Batch]]]:
-    """What is asked in a way of its own, and after how many labels of each deep stream."""
+    """Batches that are asked between sweeps, and after how many labels of each deep stream."""
     like_the_first, first, more = [], [], []
     pairs = {pair.first: pair for pair in plan.pairs}
     for i, stream in enumerate(plan.streams):
@@ -156,9 +156,9 @@ def _in_between(plan: Plan, kept: dict[int, tuple[int, int]]) -> list[tuple[int,
 
 
 def _in_turn(plan: Plan, pair: Pair) -> list[Batch]:
-    """Two neighbours in calls for one label, in turn; then, one by one, what an audit needs more.
+    """Two neighbours in alternating calls for one label; then each one's other audit labels.
 
-    In turn, because an answer may be that to the histogram asked just before.
+    They alternate because a faulty target may answer the histogram asked just before.
     """
     queries = plan.streams[pair.first].queries
     in_turn = min(PAIR_QUERIES, queries)
@@ -170,7 +170,7 @@ def _in_turn(plan: Plan, pair: Pair) -> list[Batch]:
 def _of_the_near_tie(
     plan: Plan, kept: dict[int, tuple[int, int]]
 ) -> tuple[list[Batch], list[Batch]]:
-    """Short calls that are compared with each other, and one large call."""
+    """Batches of the near-tie: short calls that are compared with each other, and a large one."""
     at = plan.first(Role.NEAR_TIE)
     stream = plan.streams[at]
     if plan.claim.mechanism.caching:
@@ -188,7 +188,7 @@ def _of_the_near_tie(
 
 
 def _explorers(plan: Plan) -> list[Batch]:
-    """Every other one in calls for one label, as production asks, the others in calls of any."""
+    """Batches of the explorers: every other one in calls for one label, the rest in mixed sizes."""
     explored = [i for i, s in enumerate(plan.streams) if s.role.asked is Asked.EXPLORED]
     rng = np.random.default_rng(len(plan.streams))
     return [
@@ -198,10 +198,9 @@ def _explorers(plan: Plan) -> list[Batch]:
 
 
 def _mixed(rng: np.random.Generator) -> tuple[int, ...]:
-    """Sizes of calls between 2 and 64: as many labels in those of 2 to 3 as in those of 32 to 63.
+    """40 sizes of calls from 2 to 64, with density proportional to size^-2.
 
-    So the density of sizes falls with their square. Were small calls only as many as large ones,
-    few labels would be in them, and what they share would show by chance.
+    Small calls are then common enough for noise that the labels of a small call share to show.
     """
     inverse = rng.uniform(1.0 / 65.0, 1.0 / 2.0, 40)
     return tuple(int(1.0 / x) for x in inverse)

@@ -1,4 +1,4 @@
-"""The sharpest pass that a number of queries allows: a plan for calls that cost a second each."""
+"""The smallest effect that a pass can rule out with a given number of queries: for slow targets."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -36,23 +36,23 @@ class Asks(NamedTuple):
 Wanted = Callable[[Plan], Asks]
 
 _WITH_TWINS = 0.25
-"""Queries that see no less than this are spent on depth before symmetries get any."""
+"""Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
 
-_FULL_FROM = 50_000  # queries from which nothing is thinned
+_FULL_FROM = 50_000  # queries from which the full breadth is asked
 _BESIDE = 46 + 192  # labels of the first calls and of two restarts
-_BESIDE_FULL = 256 + 400  # where nothing is thinned: of more restarts, and of kept connections
+_BESIDE_FULL = 256 + 400  # with full breadth: labels of more restarts and of kept connections
 _ASKED_AGAIN = (
     300 + 128 + 100 + 100
 )  # kept answers, some often, after a restart, and once the store is emptied
-_SURE = 4.0  # nats beyond the threshold, so that the interval is narrow enough nearly always
-_SPARE = 1.05  # times the queries that are expected
-_STEPS = 6  # of the search, each of which makes a plan
+_SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
+_SPARE = 1.05  # recommended over expected queries
+_STEPS = 6  # of the search; each makes a plan
 _WITHOUT = "; symmetries, monotonicity and order are left out"
 
 
 @dataclass(frozen=True)
 class Sharpest:
-    """A claim with the precision that fits, its plan, how much is asked, and what that takes."""
+    """A claim with the sharpest precision that fits, the breadth asked, its plan and queries."""
 
     claim: LabelsClaim
     extent: Extent
@@ -61,7 +61,7 @@ class Sharpest:
 
     @property
     def coarser(self) -> str | None:
-        """The warning of a run whose pass says less than one at the defaults; None if it does."""
+        """A warning that a pass rules out less than at the default precision, if it does."""
         gate = self.claim.gate
         if is_default(gate) and self.extent == FULL:
             return None
@@ -76,12 +76,11 @@ def sharpest(
     own: tuple[tuple[int, ...], ...] = (),
     wanted: Wanted | None = None,
 ) -> Sharpest:
-    """The smallest effect and tolerance whose pass takes at most `queries`.
+    """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
-    Keys that the claim writes bind, its defaults do not. With few queries, less is asked of what is
-    asked for breadth alone; with very few, symmetries and monotonicity are left out. wanted: what
-    of a plan is asked. Raises TooFewError, which names the least number: the same whatever was
-    asked below it.
+    Values that the claim states are kept; only defaults change. Few queries reduce the breadth, and
+    very few leave out symmetries. seed, own: as for `make_plan`; wanted: what of a plan is asked.
+    Raises TooFewError, with the least number of queries, which does not depend on `queries`.
     """
     share = min(1.0, queries / _FULL_FROM)
     tried = (
@@ -107,7 +106,7 @@ def _bare(share: float) -> Extent:
 
 @dataclass(frozen=True)
 class _Search:
-    """What does not change while a precision is looked for."""
+    """A search for a precision: what stays fixed during it."""
 
     claim: LabelsClaim
     queries: int
@@ -117,7 +116,7 @@ class _Search:
     wanted: Wanted
 
     def sharper(self, found: Sharpest) -> Sharpest:
-        """The sharpest that fits, between the default precision and one that does."""
+        """The sharpest precision that fits, between the default and `found`, which fits."""
         effect = self.claim.gate.smallest_effect
         coarsest = found.claim.gate.smallest_effect
         default = self.at(effect)
@@ -126,19 +125,19 @@ class _Search:
         return sharpest_within(self.at, (effect, coarsest), found, self.queries, _STEPS)
 
     def at(self, effect: float) -> Sharpest:
-        """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
+        """The claim at an effect, rounded to two digits, with the tolerance that goes with it."""
         claim = self.claim.with_gate(gate_for(self.claim.gate, self.queries, effect))
         plan = make_plan(claim, self.seed, True, self.own, self.extent)
         return Sharpest(claim, self.extent, plan, queries_of(plan, self.wanted(plan)))
 
 
 def dearer_than(plan: Plan, *, planned: bool) -> str:
-    """The warning of a run whose queries ended before a pass: what one takes, and what they allow.
+    """A warning that the queries ended before a pass, with the number that a pass takes.
 
-    planned: whether the plan was made for so many.
+    planned: whether the plan was made for this number of queries.
     """
     most, needed = plan.claim.gate.max_queries, queries_of(plan)
-    coarse = f"; --queries {most} plans for the sharpest that so many allow"
+    coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
     return dearer(most, needed, _SPARE * needed, coarse="" if planned else coarse)
 
 
@@ -148,7 +147,7 @@ def all_wanted(plan: Plan) -> Asks:
 
 
 def queries_of(plan: Plan, asks: Asks | None = None) -> int:
-    """What a pass takes in all: the plan, the first calls, restarts, and the scale to its end.
+    """Queries of a whole pass: the plan, first calls, restarts, and labels for the noise scale.
 
     asks: what of the plan is asked; all when None.
     """
@@ -164,13 +163,13 @@ def queries_of(plan: Plan, asks: Asks | None = None) -> int:
 
 
 def calls_of(plan: Plan) -> int:
-    """Calls of a pass, as far as its plan has them: what comes beside it is in few."""
+    """Calls of a pass that its plan and traffic make; the others are few."""
     sizes = ((len(batch.calls), batch.other is None) for batch in Schedule(plan).sweeps())
     return plan.traffic.calls + sum(calls if alone else 2 * calls for calls, alone in sizes)
 
 
 def _for_the_scale(plan: Plan) -> int:
-    """Labels beyond those of the plan until the interval of the scale is narrow enough, about."""
+    """About how many more labels make the interval of the noise scale narrow enough."""
     gate = plan.claim.gate
     told = float(sum(i * s.queries for i, s in zip(plan.information, plan.streams, strict=False)))
     nats = log_threshold(SHARES["noise-scale"], gate.false_alarm) + _SURE

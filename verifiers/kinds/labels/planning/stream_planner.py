@@ -1,4 +1,4 @@
-"""How many queries each stream of a plan needs, for the smallest effect that a pass rules out."""
+"""How many queries each stream needs to see the smallest effect that a pass rules out."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,16 +28,15 @@ PROBE_QUERIES, TYPICAL_QUERIES, EXPLORER_QUERIES = 56, 420, 100
 FRESH_CALL, FRESH_CALLS = 32, 4
 SINGLE_CALLS, SINGLE_CALLS_ELSEWHERE = 2048, 128
 NEW_LIFE = 48
-"""Labels of each probe once the target has been restarted: its law may be another then."""
+"""Labels of each probe after a restart of the target, whose law may have changed."""
 PAIR_QUERIES, PAIR_QUERIES_AUDITED, EVEN_QUERIES = 256, 2048, 128
 SAME_VOTES_QUERIES = 192
 
 
 _KEPT_FREE = 9_200
-"""Queries that the ladder leaves: calls for one label, labels asked in turn, restarts, a scale that
-needs more."""
+"""Queries that the ladder leaves for calls for one label, pairs, restarts and the noise scale."""
 
-_FINER = 25.0  # times finer than the smallest effect, the rungs of the ladder go
+_FINER = 25.0  # smallest effect over the least 1 - chance of a rung that is asked
 
 
 class StreamPlanner:
@@ -51,7 +50,7 @@ class StreamPlanner:
         extent: Extent,
     ) -> None:
         self.claim, self.extent = claim, extent
-        self._given = bool(claim.given)  # which have the class numbers that they have
+        self._given = bool(claim.given)  # inputs cannot be asked under other class numbers
         self.rng = rng
         self.anchors = anchors
         self.streams: list[Stream] = []
@@ -59,7 +58,7 @@ class StreamPlanner:
         self.twins: dict[str, Twins] = {}
 
     def add(self, role: Role, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
-        """A stream; shuffled, so that no class is the leader everywhere."""
+        """Adds a stream; shuffle: permute the classes, so that no class leads everywhere."""
         if shuffle and not self._given:
             histogram = histogram[self.rng.permutation(histogram.size)]
         share = 0.0 if self.claim.mechanism.caching or self._given else role.turned
@@ -67,23 +66,23 @@ class StreamPlanner:
         self.streams.append(Stream(role, votes, queries, turned=int(share * queries)))
 
     def add_probes(self, probes: Sequence[Histogram], typical: Sequence[Histogram]) -> None:
-        """What comes first: where faults show soonest, and what ensembles answer every day."""
+        """Adds the streams that come first: probes and typical histograms."""
         for histogram in probes:
             self.add(Role.PROBE, histogram, self.extent.of(PROBE_QUERIES, 8))
         for histogram in typical:
             self.add(Role.TYPICAL, histogram, self.extent.of(TYPICAL_QUERIES, 16))
 
     def add_opening(self, histogram: Histogram) -> None:
-        """The histogram that opens the run."""
+        """Adds the stream whose histogram opens the run."""
         self.add(Role.FRESH, histogram, FRESH_CALL * FRESH_CALLS, shuffle=False)
 
     def add_simple(self, histograms: Sequence[Histogram]) -> None:
-        """What is asked only to show a violation."""
+        """Adds streams that are asked only to show a violation on a simple histogram."""
         for histogram in histograms:
             self.add(Role.SIMPLE, histogram, 0, shuffle=False)
 
     def add_explorers(self, role: Role, histograms: Sequence[Histogram]) -> None:
-        """Many, each asked little."""
+        """Adds a stream for each of many histograms, with a hundred queries or fewer."""
         for histogram in histograms:
             self.add(role, histogram, self._explorer_queries, shuffle=False)
 
@@ -92,28 +91,28 @@ class StreamPlanner:
         return self.extent.of(EXPLORER_QUERIES, 4)
 
     def add_neighbours(self) -> None:
-        """Neighbours whose labels are audited, and even ones."""
+        """Adds the pair of neighbours that is audited, and the pair with even votes."""
         if not self.claim.mechanism.caching:
             self.add_audited(*tied_pair(self.claim.mechanism))
             even = self.extent.of(EVEN_QUERIES, 16)
             self._add_pair(Role.EVEN, *even_pair(self.claim.mechanism), even)
 
     def add_audited(self, first: Histogram, second: Histogram) -> None:
-        """Neighbours that are asked in turn; often where the claim is of any queries."""
+        """Adds the audited pair; with more queries where the privacy claim is for any queries."""
         privacy = self.claim.privacy
         audited = privacy is not None and privacy.scope == ANY_QUERIES
         queries = PAIR_QUERIES_AUDITED if audited else PAIR_QUERIES
         self._add_pair(Role.PAIR, first, second, self.extent.of(queries, 32))
 
     def add_same_votes(self, histogram: Histogram) -> None:
-        """Two inputs with these votes, asked in turn."""
+        """Adds the two inputs that have these votes, asked alternately."""
         self._add_pair(
             Role.SAME_VOTES, histogram, histogram, self.extent.of(SAME_VOTES_QUERIES, 32)
         )
         self.streams[-1] = replace(self.streams[-1], second=True)
 
     def _add_pair(self, role: Role, first: Histogram, second: Histogram, queries: int) -> None:
-        """Two neighbours that are asked as often as each other."""
+        """Adds a pair of neighbours with `queries` queries each."""
         at = len(self.streams)
         for histogram in (first, second):
             self.add(role, histogram, queries, shuffle=False)
@@ -122,7 +121,7 @@ class StreamPlanner:
     def add_anchor(
         self, role: Role, histogram: Histogram, queries: int = 0, shuffle: bool = True
     ) -> None:
-        """A stream deep enough for `class-probabilities` to see the smallest effect on it."""
+        """Adds an anchor: enough queries for `class-probabilities` to see the smallest effect."""
         step(role.kind)
         gate = self.claim.gate
         if self.claim.mechanism.caching:
@@ -133,18 +132,18 @@ class StreamPlanner:
         self.add(role, histogram, max(needed, queries), shuffle)
 
     def _anchor_share(self, role: Role) -> float:
-        """Of the anchors' prior weight, at least."""
+        """The least share of the anchors' prior weight that this role may get."""
         if role.weight is not None:
             return role.weight
         given = [anchor.weight for anchor in self.anchors if anchor.weight is not None]
         return (1.0 - sum(given)) / (len(self.anchors) - len(given))
 
     def add_ladder(self, rungs: Sequence[Rung], faults: Sequence[Fault], explored: int) -> None:
-        """Clear winners of the claimed total, deep enough to see the noise left out there.
+        """Adds clear winners, with enough queries to see a shortcut that leaves out their noise.
 
-        Those whose winner leaves less than a twenty-fifth of the smallest effect are left out, and
-        the dearer ones where the budget does not hold them: nobody should need more queries for a
-        pass because of them. explored: streams still to come.
+        Rungs with 1 - chance below a twenty-fifth of the smallest effect are left out, and those
+        beyond the budget, so that a pass never takes more queries because of them. explored: how
+        many streams are still to come.
         """
         room = self.room(explored)
         wanted = log_threshold(SHARES["class-probabilities"], self.claim.gate.false_alarm)
@@ -165,21 +164,21 @@ class StreamPlanner:
             self.add(Role.LADDER, np.array(rung.histogram, dtype=np.int64), queries)
 
     def room(self, explored: int) -> int:
-        """Queries that the budget has left; explored: streams still to come."""
+        """Queries that the budget has left; explored: how many explorers are still to come."""
         room = self.claim.gate.max_queries - explored * self._explorer_queries - _KEPT_FREE
         room -= calls_in_turn(self.claim, self.extent)
         return room - sum(stream.queries for stream in self.streams)
 
     @contextmanager
     def if_affordable(self, explored: int) -> Iterator[None]:
-        """Takes streams back that were added within it, where the budget does not hold them."""
+        """A block whose added streams are removed again where they exceed the budget."""
         before, twins = list(self.streams), dict(self.twins)
         yield
         if self.room(explored) < 0:
             self.streams, self.twins = before, twins
 
     def add_singles(self) -> None:
-        """Calls for one label: many of the near-tie, some of every other histogram asked deeply."""
+        """Adds calls for one label: many of the near-tie, some of the other deep histograms."""
         deep = [s for s in self.streams if s.is_anchor or s.role in (Role.FRESH, Role.LADDER)]
         deep.sort(key=lambda stream: stream.role is not Role.NEAR_TIE)
         for votes in dict.fromkeys(stream.histogram for stream in deep):
@@ -190,9 +189,9 @@ class StreamPlanner:
             self.add(Role.SINGLES, np.array(votes), queries, shuffle=False)
 
     def add_clear_anchor(self, role: Role, histogram: Histogram) -> None:
-        """An anchor, if its outcome is clear and no other one has its votes already.
+        """Adds an anchor if its label is predictable and no other anchor has its votes.
 
-        Where noise is so large that nothing is clear, the informative one is as near as it gets.
+        Where noise is so large that no label is, the informative anchor stands in for it.
         """
         clear = float(np.exp(self.log_q(histogram).max())) >= CLEAR
         known = [sorted(stream.histogram) for stream in self.streams if stream.is_anchor]
@@ -200,9 +199,10 @@ class StreamPlanner:
             self.add_anchor(role, histogram)
 
     def add_symmetries(self, role: Role, histogram: Histogram, shift: bool) -> None:
-        """An anchor with its permuted and, where totals may change, its shifted twin.
+        """Adds an anchor with its twins: permuted, raised and, where `shift`, shifted.
 
-        It is raised, half of the runner-up's votes going to the leader, and asked again late.
+        The raised twin gives half of the runner-up's votes to the leader. The late anchor has the
+        same votes.
         """
         pairs = self._add_base(role, histogram)
         base, original = len(self.streams) - 1, self.streams[-1]
@@ -212,7 +212,7 @@ class StreamPlanner:
             self.add(Role.SHIFTED, votes + more, original.queries, shuffle=False)
             self.twins["shift-invariance"] = Twins(base, len(self.streams) - 1, pairs)
         self._add_permuted(base, self._derangement(votes), pairs)
-        order = np.argsort(-votes, kind="stable")  # of leaders that tie the first, as argmax
+        order = np.argsort(-votes, kind="stable")  # of tied leaders the first, as argmax
         leader, runner = int(order[0]), int(order[1])
         raised = votes.copy()
         raised[leader] += votes[runner] - votes[runner] // 2
@@ -221,12 +221,12 @@ class StreamPlanner:
         self.add_anchor(Role.LATE, votes, shuffle=False)
 
     def add_permuted(self, role: Role, histogram: Histogram, order: NDArray[np.intp]) -> None:
-        """An anchor, and its twin under other class numbers: of each, the class here."""
+        """Adds an anchor and its permuted twin; order: the original class (c,) of each class."""
         pairs = self._add_base(role, histogram, shuffle=False)
         self._add_permuted(len(self.streams) - 1, order, pairs)
 
     def _add_base(self, role: Role, histogram: Histogram, shuffle: bool = True) -> int:
-        """An anchor that twins are compared with, and the pairs that the smallest effect needs."""
+        """Adds the anchor that twins are compared with; returns the label pairs that are needed."""
         gate = self.claim.gate
         wanted = log_threshold(SHARES["shift-invariance"], gate.false_alarm)
         pairs = pairs_to_see(self.log_q(histogram), gate.smallest_effect, wanted)
@@ -241,9 +241,9 @@ class StreamPlanner:
         self.twins["permutation-equivariance"] = Twins(base, len(self.streams) - 1, pairs)
 
     def add_raised(self, base: int, leader: int, raised: Histogram) -> None:
-        """A twin of a stream whose class `leader` has gained votes, and no other has.
+        """Adds a twin of stream `base` in which class `leader` has gained votes, and no other.
 
-        Nothing is added where that class is hardly ever answered: a fall could not show.
+        Nothing is added where that class is so rarely answered that a drop could not show.
         """
         gate, original = self.claim.gate, self.streams[base]
         chance = float(np.exp(self.log_q(np.array(original.histogram))[leader]))
@@ -256,7 +256,7 @@ class StreamPlanner:
         self.twins["vote-monotonicity"] = Twins(base, len(self.streams) - 1, pairs)
 
     def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
-        """A random order of the classes that moves the leader."""
+        """A random permutation of the classes that moves the leader."""
         leader = int(votes.argmax())
         while True:
             order = self.rng.permutation(votes.size)

@@ -1,4 +1,4 @@
-"""A teacher whose vote weighs more than others, where the votes of all teachers travel."""
+"""Faults where one teacher's vote counts three times, for targets that get all single votes."""
 
 from collections.abc import Callable
 
@@ -16,13 +16,13 @@ from .laws import Law, mechanism_law
 Votes = Callable[[Histogram], NDArray[np.int64]]
 """From a histogram (c,) to the class of each teacher (total,)."""
 
-_TEACHERS = 8  # evenly chosen: those next to them vote alike nearly everywhere
-_MORE = 2.0  # votes, beside the one that each teacher has
-_WEIGHT = 3.0  # each: their evidence grows slowly
+_TEACHERS = 8  # evenly spaced: teachers next to them vote alike nearly everywhere
+_MORE = 2.0  # extra votes
+_WEIGHT = 3.0  # of each wager: their evidence grows slowly
 
 
 def faults_by_teacher(claim: LabelsClaim) -> list[Fault]:
-    """The vote of a teacher counted three times; none where votes do not travel."""
+    """Faults where one teacher's vote counts three times; none where votes are not sent singly."""
     release, teachers = claim.release, claim.mechanism.teachers
     if not isinstance(release, FormRelease) or release.form == "query":
         return []
@@ -38,14 +38,14 @@ def faults_by_teacher(claim: LabelsClaim) -> list[Fault]:
 
 
 def counted_thrice(claim: LabelsMechanism, votes: Votes, teacher: int) -> Law:
-    """The vote of one teacher, by number, has weight 3."""
+    """The law where the vote of teacher number `teacher` has weight 3."""
     right = mechanism_law(claim.mechanism())
 
     def law(histograms: Matrix) -> Matrix:
         weighed = histograms.astype(np.float64)
         for row, histogram in zip(weighed, histograms.astype(np.int64), strict=True):
             given = votes(histogram)
-            if teacher < given.size:  # of other totals some are missing
+            if teacher < given.size:  # smaller totals lack some teachers
                 row[given[teacher]] += _MORE
         return right(weighed)
 

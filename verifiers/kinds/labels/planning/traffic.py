@@ -1,4 +1,4 @@
-"""Queries one at a time, in an order as production has it."""
+"""Single queries in an order like production's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from .made_runs import Made
 from .related import RUNS, Related, Runs
 
 CALLS, LEAST_CALLS = 4000, 320
-"""Calls in turn of a full run, and the fewest in which half the noise would show anywhere."""
+"""Calls of a full run, and the fewest in which half the noise would show."""
 
-_WORK = 40_000_000  # classes squared times calls: what their laws take
+_WORK = 40_000_000  # most calls times classes squared, which is what their laws cost
 
 BATCH = 4
-"""Labels of a call for several, in between."""
+"""Labels of each call for several labels in between."""
 
-_AFTER_BATCH = 1 / 16  # of the calls of related runs, those that such a call comes before
+_AFTER_BATCH = 1 / 16  # share of calls in related runs that follow a call for several labels
 _SHORTEST, _LONGEST = 4, 12  # calls of a run
-_OF_RUNS = 50  # which `RUNS` shares out
-_LAGS = (1, 2, 5, 50)  # calls after which a query comes again
-_OWN = 0.25  # of the calls, those that ask the deployment's own histograms as they stand
-_MIXED, _SURE = 0.6, 0.225  # of all calls: runs of every kind, then nothing but sure ones
-_TELLING = 0.42  # of what comes after the sure ones, those that are hard to predict
+_OF_RUNS = 50  # runs over which `RUNS` counts
+_LAGS = (1, 2, 5, 50)  # calls after which a query is repeated
+_OWN = 0.25  # largest share of calls on the deployment's own histograms as they stand
+_MIXED, _SURE = 0.6, 0.225  # shares: runs of every kind, then near-unanimous ones only
+_TELLING = 0.42  # share of the rest whose labels are hard to predict
 
 
 def calls_in_turn(claim: LabelsClaim, extent: Extent) -> int:
-    """Calls that a plan of this extent makes: the fewer, the larger the smallest effect is.
+    """Single calls that a plan of this extent makes: fewer for a larger smallest effect.
 
-    Fewer of many classes, whose laws take long; none where there would be so few that nothing
-    showed in them.
+    Fewer, too, for many classes, whose laws take long to compute. None where they would be too few
+    for anything to show.
     """
     effect = Gate.model_fields["smallest_effect"].default / claim.gate.smallest_effect
     calls = round(min(1.0, effect, extent.share) * CALLS)
@@ -46,13 +46,13 @@ def calls_in_turn(claim: LabelsClaim, extent: Extent) -> int:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What is asked in turn: `calls` histograms, one label each.
+    """Single queries in order: `calls` histograms, one label each.
 
-    given: whether only `own` may be asked, those of the claim's inputs; otherwise they come first.
-    other_totals: whether the target serves totals other than the claimed teachers.
+    own: histograms that are asked first, or, where `given`, the only ones that may be asked (the
+    claim's inputs); other_totals: whether the target serves totals other than the claimed teachers.
 
-    First come runs of related queries; last, a block of sure ones, after which a running consensus
-    is high however slowly it moves, with telling ones among them.
+    Runs of related queries come first. A block of near-unanimous histograms follows, which makes
+    any running consensus high; then more of them, mixed with histograms on which faults show.
     """
 
     claim: LabelsMechanism
@@ -64,7 +64,7 @@ class Traffic:
 
     @cached_property
     def after_batch(self) -> NDArray[np.bool_]:
-        """Which calls (calls,) come just after a call for several labels of another histogram."""
+        """Whether each call (calls,) follows a call for several labels of another histogram."""
         rng = np.random.default_rng([self.seed, self.calls, 1])
         followed = rng.random(len(self.histograms)) < _AFTER_BATCH
         followed[int(_MIXED * self.calls) :] = False
@@ -77,7 +77,7 @@ class Traffic:
 
     @cached_property
     def histograms(self) -> NDArray[np.int64]:
-        """What is asked (calls, c), in order; with kept answers, each once."""
+        """The histograms (calls, c) in the order asked; distinct where the target keeps answers."""
         votes = np.array(self._votes(), dtype=np.int64).reshape(-1, self.claim.classes)
         if not self.claim.caching:
             return votes
@@ -106,7 +106,7 @@ class Traffic:
 
 
 def _runs(related: Related, rng: np.random.Generator, asked: Runs) -> Iterator[Runs]:
-    """Runs without end, of every kind in its share; asked: all that came before, as it grows."""
+    """Endless runs, of each kind in its share; asked: the histograms so far, a list that grows."""
     kinds = np.repeat(np.arange(len(RUNS)), [often for _, often in RUNS])
     repeats = np.full(_OF_RUNS - kinds.size, -1)
     while True:
@@ -119,7 +119,7 @@ def _runs(related: Related, rng: np.random.Generator, asked: Runs) -> Iterator[R
 
 
 def _again(related: Related, rng: np.random.Generator, asked: Runs, size: int) -> Runs:
-    """Queries that come again after so many calls: new ones, or those asked so long ago."""
+    """A run of queries that repeats every `lag` calls, of new histograms or earlier ones."""
     lag = int(rng.choice([lag for lag in _LAGS if lag <= _LONGEST or lag <= len(asked)]))
     new = related.any(lag) if lag <= _LONGEST else []
     cycle = new or asked[-lag:]

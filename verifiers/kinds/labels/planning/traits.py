@@ -1,11 +1,11 @@
-"""In which ways a stream of queries is asked, and what there is to decide of one."""
+"""The ways in which a stream is asked, and the properties of a role."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
 
 
 class Asked(Enum):
-    """In which way the labels of a stream are asked."""
+    """The way in which the labels of a stream are asked."""
 
     SWEPT = auto()
     """In batches that double from sweep to sweep."""
@@ -14,7 +14,7 @@ class Asked(Enum):
     ONE_BY_ONE = auto()
     """In calls for one label."""
     IN_TURN = auto()
-    """In turn with a neighbour, in calls for one label."""
+    """In calls for one label, alternating with a neighbour."""
     AT_THE_END = auto()
     """After all others."""
     EXPLORED = auto()
@@ -24,27 +24,27 @@ class Asked(Enum):
 
 
 class Totals(Enum):
-    """Of which targets a plan has a role, by the totals of votes that they serve."""
+    """The targets whose plans have a role, by the totals of votes that they serve."""
 
     ANY = auto()
     OTHERS = auto()
-    """Of those that serve totals other than the claimed teachers."""
+    """Targets that serve totals other than the claimed teachers."""
     CLAIMED = auto()
-    """Of those that serve the claimed teachers alone."""
+    """Targets that serve the claimed total only."""
 
     def includes(self, other_totals: bool) -> bool:
-        """Whether a target that serves other totals, or one that does not, is among these."""
+        """Whether a target belongs to these; other_totals: whether it serves other totals."""
         return self is Totals.ANY or (self is Totals.OTHERS) == other_totals
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traits:
-    """What there is to decide of a role; none has a default, so that a new one forgets none.
+    """The properties of a role; none has a default, so that a new role states them all.
 
     kind: its name in reports; anchor: whether it is asked often enough to see the smallest effect;
-    deep: whether its labels tell the noise scale; asked: in which way; totals: of which targets;
-    turned: share of its queries under other class numbers; weight: what an anchor has of the
-    anchors' prior weight, None for an even part of what the others leave.
+    deep: whether its labels are used to estimate the noise scale; asked: in which way; totals:
+    which targets have it; turned: share of its queries under rotated class numbers; weight: an
+    anchor's share of the anchors' prior weight, None for an equal part of the rest.
     """
 
     kind: str

@@ -27,12 +27,12 @@ _NUMBERS = 10**9  # of all answers together
 _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much; small ones then
 _SINGLES = 32  # calls for one release, while the account stands still
 _SPARE = 1.02  # of the answers that cost too much
-_LIVES = 10  # restarts, as long as each has answers to give
+_LIVES = 10  # most restarts, as long as each life gives answers
 _ROLES = ("empty", "typical", "one record")
 
 
 class BudgetEnforcement:
-    """Asks until the deployment stops, or can be proved to go too far or to charge too little.
+    """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
     First single releases of some inputs, then one input whose neighbour is as far as any, in larger
     calls and in small ones, two more like it, which must not have budgets of their own, and the

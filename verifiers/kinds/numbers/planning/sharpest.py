@@ -54,7 +54,7 @@ class Sharpest:
 
     @property
     def coarser(self) -> str | None:
-        """The warning of a run whose pass says less than one at the defaults; None if it does."""
+        """A warning that a pass rules out less than at the default precision, if it does."""
         gate = self.claim.gate
         if is_default(gate) and self.share == 1.0:
             return None
@@ -94,10 +94,10 @@ def pass_of(
 def sharpest(
     claim: NumbersClaim, queries: int, seed: int, selection: Selection | None = None
 ) -> Sharpest:
-    """The smallest effect and tolerance whose pass takes at most `queries`.
+    """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
-    Keys that the claim writes bind, its defaults do not. Half of the queries at most go to checks
-    that ask for releases of their own. Raises TooFewError.
+    Values that the claim states are kept; only defaults change. Half of the queries at most go to
+    checks that ask for releases of their own. Raises TooFewError.
     """
 
     def at(effect: float, share: float) -> Sharpest:
@@ -127,17 +127,17 @@ def sharpest(
 
 
 def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
-    """The warning of a run whose queries ended before a pass: what one takes.
+    """A warning that the queries ended before a pass, with the number that a pass takes.
 
-    planned: whether it was planned for so many.
+    planned: whether the plan was made for this number of queries.
     """
     most, needed = claim.gate.max_queries, pass_of(claim, seed).queries
     coarse = ""
     if not planned and needed > most:
         least = pass_of(_at_effect(claim, most, COARSEST_EFFECT), seed, 0.0).queries
-        coarse = f"; --queries {most} plans for the sharpest that so many allow"
+        coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
         if least > most:
-            coarse = f"; with --queries, a coarser one about {least:,} at least"
+            coarse = f"; with --queries, a coarser one takes about {least:,} at least"
     return dearer(most, needed, needed, coarse=coarse)
 
 
