@@ -1,7 +1,7 @@
 """A kind of release in one short file: coins with a claimed bias, judged by one check."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,24 +77,18 @@ class CoinFigures:
         return {}
 
 
-@dataclass
 class CoinSession:
-    state: Any
-    request: Any
-    lacking: dict[str, str] = field(default_factory=dict)
-    refusals: tuple[str, ...] = ()
-    answered: bool = False
-    opening = None
-    id = "input-contract"  # which it concludes itself
+    lacking: ClassVar = {}
+    refusals, answered, opening = (), False, None
+    id, contract_queries = "input-contract", FIRST  # which it concludes itself
+
+    def __init__(self, state: Any, request: Any) -> None:
+        self.state, self.bias = state, Bias(state.claim)
+        self.checks = [self.bias] if request.selection.keeps("bias") else []
 
     def conclude(self, site: Any) -> None:
         self.ask(FIRST)
         self.answered = True
-
-    def __post_init__(self) -> None:
-        self.bias = Bias(self.state.claim)
-        self.checks = [self.bias] if self.request.selection.keeps("bias") else []
-        self.contract_queries = FIRST
 
     def ask(self, size: int) -> None:
         flips = LABELS.shaped(self.state.target.ask(NOTHING, size), NOTHING, size)
