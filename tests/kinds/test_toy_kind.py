@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import toy_kind
 from click.testing import CliRunner
 from http_server import Server
+from kinds import toy_kind
 
 from dpassay.verifiers import kinds
 from dpassay.verifiers.cli import commands
@@ -87,7 +87,7 @@ def test_plan_reference_and_refusals(claim_file) -> None:
 
 def test_the_pytest_plugin_has_an_item_for_each_check(claim_file, tmp_path) -> None:
     here = Path(__file__).parent
-    paths = [str(here.parent)]
+    paths = [str(here), str(here.parent)]
     (tmp_path / "conftest.py").write_text(CONFTEST.format(paths=paths))
     words = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"]
     words += ["--dpassay-claim", claim_file, str(tmp_path)]

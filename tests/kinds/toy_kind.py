@@ -34,7 +34,7 @@ class Mechanism(Table):
 class CoinClaim(Claim):
     mechanism: Mechanism
 
-    kind = property(lambda self: KIND)
+    kind = property(lambda self: coins())
     said = property(lambda self: f"coin of bias {self.mechanism.bias:g}")
     release = property(lambda self: LABELS)  # whole numbers in, whole numbers out
 
@@ -54,7 +54,7 @@ class Bias(Judged):
         h, t, p = self.heads, self.queries - self.heads, self.bias
         others = (0.5 * p, 0.5 * (1 + p))
         ratios = [h * math.log(q / p) + t * math.log((1 - q) / (1 - p)) for q in others]
-        return float(np.logaddexp(*ratios)) - math.log(2)
+        return float(np.logaddexp.reduce(ratios)) - math.log(2)
 
     def shortfall(self) -> int:
         return max(0, NEEDED - self.queries)
@@ -136,7 +136,7 @@ class PlannedCoin:
 
 def flipped(bias: float) -> Any:
     rng = np.random.default_rng()
-    return lambda _, size: (rng.random(size) < bias).astype(int)
+    return lambda _, size: rng.binomial(1, bias, size)
 
 
 KIND = ReleaseKind(
@@ -156,3 +156,7 @@ KIND = ReleaseKind(
     ready=lambda claim, chosen: None,
     demos={},
 )
+
+
+def coins() -> ReleaseKind:
+    return KIND
