@@ -1,0 +1,168 @@
+"""What a run does whatever is released: it ends, keeps what it found, heeds selection and budget.
+
+Catches a kind whose session forgets a phase, and a rule of the run that only one kind follows.
+"""
+
+import tomllib
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dpassay.reference import BudgetExhausted
+from dpassay.reference.numbers import sample
+from dpassay.verifiers.findings.report import Verdict
+from dpassay.verifiers.kinds.reading import parse_claim
+from dpassay.verifiers.reporting.junit import junit
+from dpassay.verifiers.run.precision import TooFewError
+from dpassay.verifiers.run.run import verify
+from dpassay.verifiers.run.selection import select
+from dpassay.verifiers.targets import InProcessTarget
+
+GATE = "\n[gate]\nmax_queries = {}\ntolerance = 0.4\nsmallest_effect = 0.2\n"
+CLAIMS = {
+    "labels": '[mechanism]\nname = "gnmax"\nnoise = "gaussian:8"\nclasses = 3\nteachers = 30\n',
+    "numbers": '[mechanism]\nname = "noisy-histogram"\nnoise = "laplace:2"\n'
+    'adjacency = "add-remove"\ncells = 4\n',
+    "keys": '[mechanism]\nname = "thresholded-histogram"\nnoise = "discrete-laplace:1"\n'
+    'adjacency = "add-remove"\ncells = 40\nthreshold = 6\n',
+}
+FRESH = "fresh-noise"
+"""A check that every kind has."""
+
+
+def claimed(kind, queries=4_000):
+    return parse_claim(tomllib.loads(CLAIMS[kind] + GATE.format(queries)))
+
+
+def deployment(claim, scale=1.0, stop_at=None, error=None, seed=3):
+    """The claimed mechanism at `scale` times its noise; raises `error` at the call `stop_at`."""
+    rng, mechanism, calls = np.random.default_rng(seed), claim.mechanism, []
+
+    def labels(votes, size):
+        return mechanism.mechanism(mechanism.noise.times(scale)).sample(votes, size, rng)
+
+    def numbers(values, size):
+        exact = mechanism.aggregation.exact(values)
+        return exact + scale * (sample(mechanism.aggregation, values, size, rng) - exact)
+
+    def keys(values, size):
+        noisy = values + np.rint(mechanism.noise.times(3 * scale).sample(0 * values, size, rng))
+        kept = mechanism.keys.sample(values, size, rng)
+        if scale != 1.0:
+            kept = [np.flatnonzero((values > 0) & (row >= mechanism.threshold)) for row in noisy]
+        return [[{"key": int(key)} for key in row] for row in kept]
+
+    answers = {"labels": labels, "numbers": numbers, "keys": keys}[claim.kind.name]
+
+    def aggregate(given, size):
+        calls.append(size)
+        if stop_at is not None and len(calls) > stop_at:
+            raise error
+        return answers(given, size)
+
+    return InProcessTarget(aggregate, release=claim.release)
+
+
+@pytest.fixture(params=CLAIMS)
+def claim(request):
+    return claimed(request.param)
+
+
+def of(report, check):
+    return next(found for found in report.checks if found.id == check)
+
+
+def test_every_check_has_one_result_in_order_and_the_run_says_it_is_over(claim) -> None:
+    """Numbers did not say that all was judged: Ctrl-C while a report was written lost it."""
+    told = []
+    report = verify(deployment(claim), claim, seed=1, listener=told.append)
+    assert [check.id for check in report.checks] == list(claim.kind.checks.ids)
+    assert [progress.over for progress in told].count(True) == 1
+    assert told[-1].over
+    assert report.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), report.checks
+    assert report.queries <= claim.gate.max_queries
+
+
+def test_ctrl_c_keeps_what_was_found(claim) -> None:
+    def listener(progress):
+        if progress.queries >= 200:
+            raise KeyboardInterrupt
+
+    report = verify(deployment(claim), claim, seed=1, listener=listener)
+    assert report.interrupted
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert [check.id for check in report.checks] == list(claim.kind.checks.ids)
+    assert of(report, FRESH).message.startswith("the run was interrupted")
+
+
+def test_an_error_names_its_call_and_is_no_violation(claim) -> None:
+    target = deployment(claim, stop_at=12, error=RuntimeError("no room"))
+    report = verify(target, claim, seed=1)
+    assert report.verdict is Verdict.ERROR
+    assert "no room" in of(report, "input-contract").message
+    assert "size=" in of(report, "input-contract").message
+    assert of(report, FRESH).cut_short
+
+
+def test_a_spent_budget_is_inconclusive_and_tells_what_to_do(claim) -> None:
+    """The advice to name `budget_target` was for labels alone."""
+    target = deployment(claim, stop_at=12, error=BudgetExhausted("spent"))
+    report = verify(target, claim, seed=1)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "budget_target in [gate]" in of(report, FRESH).message
+
+
+def test_too_few_queries_say_how_many_a_pass_takes(claim) -> None:
+    few = claim.with_limits(400, None)
+    report = verify(deployment(few), few, seed=1)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.queries <= 400
+    assert any(line.startswith("a pass takes about") for line in report.warnings)
+
+
+def test_a_selection_leaves_out_the_others_and_plans_without_them(claim) -> None:
+    """Labels planned for all checks although `--check` had chosen one."""
+    ids = claim.kind.checks.ids
+    alone = select([FRESH], of=ids)
+    report = verify(deployment(claim), claim, seed=1, selection=alone)
+    assert {c.id for c in report.checks if c.verdict is not Verdict.NOT_APPLICABLE} == {
+        "input-contract",
+        FRESH,
+    }
+    assert any("left out by --check" in line for line in report.warnings)
+    planned = claim.kind.planned
+    assert (
+        planned(claim, None, 1, (), alone).queries
+        < planned(claim, None, 1, (), select(of=ids)).queries
+    )
+
+
+@pytest.mark.parametrize("kind", CLAIMS)
+def test_no_pass_fits_ten_queries(kind) -> None:
+    claim = claimed(kind)
+    with pytest.raises(TooFewError, match="10 queries are too few for a pass"):
+        verify(deployment(claim), claim, seed=1, queries=10)
+
+
+def test_after_a_failure_a_run_stops_diagnoses_or_keeps_going(claim) -> None:
+    reports = {
+        after: verify(deployment(claim, 0.4), claim, seed=1, after_failure=after)
+        for after in ("stop", "diagnose", "keep-going")
+    }
+    queries = [report.queries for report in reports.values()]
+    assert queries == sorted(queries)
+    for report in reports.values():
+        assert report.verdict is Verdict.FAIL
+        assert 0 < report.found_after <= report.queries
+        for check in report.checks:
+            if check.verdict is Verdict.FAIL and check.log_e_value is not None:
+                assert check.log_e_value >= check.log_threshold  # never evidence that has fallen
+    assert not any(check.cut_short for check in reports["keep-going"].checks)
+
+
+def test_junit_has_a_case_for_each_check(claim) -> None:
+    report = verify(deployment(claim, 0.4), claim, seed=1, after_failure="stop")
+    cases = ElementTree.fromstring(junit(report, "it", None, report.started)).iter("testcase")
+    assert [case.get("name") for case in cases] == list(claim.kind.checks.ids)
+    assert report.verdict.exit_status == 1
