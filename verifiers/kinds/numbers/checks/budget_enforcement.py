@@ -15,6 +15,7 @@ from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.certified_pair import charged_pair, inputs_alike
 from ..planning.plan import NumbersPlan, at_once
+from ..planning.roles import Role
 from ..standing import NumbersStanding
 from .pair_check import OF_KEYS, fractions
 
@@ -26,7 +27,7 @@ _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much
 _SINGLES = 32  # calls for one release, while the account stands still
 _SPARE = 1.02  # of the answers that cost too much
 _LIVES = 10  # restarts, as long as each has answers to give
-_ROLES = ("empty", "typical", "one record")
+_ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
 
 
 class BudgetEnforcement:

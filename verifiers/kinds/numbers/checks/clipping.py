@@ -10,7 +10,7 @@ from ...labels.checks.base import Finding
 from ..claim import NumbersClaim
 from ..evidence.imputed import taken_for_two_things
 from ..evidence.moved import MovedTooFar
-from ..planning.neighbours import Neighbour, groups, neighbours
+from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
 from .moving import MovingRecords
@@ -39,11 +39,11 @@ class Clipping(MovingRecords):
 
     def passed(self, queries: int) -> str:
         """See `MovingRecords.passed`."""
-        beyond = [found for found in self.served if found.kind != "within"]
+        beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
         moved = "a record at or beyond the bounds moves"
         if len(beyond) > 1:
             moved = f"records at and beyond the bounds, in {_seen(beyond)}, move"
-        within = [found for found in self.served if found.kind == "within"]
+        within = [found for found in self.served if found.held_to is HeldTo.SUM]
         more = ""
         if within:
             more = f"; those of {_seen(within)} within the bounds are summed as they are"
@@ -55,7 +55,7 @@ class Clipping(MovingRecords):
     @property
     def _extreme(self) -> str:
         """Which numbers of a record were extreme, alone among zeros."""
-        if not any(found.kind == "placed" for found in self.served):
+        if not any(found.held_to is HeldTo.RANGE for found in self.served):
             return ""
         found = sorted({self.axis, *self.places(self.claim, self.seed).tolist()})
         named = f"number {found[0]}"

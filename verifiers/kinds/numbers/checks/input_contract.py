@@ -9,7 +9,8 @@ from ...labels.planning.stream_planner import calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, asked_for
-from ..planning.plan import NO_RECORDS, NumbersPlan
+from ..planning.plan import NumbersPlan
+from ..planning.roles import Role
 
 _FIRST = (2, 1)
 _RELEASES, _NUMBERS = 10, 64
@@ -84,7 +85,7 @@ class InputContract:
             except Refused as refusal:
                 self.refusals.append(f"the input {asked.role} is refused: {refusal}")
             except TargetError as failure:
-                if asked.role != NO_RECORDS:
+                if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
                     raise
                 self.refusals.append(f"the input {asked.role} is not answered: {failure}")
                 if target.no_restart is None:  # its process may have ended there

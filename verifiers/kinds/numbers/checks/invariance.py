@@ -16,6 +16,7 @@ from ...labels.checks.base import Finding
 from ..claim import NumbersClaim
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
+from ..planning.roles import Role
 from .base import Weighed
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
@@ -30,7 +31,9 @@ class _Comparison:
     reversed_: whether the second input has the coordinates in the opposite order.
     """
 
-    def __init__(self, one: str, other: str, part: slice, reversed_: bool) -> None:
+    def __init__(
+        self, one: str, other: str, part: slice = slice(None), *, reversed_: bool = False
+    ) -> None:
         self.one, self.other, self.part, self.reversed = one, other, part, reversed_
         self.evidence = SameLawEvidence(_CELLS)
         self._waiting: dict[str, NDArray[np.int64]] = {}
@@ -127,10 +130,10 @@ class ShiftInvariance(_OneLaw):
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """See `_OneLaw.compared`."""
-        pairs = [("typical", "many"), ("one record", "at the bounds")]
+        pairs = [(Role.TYPICAL, Role.MANY), (Role.ONE_RECORD, Role.AT_THE_BOUNDS)]
         if claim.mechanism.takes == "counts":
-            pairs = [("typical", "moved by 17"), ("empty", "one large count")]
-        return [_Comparison(one, other, slice(None), False) for one, other in pairs]
+            pairs = [(Role.TYPICAL, Role.MOVED), (Role.EMPTY, Role.ONE_LARGE_COUNT)]
+        return [_Comparison(one, other) for one, other in pairs]
 
 
 class PermutationEquivariance(_OneLaw):
@@ -141,9 +144,12 @@ class PermutationEquivariance(_OneLaw):
     cause = "some cells, or the first records, are treated otherwise than the rest"
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
-        """See `_OneLaw.compared`: halves apart, since all cells together only change places."""
+        """See `_OneLaw.compared`: each half of the cells alone.
+
+        Reordering leaves all cells together as they are.
+        """
         if claim.mechanism.takes != "counts":
-            return [_Comparison("typical", "in another order", slice(None), False)]
-        half = places // 2
-        first, last = slice(0, half), slice(places - half, None)
-        return [_Comparison("typical", "reversed", part, True) for part in (first, last)]
+            return [_Comparison(Role.TYPICAL, Role.REORDERED)]
+        both, half = (Role.TYPICAL, Role.REVERSED), places // 2
+        parts = slice(0, half), slice(places - half, None)
+        return [_Comparison(*both, part, reversed_=True) for part in parts]

@@ -18,7 +18,7 @@ from ..evidence.moved import seen_move
 from ..evidence.moved_along import MovedAlong
 from ..mechanism import RECORDS
 from ..planning.asked import digits_of
-from ..planning.neighbours import Neighbour, simple_neighbours
+from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..shares import SHARES, SIMPLEST_SHARE
@@ -133,7 +133,7 @@ class MovingRecords:
                 norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
                 if norm is not None:
                     found = replace(found, diagnosis=norm, cause=norm)
-                beyond = neighbour.kind != "within"
+                beyond = neighbour.held_to is not HeldTo.SUM
                 told = self._with_simplest(standing, found) if beyond else found
                 return Outcome(Verdict.FAIL, told, queries)
         warning = said_of(refused)
@@ -263,7 +263,7 @@ class MovingRecords:
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
         """What to say where a coordinate of the releases has moved too far."""
-        if neighbour.kind == "moved":
+        if neighbour.held_to is HeldTo.MOVE:
             self.lost = max(self.lost, float(seen.lost.max(initial=0.0)))
         evidence = seen.wagers(self.noise, neighbour.allowed)
         if not evidence.log_e_value >= self.log_threshold:  # what is no number shows nothing
@@ -272,11 +272,11 @@ class MovingRecords:
         moved = sign * float(np.median(seen.released[:, place] - seen.exact[place]))
         where, cause = f"coordinate {seen.coordinates[place]}", _CAUSE
         told = f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
-        if neighbour.kind == "placed":
+        if neighbour.held_to is HeldTo.RANGE:
             told = (
                 f": {where} lies about {moved:.3g} off the middle of what they may be taken for, "
                 f"and the claim allows {neighbour.allowed:.4g}"
             )
-        elif neighbour.kind == "within":
+        elif neighbour.held_to is HeldTo.SUM:
             told, cause = f": {where} lies about {sign * moved:.3g} off their exact sum", _CHANGED
         return Finding(f"{neighbour.name}{told}", cause, cause=cause)

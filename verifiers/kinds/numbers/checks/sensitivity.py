@@ -1,8 +1,7 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
-from .....reference.accounting.adjacency import Adjacency
 from ..claim import NumbersClaim
-from ..planning.neighbours import PULLING, Neighbour, neighbours
+from ..planning.neighbours import Neighbour, neighbours
 from .moving import MovingRecords
 
 _RELEASES = 2_000  # of each neighbour
@@ -17,12 +16,7 @@ class Sensitivity(MovingRecords):
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`."""
-        found = list(neighbours(claim, seed, self.axis))
-        if claim.mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
-            return [n for n in found if n.name.endswith(PULLING)]
-        lower, upper = claim.mechanism.lower or 0.0, claim.mechanism.upper or 0.0
-        missing = ("a NaN",) if lower > 0 or upper < 0 else ()  # is taken for 0, as a rule
-        return [n for n in found if n.name.endswith((*PULLING, *missing))]
+        return [found for found in neighbours(claim, seed, self.axis) if found.farthest]
 
     def passed(self, queries: int) -> str:
         """See `MovingRecords.passed`."""

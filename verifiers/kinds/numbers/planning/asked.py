@@ -22,7 +22,7 @@ MOST_COORDINATES = 1_000
 class Asked:
     """An input: values as the deployment takes them, and the exact numbers (d,) behind a release.
 
-    role: why it is asked, in a word; name: as messages call it.
+    role: why it is asked, a `Role` or of keys a name of their plan; name: as messages call it.
     """
 
     values: Any = field(repr=False)

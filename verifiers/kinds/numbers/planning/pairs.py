@@ -16,6 +16,7 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Vector
 from ....text import counted
 from ..claim import NumbersClaim
+from .bounds import Bounds
 from .plan import as_values
 
 Coordinates = NDArray[np.int64]
@@ -60,7 +61,7 @@ def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     """
     if claim.mechanism.takes == "counts":
         return [_of_counts(claim, least) for least in (0, 1)]
-    v, (low, high) = _step(claim), _bounds(claim)
+    v, (low, high) = _step(claim), Bounds.of(claim).alike
     if _adjacency(claim) is Adjacency.ADD_REMOVE:
         empty = [0.0] if low <= 0.0 <= high else []
         sums = [(empty, [*empty, v]), ([v], [v, v])]
@@ -78,7 +79,7 @@ def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     """
     if claim.mechanism.takes == "counts" or claim.mechanism.of_whole_numbers:
         return []
-    v, (low, high) = _step(claim), _bounds(claim)
+    v, (low, high) = _step(claim), Bounds.of(claim).alike
     some, more = v / 3.0, 6.0 * v / 7.0
     if not low <= 0.0 <= high:
         some, more = low + (high - low) / 3.0, low + 6.0 * (high - low) / 7.0
@@ -91,7 +92,7 @@ def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
     """Pairs at the ends of what an input of so many records can have, and counts far from 0."""
     if claim.mechanism.takes == "counts":
         return [_of_counts(claim, least) for least in (0, 20)]
-    low, high = _bounds(claim)
+    low, high = Bounds.of(claim).alike
     nearest = min(max(0.0, low), high)
     pairs = []
     for edge in (high, low):
@@ -115,7 +116,7 @@ def farthest_pair(claim: NumbersClaim, coordinates: Coordinates) -> Pair:
         found = _of_counts(claim, 20, times)
         moved = np.asarray(found.there - found.here, dtype=np.float64)[coordinates]
         return replace(found, coordinates=coordinates, direction=moved / times)
-    low, high = _bounds(claim)
+    low, high = Bounds.of(claim).alike
     one, other = (high, low) if high >= -low else (low, high)
     if _adjacency(claim) is Adjacency.ADD_REMOVE:
         other = min(max(0.0, low), high)
@@ -132,22 +133,9 @@ def _divided(claim: NumbersClaim) -> float:
     return claim.mechanism.divide_by or 1.0
 
 
-def _bounds(claim: NumbersClaim) -> tuple[float, float]:
-    """Of each number of a record that has the same one in every coordinate."""
-    mechanism = claim.mechanism
-    if mechanism.lower is not None and mechanism.upper is not None:
-        return mechanism.lower, mechanism.upper
-    if mechanism.clip_norm1 is not None:
-        bound = mechanism.clip_norm1 / mechanism.width
-    else:
-        bound = (mechanism.clip_norm or 1.0) / math.sqrt(mechanism.width)
-    bound *= 1.0 - 1e-9  # where the rounding of a norm decides nothing
-    return -bound, bound
-
-
 def _step(claim: NumbersClaim) -> float:
     """A power of two within the bounds, no farther from 0 than the noise reaches if possible."""
-    low, high = _bounds(claim)
+    low, high = Bounds.of(claim).alike
     sign = 1.0 if high > 0 else -1.0
     least, most = (max(low, 0.0), high) if high > 0 else (max(-high, 0.0), -low)
     reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)

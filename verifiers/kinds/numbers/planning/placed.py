@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NoisyHistogram
 from ..claim import NumbersClaim
-from .neighbours import Neighbour, contributed
+from .bounds import WITHIN, Bounds, contributed
+from .neighbours import HeldTo, Neighbour
 from .plan import as_values, at_once
 
 AMONG = (40, 250, 3_000)
@@ -64,7 +65,7 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
         yield make.not_finite(records, altered, "NaN", (math.nan,))
     for records in sorted({few, some}):
         yield make.not_finite(records, 0, "an infinity", (math.inf, -math.inf))
-    if make.inside.is_integer():
+    if make.bounds.nearest.is_integer():
         yield make.typed(few, np.int64, "whole numbers")
     yield make.typed(few, np.float32, "numbers in single precision")
     yield from make.imputed(among(claim, 2 * _MISSING))
@@ -72,19 +73,19 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
 
 @dataclass(frozen=True)
 class _Making:
-    """Makes inputs of a claim; places: as `places_of` gives them."""
+    """Makes inputs of a claim; places: as `places_of` gives them.
+
+    All numbers that are not altered are 0, or the end of the bounds next to 0.
+    """
 
     claim: NumbersClaim
     places: NDArray[np.int64]
     rng: np.random.Generator
 
     @property
-    def inside(self) -> float:
-        """What all other numbers are: 0, or the bound next to it."""
-        mechanism = self.claim.mechanism
-        if mechanism.lower is None or mechanism.upper is None:
-            return 0.0
-        return min(max(0.0, mechanism.lower), mechanism.upper)
+    def bounds(self) -> Bounds:
+        """The bounds of the claim."""
+        return Bounds.of(self.claim)
 
     def extreme(self, records: int, altered: int, sizes: tuple[float, ...]) -> Neighbour:
         """Numbers far beyond the bounds, of both signs; altered: records, 0 for one per place."""
@@ -92,13 +93,11 @@ class _Making:
         return self._neighbour(f"{self._said(chosen)} extreme, among {records:,}", rows, chosen)
 
     def just_beyond(self, records: int) -> Neighbour:
-        """All but one a little beyond the bound, in one number: each moves a sum by little."""
-        mechanism = self.claim.mechanism
-        bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-        value = (1.0 + _BEYOND) * bound
-        if mechanism.lower is not None and mechanism.upper is not None:
-            value = mechanism.upper + _BEYOND * (mechanism.upper - mechanism.lower)
-        rows = np.full((records, mechanism.width), self.inside)
+        """Every record but one a little beyond a bound, in one number: each moves a sum little."""
+        bounds = self.bounds
+        width = bounds.upper - (bounds.lower if bounds.order is None else 0.0)
+        value = bounds.upper + _BEYOND * width
+        rows = np.full((records, bounds.width), bounds.nearest)
         chosen = np.arange(1, records)
         rows[chosen, self.places[-1]] = value
         name = f"{chosen.size} records with one number at {value:g}, a little beyond its bound"
@@ -122,17 +121,11 @@ class _Making:
 
     def imputed(self, records: int) -> Iterator[Neighbour]:
         """Records without any number, beside others that lie at one bound, and at the other."""
-        mechanism = self.claim.mechanism
-        missing = min(_MISSING, records // 2)
+        bounds, missing = self.bounds, min(_MISSING, records // 2)
         chosen = np.sort(self.rng.choice(records, missing, replace=False))
-        ends = [mechanism.lower, mechanism.upper]
-        for side, end in enumerate(ends):
-            rows = np.zeros((records, mechanism.width))
-            if end is None:
-                bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-                rows[:, self.places[-1]] = (-1.0, 1.0)[side] * bound * (1.0 - 1e-9)
-            else:
-                rows[:] = end
+        for side, sign in enumerate((-1.0, 1.0)):
+            end = bounds.end(sign) * (1.0 if bounds.order is None else WITHIN)
+            rows = np.tile(bounds.record(end, self.places[-1]), (records, 1))
             rows[chosen] = math.nan
             name = f"{missing} records of NaN among {records}, the others at one bound"
             yield self._neighbour(name, rows, chosen, releases=_MANY, imputes=side)
@@ -143,7 +136,7 @@ class _Making:
         """Records (n, width), and which of them are altered; from the last place on, in turn."""
         count = min(altered or max(self.places.size, 2), records)
         chosen = np.sort(self.rng.choice(records, count, replace=False))
-        rows = np.full((records, self.claim.mechanism.width), self.inside)
+        rows = np.full((records, self.claim.mechanism.width), self.bounds.nearest)
         sign = float(self.rng.choice([-1.0, 1.0])) if signed else 1.0
         for turn, row in enumerate(self.rng.permutation(chosen)):
             place = self.places[-1 - turn % self.places.size]
@@ -165,5 +158,5 @@ class _Making:
         exact: Vector = aggregation.exact(as_values(claim, others))
         exact = exact + 0.5 * chosen.size * (low + high)
         allowed = 0.5 * chosen.size * (high - low)
-        values, altered = as_values(claim, rows), self.places
-        return Neighbour(name, values, exact, allowed, kind="placed", altered=altered, **more)
+        more |= {"held_to": HeldTo.RANGE, "altered": self.places}
+        return Neighbour(name, as_values(claim, rows), exact, allowed, **more)

@@ -11,6 +11,8 @@ from .....reference.numbers import NoisyGradient
 from ..claim import NumbersClaim
 from ..mechanism import RECORDS
 from .asked import MOST_COORDINATES, Asked
+from .bounds import WITHIN, Bounds
+from .roles import Role
 
 _RECORDS = 24  # in a typical input of records
 _PRINTED, _PRINTED_COUNTS = 1_000, 60
@@ -23,11 +25,6 @@ CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
 
 _TOTAL = 10**7
 """Of counts in the millions, at least; each is below 2^24, so that single floats hold it."""
-
-NO_RECORDS = "no records"
-"""The input that a deployment may fail at: much code for records takes the first one."""
-
-_MIDDLE = "typical but for one in the middle"
 
 _LONG_CALL, _WIDEST_OF_LONG = 1_100, 20
 """Releases of one call of a run: services may answer more than 1,000 in another way.
@@ -101,11 +98,11 @@ def at_once(width: int, most: int) -> int:
     return min(most, max(2, _NUMBERS // width))
 
 
-def _named(claim: NumbersClaim, values: Any, role: str) -> str:
+def _named(claim: NumbersClaim, values: Any, role: Role) -> str:
     return f"{claim.release.input_text(values)} ({role})"
 
 
-def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
+def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
     """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size.
 
     More inputs would cost every one of them its draws: sizes share an input where cells allow it.
@@ -122,42 +119,42 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
     many = np.zeros(cells, dtype=np.int64)
     many[0] = 1_234_567
     made = [
-        ("typical", typical),
-        ("moved by 17", typical + 17),
-        ("reversed", typical[::-1].copy()) if cells > 1 else ("tens of thousands", tens),
-        ("empty", np.zeros(cells, dtype=np.int64)),
-        ("few", (np.arange(cells) + 1) % 8),
-        ("hundreds, and one that has nearly all", hundreds),
-        ("thousands", thousands),
-        ("millions", rng.integers(least, least + least // 2, cells)),
-        ("one large count", many),
+        (Role.TYPICAL, typical),
+        (Role.MOVED, typical + 17),
+        (Role.REVERSED, typical[::-1].copy()) if cells > 1 else (Role.TENS_OF_THOUSANDS, tens),
+        (Role.EMPTY, np.zeros(cells, dtype=np.int64)),
+        (Role.FEW, (np.arange(cells) + 1) % 8),
+        (Role.HUNDREDS, hundreds),
+        (Role.THOUSANDS, thousands),
+        (Role.MILLIONS, rng.integers(least, least + least // 2, cells)),
+        (Role.ONE_LARGE_COUNT, many),
     ]
     if cells > _PRINTED_COUNTS:  # a seed made of what is printed is that of the typical ones
         middle = typical.copy()
         middle[cells // 2] += 1
-        made.append((_MIDDLE, middle))
+        made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
     return made
 
 
-def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
+def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Role, Any]]:
     """Records within the bounds: typical ones, reordered, one, none, alike, and at the bounds."""
     width = claim.mechanism.width
     few = at_once(width, _RECORDS)
     typical = _records(claim, _of_the_opening(), few)
     edge = _records(claim, rng, few, edge=True)
-    made: list[tuple[str, Matrix]] = [
-        ("typical", typical),
-        ("in another order", typical[::-1].copy()),
-        ("one record", typical[:1]),
-        (NO_RECORDS, typical[:0]),
-        ("alike", np.repeat(typical[:1], at_once(width, 7), axis=0)),
-        ("at the bounds", edge),
-        ("many", _records(claim, rng, at_once(width, RECORDS))),
+    made: list[tuple[Role, Matrix]] = [
+        (Role.TYPICAL, typical),
+        (Role.REORDERED, typical[::-1].copy()),
+        (Role.ONE_RECORD, typical[:1]),
+        (Role.NO_RECORDS, typical[:0]),
+        (Role.ALIKE, np.repeat(typical[:1], at_once(width, 7), axis=0)),
+        (Role.AT_THE_BOUNDS, edge),
+        (Role.MANY, _records(claim, rng, at_once(width, RECORDS))),
     ]
     if typical.size > _PRINTED:  # as of counts
         middle = typical.copy()
         middle[few // 2] = typical[0]
-        made.append((_MIDDLE, middle))
+        made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
     return [(role, as_values(claim, records)) for role, records in made]
 
 
@@ -165,22 +162,19 @@ def _records(
     claim: NumbersClaim, rng: np.random.Generator, records: int, edge: bool = False
 ) -> Matrix:
     """Records (n, width) that no bound changes; at an edge, on it."""
-    mechanism = claim.mechanism
-    width = mechanism.width
-    if mechanism.lower is not None and mechanism.upper is not None:
+    bounds = Bounds.of(claim)
+    shape = records, bounds.width
+    if bounds.order is None:
         if edge:
-            return rng.choice([mechanism.lower, mechanism.upper], (records, width))
-        if mechanism.of_whole_numbers:
-            first, last = int(mechanism.lower), int(mechanism.upper)
-            return rng.integers(first, last + 1, (records, width)).astype(np.float64)
-        return rng.uniform(mechanism.lower, mechanism.upper, (records, width))
-    bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-    drawn = rng.standard_normal((records, width))
-    order = 1 if mechanism.clip_norm1 is not None else 2
-    unit = drawn / np.linalg.norm(drawn, order, axis=1, keepdims=True)
-    # a hair within the bound, where the rounding of a norm decides nothing
-    size = np.full((records, 1), 1.0 - 1e-9) if edge else rng.uniform(0.1, 0.95, (records, 1))
-    return np.asarray(bound * size * unit)
+            return rng.choice([bounds.lower, bounds.upper], shape)
+        if bounds.whole:
+            first, last = int(bounds.lower), int(bounds.upper)
+            return rng.integers(first, last + 1, shape).astype(np.float64)
+        return rng.uniform(bounds.lower, bounds.upper, shape)
+    drawn = rng.standard_normal(shape)
+    unit = drawn / np.linalg.norm(drawn, bounds.order, axis=1, keepdims=True)
+    size = np.full((records, 1), WITHIN) if edge else rng.uniform(0.1, 0.95, (records, 1))
+    return np.asarray(bounds.upper * size * unit)
 
 
 def as_values(claim: NumbersClaim, records: Matrix) -> Any:
