@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, matches
-from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
 
 LAWS = (
@@ -133,7 +133,7 @@ def test_copies_and_bare_values_in_floats_that_are_coarse(
     released, mass = carried(text, exact, digits)
     half = noise.half_width(released, digits)
     shape = np.full(released.shape, exact)
-    missing = tuple(fault for fault in known_faults(noise) if fault.kind == "missing")
+    missing = tuple(fault for fault in known_faults(noise) if fault.kind is FaultKind.MISSING)
     ratios, _ = log_ratios(missing, noise, released, shape, half)
     assert mass @ np.exp(ratios) == pytest.approx(np.ones(len(missing)), abs=1e-6)
     for copied in np.unique(released - exact):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...labels.checks.base import Finding
 from ..claim import NumbersClaim
+from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
 from ..evidence.true_divisor import TrueDivisor
 from ..planning.asked import Draws
@@ -20,8 +21,8 @@ _LONG = "calls of more than 1,000 releases"
 
 _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
-_MEASURED = {"scale": "noise-scale", "offset": "location"}
-"""Kinds of faults that a check of their own measures."""
+_MEASURED = {FaultKind.SCALE: "noise-scale", FaultKind.OFFSET: "location"}
+"""The check that measures a kind of fault."""
 _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all of them has
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 

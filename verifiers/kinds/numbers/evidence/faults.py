@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum, auto, unique
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,18 +41,32 @@ Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
 """The same in; which draws (n,) out."""
 
 
+@unique
+class FaultKind(Enum):
+    """What a fault changes."""
+
+    SCALE = auto()
+    OFFSET = auto()
+    FAMILY = auto()
+    MISSING = auto()
+    ROUNDING = auto()
+    CUT = auto()
+    RANGE = auto()
+    DIVISOR = auto()
+
+
 @dataclass(frozen=True)
 class Fault:
-    """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
+    """A law by which a wrong deployment draws.
 
-    kind: `scale`, `offset`, `family`, `missing`, `rounding`, `cut`, `range` or `divisor`; common:
-    whether it is one of those that are met most, which share half of a wager on all; in_bins: the
-    family and offset of its noise, where bins of the noise tell it; hits: where low bits or the
-    exact value decide, which draws they are; elsewhere: the log-ratio to the claimed law of others.
+    name: as a diagnosis calls it. common: whether it is one of the faults that are met most, which
+    share half of a wager on all. in_bins: the family and offset of its noise, where bins of the
+    noise tell it from the claim; else hits: the draws that tell it, all by default, and elsewhere:
+    its log-ratio to the claimed law at any other draw.
     """
 
     name: str
-    kind: str
+    kind: FaultKind
     law: Law
     common: bool = False
     in_bins: tuple[Additive, float] | None = None
@@ -74,10 +89,12 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
         faults += _one_sided(noise)
     if math.isinf(noise.low):
         held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
-        faults.append(Fault(told, "range", held.log_mass, hits=lambda y, _x, _half: y <= 0.0))
+        faults.append(
+            Fault(told, FaultKind.RANGE, held.log_mass, hits=lambda y, _x, _half: y <= 0.0)
+        )
     else:
         free = replace(noise, low=-math.inf, high=math.inf)
-        faults.append(Fault("not clamped as claimed", "range", free.log_mass))
+        faults.append(Fault("not clamped as claimed", FaultKind.RANGE, free.log_mass))
     if divisor is not None and not noise.grid and not noise.family.whole:
         faults += _divided(noise, divisor)
     return tuple(faults)
@@ -112,7 +129,9 @@ def log_weights(faults: tuple[Fault, ...]) -> Vector:
     return np.asarray(np.log(0.5 / len(faults) + 0.5 * common / common.sum()))
 
 
-def _of_family(noise: NumberNoise, family: Additive, name: str, kind: str, common: bool) -> Fault:
+def _of_family(
+    noise: NumberNoise, family: Additive, name: str, kind: FaultKind, common: bool
+) -> Fault:
     return Fault(name, kind, replace(noise, family=family).log_mass, common, (family, 0.0))
 
 
@@ -120,7 +139,9 @@ def _scaled(noise: NumberNoise, factor: float) -> Fault:
     told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
     words = told.get(factor, f"{factor:g} times the claimed scale")
     common = factor in _COMMON_FACTORS
-    return _of_family(noise, noise.family.times(factor), f"noise of {words}", "scale", common)
+    return _of_family(
+        noise, noise.family.times(factor), f"noise of {words}", FaultKind.SCALE, common
+    )
 
 
 def _moved(noise: NumberNoise, offset: float) -> Fault:
@@ -133,7 +154,7 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
     common = abs(offset) == _COMMON_OFFSET
     return Fault(
         name,
-        "offset",
+        FaultKind.OFFSET,
         lambda y, x, half: noise.log_mass(y, x, half, moved=by),
         common,
         (noise.family, by),
@@ -164,7 +185,7 @@ def _scale_for(family: type[Additive], deviation: float) -> float:
 
 def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
     name = f"{other.family}:{other.scale:.6g} noise, {why}"
-    return _of_family(noise, other, name, "family", why == _ALIKE)
+    return _of_family(noise, other, name, FaultKind.FAMILY, why == _ALIKE)
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
@@ -178,7 +199,7 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
         return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
 
     rest = -math.inf if share == 1.0 else math.log1p(-share)
-    return Fault(how, "missing", law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
+    return Fault(how, FaultKind.MISSING, law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
 
 
 def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
@@ -198,7 +219,7 @@ def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
 
 def _times(noise: NumberNoise, factor: float, name: str) -> Fault:
     other = replace(noise, family=noise.family.times(factor))
-    return Fault(name, "divisor", lambda y, x, half: other.log_mass(y, factor * x, half))
+    return Fault(name, FaultKind.DIVISOR, lambda y, x, half: other.log_mass(y, factor * x, half))
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:
@@ -218,7 +239,7 @@ def _one_sided(noise: NumberNoise) -> list[Fault]:
         "releases are never below the exact value, but at it": Held(noise.family, up=True),
         "releases are never above the exact value, but at it": Held(noise.family, up=False),
     }
-    return [_of_family(noise, law, name, "range", False) for name, law in laws.items()]
+    return [_of_family(noise, law, name, FaultKind.RANGE, False) for name, law in laws.items()]
 
 
 def _cut(noise: NumberNoise) -> list[Fault]:
@@ -229,13 +250,13 @@ def _cut(noise: NumberNoise) -> list[Fault]:
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
     told = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
     made = [
-        _of_family(noise, CutNoise(noise.family, step, down=down), name, "cut", False)
+        _of_family(noise, CutNoise(noise.family, step, down=down), name, FaultKind.CUT, False)
         for down, name in told.items()
     ]
     if noise.family.whole:
         rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
         name = "continuous noise, rounded to whole numbers, in place of discrete noise"
-        made.append(_of_family(noise, rounded, name, "family", False))
+        made.append(_of_family(noise, rounded, name, FaultKind.FAMILY, False))
     return made
 
 
@@ -258,4 +279,4 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
         return np.where(hits(y, x, half), mass, -np.inf)
 
     told = f"rounded to multiples of {noise.grid:g}"
-    return Fault(told, "rounding", law, hits=hits, elsewhere=-math.inf)
+    return Fault(told, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)

@@ -15,7 +15,7 @@ from .....reference.numbers import NumberNoise
 from ....evidence.mixture import log_mixture_of
 from .bins import Placed, bins_of
 from .fault_ratios import Chosen, FaultRatios
-from .faults import Fault, log_weights
+from .faults import Fault, FaultKind, log_weights
 from .uniform import LEAVES, UniformEvidence, leaves
 
 _PARTS = np.log([0.55, 0.15, 0.15, 0.15])
@@ -114,6 +114,6 @@ class NoiseLawEvidence:
         ratios = group.ratios
         best = int(np.argmax(ratios))
         for place, fault in enumerate(self.faults):  # Laplace noise cut is missing in some numbers
-            if fault.kind == "cut" and ratios[place] >= ratios[best] - _ALIKE:
+            if fault.kind is FaultKind.CUT and ratios[place] >= ratios[best] - _ALIKE:
                 best = place
         return name, self.faults[best], float(ratios[best])
