@@ -1,6 +1,7 @@
 """What the checks of pairs share: releases of two neighbours, side by side, until they tell."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .....reference.arrays import Matrix
@@ -11,7 +12,7 @@ from ....targets import Refused
 from ...labels.checks.base import Finding, Outcome
 from ...labels.error_budget import log_threshold
 from ..claim import NumbersClaim
-from ..evidence.two_events import SEEN, Level
+from ..evidence.two_events import SEEN, Hits, Level, TwoEvents
 from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
@@ -29,8 +30,29 @@ _DELTAS = (1e-5, 1e-3, 0.02)
 OF_KEYS = "the claim releases keys, no numbers"
 
 
+@dataclass(frozen=True)
+class Event:
+    """An event in words, its share in the releases of two inputs, and these, the likelier first."""
+
+    said: str
+    often: float
+    rarely: float
+    inputs: tuple[str, str]
+
+    def __str__(self) -> str:
+        one, other = self.inputs
+        return (
+            f"{self.said} in {self.often:.2%} of the releases of {one} and in {self.rarely:.2%} of "
+            f"those of its neighbour, {other}"
+        )
+
+
 class PairEvidence(Protocol):
     """Evidence from releases of two inputs, taken in pairs."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of draws that were seen."""
 
     @property
     def log_e_value(self) -> float:
@@ -44,6 +66,38 @@ class PairEvidence(Protocol):
 
         Above 1 none shows, whatever the deployment does: its null allows too much.
         """
+
+
+class PairEvents:
+    """Evidence from events that are fixed beforehand; subclasses say of which releases they hold.
+
+    wagers: on these events.
+    """
+
+    def __init__(self, wagers: TwoEvents) -> None:
+        self.wagers = wagers
+
+    def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
+        """See `TwoEvents.observe`: which events hold, from releases (n, d) of either input."""
+        raise NotImplementedError
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """See `PairEvidence.observe`."""
+        self.wagers.observe(*self.hits(here, there))
+
+    @property
+    def pairs(self) -> int:
+        """See `PairEvidence.pairs`."""
+        return self.wagers.pairs
+
+    @property
+    def log_e_value(self) -> float:
+        """See `PairEvidence.log_e_value`."""
+        return self.wagers.log_e_value
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `PairEvidence.share_needed`."""
+        return self.wagers.share_needed(log_threshold, pairs)
 
 
 class PairCheck:
