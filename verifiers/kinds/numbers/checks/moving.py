@@ -134,8 +134,9 @@ class MovingRecords:
                 if norm is not None:
                     found = replace(found, diagnosis=norm, cause=norm)
                 beyond = neighbour.held_to is not HeldTo.SUM
-                told = self._with_simplest(standing, found) if beyond else found
-                return Outcome(Verdict.FAIL, told, queries)
+                if beyond:
+                    found = self._with_simplest(standing, found, self._way(neighbour, released))
+                return Outcome(Verdict.FAIL, found, queries)
         warning = said_of(refused)
         if not queries:
             nothing = Finding("every input with an altered record is refused", warning=warning)
@@ -143,9 +144,19 @@ class MovingRecords:
         message = self.passed(queries)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
 
-    def _with_simplest(self, standing: NumbersStanding, found: Finding) -> Finding:
-        """The violation, and the simplest record that shows it on fresh releases, if one does."""
-        tried = list(simple_neighbours(self.claim)) if standing.explains else []
+    def _way(self, neighbour: Neighbour, asked: Asked) -> float:
+        """1 where the releases have moved up, -1 where they have moved down."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            moved = np.median(asked.numbers, 0) - neighbour.exact[self.coordinates]
+        moved = np.nan_to_num(moved)
+        return -1.0 if moved[np.abs(moved).argmax()] < 0 else 1.0
+
+    def _with_simplest(self, standing: NumbersStanding, found: Finding, way: float) -> Finding:
+        """The violation, and the simplest record that shows it on fresh releases, if one does.
+
+        way: 1 for records above the bounds, -1 for records below them.
+        """
+        tried = list(simple_neighbours(self.claim, way)) if standing.explains else []
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)

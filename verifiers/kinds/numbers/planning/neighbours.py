@@ -202,8 +202,11 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
             )
 
 
-def simple_neighbours(claim: NumbersClaim) -> Iterator[Neighbour]:
-    """One record alone, beyond the bounds in one number, by less and by more."""
+def simple_neighbours(claim: NumbersClaim, sign: float = 1.0) -> Iterator[Neighbour]:
+    """One record alone, beyond the bounds in one number, by less and by more.
+
+    sign: 1 for a record above the upper end, -1 for one below the lower end.
+    """
     aggregation = claim.mechanism.aggregation
     if isinstance(aggregation, NoisyHistogram):
         return
@@ -215,7 +218,7 @@ def simple_neighbours(claim: NumbersClaim) -> Iterator[Neighbour]:
     allowed = sensitivity(aggregation, math.inf)
     for times in (2.0, 10.0, 100.0, 1e4, 1e8):
         altered = record.copy()
-        altered[0, 0] = times * abs(bounds.upper or 1.0)
+        altered[0, 0] = sign * times * abs(bounds.end(sign) or 1.0)
         said = f"{bounds.width:,} numbers, the first {altered[0, 0]:g}"
         if bounds.width <= _SHOWN:
             said = str(altered[0].tolist())

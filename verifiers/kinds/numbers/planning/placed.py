@@ -60,7 +60,8 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
     for records in sorted({few, some, many}):
         yield make.extreme(records, 0, _SIZES)
     yield make.extreme(some, some - 1, _SIZES)
-    yield make.just_beyond(few)
+    for sign in (1.0, -1.0) if make.bounds.order is None else (1.0,):
+        yield make.just_beyond(few, sign)
     for records, altered in sorted({(few, 1), (some, 0), (many, 2)}):
         yield make.not_finite(records, altered, "NaN", (math.nan,))
     for records in sorted({few, some}):
@@ -92,11 +93,14 @@ class _Making:
         rows, chosen = self._altered(records, altered, sizes, signed=True)
         return self._neighbour(f"{self._said(chosen)} extreme, among {records:,}", rows, chosen)
 
-    def just_beyond(self, records: int) -> Neighbour:
-        """Every record but one a little beyond a bound, in one number: each moves a sum little."""
+    def just_beyond(self, records: int, sign: float) -> Neighbour:
+        """Every record but one a little beyond the end of this sign, in one number.
+
+        Each moves a sum by little, all of them by much.
+        """
         bounds = self.bounds
         width = bounds.upper - (bounds.lower if bounds.order is None else 0.0)
-        value = bounds.upper + _BEYOND * width
+        value = bounds.end(sign) + sign * _BEYOND * width
         rows = np.full((records, bounds.width), bounds.nearest)
         chosen = np.arange(1, records)
         rows[chosen, self.places[-1]] = value
