@@ -38,7 +38,7 @@ Law = Callable[[Vector, Vector, Vector], Vector]
 """Released (n,), exact (n,) and half the width of what each stands for in; log-masses (n,) out."""
 
 Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
-"""The same in; which draws (n,) out."""
+"""Released (n,), exact (n,) and half-widths (n,) in; which draws (n,) a fault hits out."""
 
 
 @unique
@@ -75,9 +75,9 @@ class Fault:
 
 
 def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Fault, ...]:
-    """The faults that a claim of this noise is tested against, all at once.
+    """The faults that releases of this noise are tested for, all at once.
 
-    divisor: the public number by which a release is divided, None where it is not.
+    divisor: the public number by which a release is divided; None where it is not divided.
     """
     faults = [_scaled(noise, factor) for factor in _FACTORS]
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
@@ -103,10 +103,10 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
 def log_ratios(
     faults: tuple[Fault, ...], noise: NumberNoise, y: Vector, x: Vector, half: Vector
 ) -> tuple[Matrix, NDArray[np.bool_]]:
-    """Log-ratios (n, faults) of the faults' laws to the claimed one, and whether it allows y (n,).
+    """Log-ratios (n, faults) of the faults' laws to the claimed one, and which y (n,) it allows.
 
-    Each fault has `LEAK` of the claimed law in it. A release that the claim forbids counts for
-    nothing here: it is a proof by itself.
+    The law of each fault has a share `LEAK` of the claimed law. A release that the claim forbids
+    has ratio 1, since it is a proof by itself.
     """
     claimed = noise.log_mass(y, x, half)
     allowed = claimed > -np.inf
@@ -119,12 +119,12 @@ def log_ratios(
 
 
 def with_leak(log_ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log-ratios (...) of a law to the claimed one, once the claimed law has `LEAK` of it."""
+    """Log-ratios (...) of a law to the claimed one, once `LEAK` of it is the claimed law."""
     return np.asarray(np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + log_ratios))
 
 
 def log_weights(faults: tuple[Fault, ...]) -> Vector:
-    """Logs of the faults' shares of a wager: half is spread over all, half over common ones."""
+    """Logs of the weights (faults,): half is spread over all faults, half over common ones."""
     common = np.array([fault.common for fault in faults], dtype=np.float64)
     return np.asarray(np.log(0.5 / len(faults) + 0.5 * common / common.sum()))
 
@@ -189,7 +189,7 @@ def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
-    """The exact value released, always or now and then."""
+    """Releases of the exact value, always or now and then."""
     how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the numbers"
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
@@ -243,7 +243,7 @@ def _one_sided(noise: NumberNoise) -> list[Fault]:
 
 
 def _cut(noise: NumberNoise) -> list[Fault]:
-    """Noise, or a positive sum, that is cut to the steps to which the claim rounds it."""
+    """Noise, or a positive sum, that is cut down to a step where the claim rounds it to one."""
     step = noise.grid or float(noise.family.whole)
     if not step:
         return []

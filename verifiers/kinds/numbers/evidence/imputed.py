@@ -1,4 +1,4 @@
-"""Evidence that what records without a number are taken for depends on the others."""
+"""Evidence that the number taken for a missing one depends on the other records."""
 
 import math
 
@@ -9,12 +9,13 @@ from .moved import MovedTooFar
 
 
 def taken_for_two_things(low: MovedTooFar, high: MovedTooFar) -> float:
-    """Log-evidence, of expectation at most 1 where both inputs have the same in their places.
+    """Log-evidence that two inputs have different numbers in place of missing ones.
 
-    low, high: of releases beside records at one bound, and at the other, each around the exact
-    value with the middle in the missing places. Whatever is there, it lies above the middle or
-    not: then the one input has no centre below its own, or the other none above. So the smaller of
-    two wagers, one on each, has expectation at most 1 either way.
+    low, high: evidence of moves where the other records lie at one bound, and at the other. Each is
+    about the exact value with the middle of the bounds in the missing places. If both inputs have
+    the same number there, it lies above the middle or not. Then one of them is not centred below
+    its exact value, or the other not above. So the smaller of two wagers, one on each, has
+    expectation at most 1 either way.
     """
     logs = [
         np.minimum(_mixed(one, 1), _mixed(other, 0)) for one, other in ((low, high), (high, low))
@@ -23,6 +24,6 @@ def taken_for_two_things(low: MovedTooFar, high: MovedTooFar) -> float:
 
 
 def _mixed(evidence: MovedTooFar, side: int) -> Vector:
-    """Of each number (k,), over all moves: above the exact value (0) or below it (1)."""
+    """Log of the mean wager (k,) that a number lies above the exact value (0) or below it (1)."""
     gains = evidence.gains[side]
     return np.asarray(np.logaddexp.reduce(gains, axis=1) - math.log(gains.shape[1]))

@@ -13,7 +13,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 from ...keys.key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
 
 LEAK = 1e-3
@@ -73,9 +73,10 @@ class KeyEvidence:
                 self._tallies[group, count] = self._tallies.get((group, count), 0.0) + times
 
     def oddest(self, group: str | None) -> tuple[float, int, int, float]:
-        """Of a group (None: all draws), the count whose keys' rate tells most against the claim.
+        """The count whose keys' rate of release tells most against the claim, in a group.
 
-        The count, how many of its keys were released, of how many, and how many the claim expects.
+        group: None for all draws. Returns the count, how many keys of it were released, how many
+        there were, and how many releases the claim expects.
         """
         told = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
         counts, seen = np.array([c for c, _ in told]), np.array([s for _, s in told])
@@ -144,7 +145,7 @@ class KeyEvidence:
 
 
 def _mixture(gains: Vector) -> float:
-    return log_mixture_of(gains, np.full(gains.size, -math.log(gains.size)))
+    return log_mean_of(gains)
 
 
 def _forbidden(
