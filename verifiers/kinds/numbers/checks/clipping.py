@@ -1,4 +1,4 @@
-"""`clipping`: a record beyond all bounds moves a release by the sensitivity at most.
+"""`clipping`: a record beyond the bounds moves a release by at most the sensitivity.
 
 Records within the bounds are summed as they are.
 """
@@ -20,7 +20,7 @@ _IMPUTED = "what a record without a number is taken for depends on other records
 
 
 class Clipping(MovingRecords):
-    """Many kinds of records, a few releases of each: what is not clipped moves very far."""
+    """Records of many kinds, with a few releases each: one that is not clipped moves very far."""
 
     id = "clipping"
     most = 40
@@ -32,7 +32,7 @@ class Clipping(MovingRecords):
         return [*alone, *placed(claim, seed), *skewed(claim, seed)]
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
-        """See `MovingRecords.places`: where records are extreme."""
+        """See `MovingRecords.places`: the numbers in which records are extreme."""
         if claim.mechanism.takes == "counts":
             return super().places(claim, seed)
         return places_of(claim, seed)
@@ -54,7 +54,7 @@ class Clipping(MovingRecords):
 
     @property
     def _extreme(self) -> str:
-        """Which numbers of a record were extreme, alone among zeros."""
+        """Which numbers of a record were extreme alone, among zeros."""
         if not any(found.held_to is HeldTo.RANGE for found in self.served):
             return ""
         found = sorted({self.axis, *self.places(self.claim, self.seed).tolist()})
@@ -79,7 +79,7 @@ class Clipping(MovingRecords):
 
 
 def _seen(served: list[Neighbour]) -> str:
-    """How many inputs of how many records."""
+    """The number of inputs and of their records, in words."""
     sizes = [found.records for found in served]
     inputs = f"{len(served)} input{'s' * (len(served) > 1)}"
     few, many = min(sizes), max(sizes)

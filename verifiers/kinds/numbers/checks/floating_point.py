@@ -1,4 +1,4 @@
-"""`floating-point`: the low bits of a release do not give away what the noise should hide."""
+"""`floating-point`: the low bits of a release do not reveal what the noise should hide."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _OFF_GRID = "noise on a grid is added to exact numbers that lie off it"
 
 
 class LowBits(PairEvents):
-    """Wagers on the low bits of two exact numbers, under what the claimed noise allows."""
+    """Wagers that low bits tell two exact numbers apart more than the claimed noise allows."""
 
     def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
         scale = claim.mechanism.aggregation.noise.family.scale
@@ -36,7 +36,7 @@ class LowBits(PairEvents):
 
 
 class FloatingPoint(PairCheck):
-    """Pairs of exact numbers around which floats are spaced otherwise, or that lie on no grid."""
+    """Pairs of exact numbers around which floats are spaced differently, or that lie on no grid."""
 
     id = "floating-point"
     draws = 5_000

@@ -1,4 +1,4 @@
-"""`fresh-noise`: no noise is that of an earlier release, call, coordinate, or its negative."""
+"""`fresh-noise`: no noise is a copy of earlier noise, or its negative."""
 
 import math
 from enum import StrEnum, unique
@@ -82,9 +82,9 @@ _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would
 
 
 class FreshNoise(Weighed):
-    """Wagers on copies of what came just before, at the same place in the call, or beside.
+    """Wagers on each way in which noise may be a copy; see `Way`.
 
-    Of the first numbers also of what came long before.
+    Copies of noise that came long before are looked for in the first numbers of releases.
     """
 
     id = "fresh-noise"
@@ -150,7 +150,7 @@ class FreshNoise(Weighed):
         self.draws += y.size
 
     def _take_abreast(self, draws: Draws) -> None:
-        """Compares calls that were in flight together."""
+        """Compares calls that were in flight together with each other."""
         ends = np.cumsum([len(batch.releases) for batch in draws.batches])
         for batch, end in zip(draws.batches, ends, strict=True):
             if batch.abreast:
@@ -160,7 +160,7 @@ class FreshNoise(Weighed):
                 self._abreast.take(calls, draws.digits)
 
     def _remember(self, y: Matrix, x: Matrix, begins: NDArray[np.int64], digits: int) -> None:
-        """Runs of numbers, and whole releases, among those remembered."""
+        """Compares runs of numbers, and whole releases, with those remembered."""
         y, x = y[:_AT_A_LOOK], x[:_AT_A_LOOK]
         for way, runs in self._runs.items():
             runs.observe(self._learned[way], y[:, :_COMPARED], x[:, :_COMPARED], digits)
@@ -172,7 +172,7 @@ class FreshNoise(Weighed):
                 whole.observe(self._learned[way], started if way is Way.ANY_CALL else steps)
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
-        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+        """Compares the first releases of two lives of the target, to the same calls."""
         self._value = None
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))

@@ -1,4 +1,4 @@
-"""`independence`: coordinates, releases and calls have noise that says nothing of each other."""
+"""`independence`: the noise of coordinates, releases and calls is independent."""
 
 import math
 from dataclasses import dataclass
@@ -130,7 +130,7 @@ class Independence(Weighed):
         self.draws += u.size
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:
-        """Coordinates, by scores (n, k), and by those of sizes alone."""
+        """Compares coordinates by scores (n, k), and by the scores (n, k) of sizes alone."""
         compared = [(self._beside, z, 1), (self._beside_sizes, size, 1)]
         compared += [(kind, z, stride) for stride, kind in self._strides.items()]
         for kind, found, stride in compared:
@@ -152,7 +152,7 @@ class Independence(Weighed):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: a share on columns, half of the rest on single pairs."""
+        """See `NumberCheck.log_e_value`: a quarter on columns, half of the rest on single pairs."""
         if self._value is None:
             gains = [evidence.gains.ravel() for evidence in self._evidence]
             self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
@@ -209,7 +209,7 @@ def _of_two(columns: SharedColumns) -> Finding:
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:
-    """Log-ratios of columns (n, k) in pairs so far apart, no column in two pairs of one way."""
+    """Log-ratios of columns (n, k) that lie `stride` apart, in one way of pairing them."""
     first = np.arange(found.shape[1] - stride)
     first = first[(first // stride) % WAYS == way]
     if stride == 1:

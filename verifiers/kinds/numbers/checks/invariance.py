@@ -1,7 +1,7 @@
 """`shift-invariance` and `permutation-equivariance`: the noise has one law, whatever the input.
 
-Both compare the noise of two inputs with each other, not with the claim, so that a wrong scale that
-is wrong alike everywhere is no matter of theirs.
+The noise of two inputs is compared with each other, not with the claim, so that a scale that is
+wrong everywhere alike passes here.
 """
 
 import math
@@ -26,9 +26,10 @@ _EFFECTS = np.round(np.arange(0.02, 1.0, 0.01), 2)
 
 
 class _Comparison:
-    """Noise of the same coordinates under two inputs, in pairs, in the order they came.
+    """The noise of the same coordinates under two inputs, compared in pairs as draws come.
 
-    reversed_: whether the second input has the coordinates in the opposite order.
+    one, other: the roles of the inputs; part: of the coordinates; reversed_: whether the second
+    input has them in the opposite order.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class _Comparison:
         self._waiting: dict[str, NDArray[np.int64]] = {}
 
     def add(self, role: str, cells: NDArray[np.int64]) -> None:
-        """Cells (n, k) of the noise of one of both inputs, which wait for those of the other."""
+        """Adds cells (n, k) of the noise of either input, which wait for cells of the other."""
         if self.reversed and role == self.other:
             cells = cells[:, ::-1]
         new = cells[:, self.part]
@@ -53,7 +54,7 @@ class _Comparison:
 
 
 class _OneLaw(Weighed):
-    """What both checks share. Subclasses say which inputs they compare, and the words for it."""
+    """Compares the noise of inputs; subclasses say which, and the words of a violation."""
 
     cause: str
     told: str
@@ -74,7 +75,7 @@ class _OneLaw(Weighed):
         self.lacks = f"the target refuses the input {refused[0]}" if refused else None
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
-        """The pairs of inputs, the first of which a pass needs."""
+        """The pairs of inputs that are compared; a pass needs both inputs of the first."""
         raise NotImplementedError
 
     def observe(self, draws: Draws) -> None:
@@ -122,7 +123,7 @@ class _OneLaw(Weighed):
 
 
 class ShiftInvariance(_OneLaw):
-    """Larger values have the noise of smaller ones: counts moved up, more records."""
+    """The noise of larger counts, and of more records, is that of smaller and fewer ones."""
 
     id = "shift-invariance"
     told = "the noise depends on how large the values are"
@@ -137,7 +138,7 @@ class ShiftInvariance(_OneLaw):
 
 
 class PermutationEquivariance(_OneLaw):
-    """Counts in the opposite order have the noise of their new places; records' order is none's."""
+    """Noise belongs to a place: reordered counts, or records, do not change its law."""
 
     id = "permutation-equivariance"
     told = "the noise depends on the order"

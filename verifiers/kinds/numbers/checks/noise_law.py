@@ -1,4 +1,4 @@
-"""`noise-law`: what was released, less the exact value, follows the claimed law of the noise."""
+"""`noise-law`: releases less their exact values follow the claimed law of the noise."""
 
 import math
 
@@ -30,18 +30,18 @@ _DRAWS_TIMES_SQUARE = 24.0
 
 
 def wanted(effect: float) -> int:
-    """Draws of a pass, after which a law that far off in total variation shows.
+    """Draws after which a law off by `effect` in total variation shows with probability 0.99.
 
-    Over 8 cells of equal probability, with probability 0.99 at the default error rate: what a draw
-    tells grows with the square of the effect. Measured on cells that are too likely and too rare by
-    turns, the hardest, from 0.01 to 0.4: 21 over the square at most in 24 runs each. Over 32 cells
-    it takes some 1.4 times as many.
+    The effect is over 8 cells of equal probability, the error rate the default. What a draw tells
+    grows with the square of the effect. Measured on the hardest laws, whose cells are too likely
+    and too rare by turns, for effects from 0.01 to 0.4: at most 21 over the square, in 24 runs
+    each. Over 32 cells it takes some 1.4 times as many.
     """
     return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
 
 
 class NoiseLaw(Weighed):
-    """Any deviation from the law shows, over all draws, and in one coordinate or kind of input."""
+    """Wagers on any deviation from the law, over all draws and in single coordinates or inputs."""
 
     id = "noise-law"
 
@@ -74,14 +74,14 @@ class NoiseLaw(Weighed):
 
     @property
     def measured_by(self) -> str | None:
-        """The check that says more exactly what this one has found, if one does."""
+        """The id of the check that measures the fault found here; None where none does."""
         group, fault, nats = self.evidence.worst()
         if group is not None or any(law.log_odds > _NEARLY * nats for law in self._by_records):
             return None
         return _MEASURED.get(fault.kind)
 
     def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
-        """Which of the draws (n, k) belong to each group."""
+        """Which draws (n, k) belong to each group, by name."""
         x, shape = draws.exact, draws.released.shape
         found = {"exact values of 0": x == 0.0}
         found |= {"exact values below 0": x < 0.0, "exact values above 1,000": x > 1000.0}

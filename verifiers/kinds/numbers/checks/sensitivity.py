@@ -8,7 +8,7 @@ _RELEASES = 2_000  # of each neighbour
 
 
 class Sensitivity(MovingRecords):
-    """The records that pull hardest along an axis and a diagonal, many releases of each."""
+    """The records that pull a release farthest, up and down, with many releases of each."""
 
     id = "sensitivity"
     most = _RELEASES

@@ -1,4 +1,4 @@
-"""`support`: what one neighbour's releases can be, the other's can be too, as claimed."""
+"""`support`: every release of one neighbour is possible for the other, as often as claimed."""
 
 from collections.abc import Callable
 
@@ -29,9 +29,9 @@ Test = Callable[[Vector], NDArray[np.bool_]]
 
 
 def support_events(exact: tuple[float, float]) -> dict[str, Test]:
-    """Events of released numbers by name: beside either exact number, and by kind of number.
+    """Events of released numbers by name: on either side of an exact number, or kinds of numbers.
 
-    Each is a wager for either input, so that it shows which of the two has it alone.
+    Each is wagered on at either input, so that it shows which of the two has it alone.
     """
     here, there = exact
     return {
@@ -51,7 +51,7 @@ def support_events(exact: tuple[float, float]) -> dict[str, Test]:
 
 
 class SupportWagers(PairEvents):
-    """Wagers that one of two exact numbers has a release that the other lacks."""
+    """Wagers that one of two exact numbers is released as what the other never is."""
 
     def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
         self.events = support_events(pair.exact)
@@ -67,7 +67,7 @@ class SupportWagers(PairEvents):
 
 
 class Support(PairCheck):
-    """Counts next to each other, and sums at the ends of what so many records can give."""
+    """Pairs of neighbouring counts, and of sums at the ends of what records can give."""
 
     id = "support"
     draws = 1_000

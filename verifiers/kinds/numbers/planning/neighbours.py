@@ -66,51 +66,32 @@ class Neighbour:
         return len(self.values[0] if isinstance(self.values, list) else self.values)
 
 
-class _Pull(Enum):
-    """How an extreme record is asked for."""
-
-    FARTHEST = auto()
-    """Among other records and alone, with many releases: no record pulls a release farther."""
-    MISSING = auto()
-    """Among other records, with many releases where 0 lies beyond the bounds: it may count as 0."""
-    OTHER = auto()
-    """Among other records."""
-
-
 @dataclass(frozen=True)
 class _Extreme:
-    """A record (width,) far beyond all bounds."""
+    """A record (width,) far beyond all bounds.
+
+    farthest: whether no record pulls a release farther: it is asked for alone too, and with many
+    releases. missing: whether it may be taken for 0, and so lies farthest where 0 is out of bounds.
+    """
 
     said: str
     record: Vector
-    pull: _Pull = _Pull.OTHER
+    farthest: bool = False
+    missing: bool = False
 
 
-class _Where(Enum):
-    """Which of the units of an input lie beyond the bounds."""
+_FIRST, _MIDDLE, _SOME, _MOST = (0.0,), (0.5,), (0.0, 0.5, 1.0), None
+"""Which units of an input lie beyond the bounds, by their place from 0 to 1; None: all but one."""
 
-    FIRST, MIDDLE, SOME, MOST = auto(), auto(), auto(), auto()
-
-    def places(self, units: int) -> NDArray[np.int64]:
-        """The places of these units, each once."""
-        chosen = {
-            _Where.FIRST: [0],
-            _Where.MIDDLE: [units // 2],
-            _Where.SOME: [0, units // 2, units - 1],
-            _Where.MOST: range(max(1, units - 1)),
-        }
-        return np.unique(np.array(chosen[self], dtype=np.int64))
-
-
-_GROUPS = (
-    (_Where.FIRST, 10.0),
-    (_Where.MIDDLE, 100.0),
-    (_Where.SOME, 10.0),
-    (_Where.SOME, 1000.0),
-    (_Where.MOST, 1.5),
-    (_Where.MOST, 3.0),
-    (_Where.MOST, 10.0),
-    (_Where.MOST, 100.0),
+_GROUPS: tuple[tuple[tuple[float, ...] | None, float], ...] = (
+    (_FIRST, 10.0),
+    (_MIDDLE, 100.0),
+    (_SOME, 10.0),
+    (_SOME, 1000.0),
+    (_MOST, 1.5),
+    (_MOST, 3.0),
+    (_MOST, 10.0),
+    (_MOST, 100.0),
 )
 """Which units lie beyond the bounds, and how many times as far as the bound."""
 
@@ -139,14 +120,18 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
     before = bounds.record(bounds.end(-bounds.farther), axis)
     for where, size in _GROUPS:
         beyond = bounds.record(bounds.beyond(bounds.farther, size), axis)
-        places = where.places(units)
+        places = np.arange(max(1, units - 1))
+        if where is not None:
+            places = np.unique([min(int(place * units), units - 1) for place in where])
         records = np.tile(inside, (units, times, 1))
         others = np.delete(records, places, axis=0)
         if replaces:
             others = np.concatenate([others, np.tile(before, (places.size, times, 1))])
         records[places] = beyond
         exact = aggregation.exact(as_values(claim, others.reshape(-1, bounds.width)))
-        which = f"the {where.name.lower()}" if places.size == 1 else f"a group of {places.size}"
+        which = "the middle" if places[0] else "the first"
+        if places.size > 1:
+            which = f"a group of {places.size}"
         name = f"{which} of {units} records, {size:g} times beyond the bound,"
         allowed = places.size * sensitivity(aggregation, math.inf)
         pulls = None if bounds.order is None else _direction(beyond)
@@ -155,7 +140,7 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
 
 
 def _of_counts(claim: NumbersClaim) -> Neighbour:
-    """All of one unit's records in one cell, since no record lies beyond a bound."""
+    """One unit with its records in one cell, since no record of counts lies beyond a bound."""
     aggregation = claim.mechanism.aggregation
     cells, moved = claim.mechanism.width, aggregation.contributions
     counts = np.full(cells, 20 + moved, dtype=np.int64)
@@ -181,15 +166,13 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
     if not replaces and low + high != 0.0:  # a sum may be moved farther one way than the other
         held_to, middle = HeldTo.RANGE, 0.5 * times * (low + high)
         allowed = 0.5 * times * (high - low)
-    often = {_Pull.FARTHEST}
-    if replaces and bounds.nearest != 0.0:
-        often.add(_Pull.MISSING)
     for extreme in _extremes(bounds.width, axis, rng):
         record = np.rint(extreme.record) if bounds.whole else extreme.record
         pulls, alike = _direction(record), np.tile(record, (times, 1))
         gone = np.tile(bounds.opposite(record), (times if replaces else 0, 1))
         altered = np.flatnonzero(extreme.record)
-        for others in (base, base[:0])[: 2 if extreme.pull is _Pull.FARTHEST else 1]:
+        far = extreme.farthest or (extreme.missing and replaces and bounds.nearest != 0.0)
+        for others in (base, base[:0])[: 2 if extreme.farthest else 1]:
             yield Neighbour(
                 f"{extreme.said}{'' if len(others) else ', alone,'}",
                 as_values(claim, np.vstack([others, alike])),
@@ -198,7 +181,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Ite
                 pulls,
                 held_to=held_to,
                 altered=altered if altered.size == 1 else None,
-                farthest=len(others) > 0 and extreme.pull in often,
+                farthest=far and len(others) > 0,
             )
 
 
@@ -236,24 +219,23 @@ def _direction(record: Vector) -> Vector | None:
 def _extremes(width: int, place: int, rng: np.random.Generator) -> Iterator[_Extreme]:
     """Extreme records; place: of the number that is extreme where one is.
 
-    Those that pull farthest pull both ways, along one number and along all of them: a deployment
-    that bounds one side need not bound the other.
+    The farthest pull both ways, in one number and in all of them: a deployment that bounds one side
+    need not bound the other.
     """
     axis, spread = np.zeros(width), np.ones(width)
     axis[place] = 1.0
     turns = rng.permutation(np.resize([1.0, -1.0], width))
-    farthest = _Pull.FARTHEST
     for size, word in ((1e3, "1,000"), (1e12, "10^12"), (1e308, "10^308")):
-        one = _Pull.FARTHEST if size == 1e3 else _Pull.OTHER
-        yield _Extreme(f"a record with one number of {word}", size * axis, one)
-        yield _Extreme(f"a record with one number of -{word}", -size * axis, one)
+        least = size == 1e3
+        yield _Extreme(f"a record with one number of {word}", size * axis, least)
+        yield _Extreme(f"a record with one number of -{word}", -size * axis, least)
         if width > 1:
             yield _Extreme(f"a record with all numbers {word}", size * spread)
             yield _Extreme(f"a record with all numbers -{word}", -size * spread)
     if width > 1:
-        yield _Extreme("a record with numbers of 1,000 and -1,000", 1e3 * turns, farthest)
-        yield _Extreme("a record with numbers of -1,000 and 1,000", -1e3 * turns, farthest)
+        yield _Extreme("a record with numbers of 1,000 and -1,000", 1e3 * turns, True)
+        yield _Extreme("a record with numbers of -1,000 and 1,000", -1e3 * turns, True)
     yield _Extreme("a record of random numbers of 10^6", 1e6 * rng.standard_normal(width))
-    yield _Extreme("a record with a NaN", np.where(axis > 0, math.nan, 0.0), _Pull.MISSING)
+    yield _Extreme("a record with a NaN", np.where(axis > 0, math.nan, 0.0), missing=True)
     yield _Extreme("a record with an infinity", np.where(axis > 0, math.inf, 0.0))
     yield _Extreme("a record with a negative infinity", np.where(axis > 0, -math.inf, 0.0))

@@ -1,6 +1,6 @@
-"""Extreme records at random places among few and many, extreme in numbers here and there.
+"""Inputs with extreme records at random places, each extreme in one number at a random place.
 
-A deployment may look at the first records, at the first tensor or at the first column alone.
+A deployment may check only the first records, the first tensor or the first column.
 """
 
 import math
@@ -31,9 +31,9 @@ _MISSING, _MANY = 20, 200
 
 
 def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
-    """Numbers (k,) of a record that are extreme in turn: one of each of some tensors, and the last.
+    """Places (k,) of a record's numbers that are extreme in turn: one in each of some tensors.
 
-    Each once, the last at the end.
+    The last number of the record is always one of them, and comes last.
     """
     rng, width = np.random.default_rng([seed, 7]), claim.mechanism.width
     sizes = [math.prod(shape) for shape in claim.mechanism.shapes or [[width]]]
@@ -44,7 +44,7 @@ def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
 
 
 def among(claim: NumbersClaim, most: int) -> int:
-    """So many records, or as few as an input may hold; two at least."""
+    """`most` records, or fewer where they would be too many numbers; at least two."""
     width = claim.mechanism.width
     return at_once(width, min(most, max(2, _NUMBERS // width)))
 
@@ -89,7 +89,7 @@ class _Making:
         return Bounds.of(self.claim)
 
     def extreme(self, records: int, altered: int, sizes: tuple[float, ...]) -> Neighbour:
-        """Numbers far beyond the bounds, of both signs; altered: records, 0 for one per place."""
+        """Records with a number far beyond the bounds; altered: how many, 0 for one per place."""
         rows, chosen = self._altered(records, altered, sizes, signed=True)
         return self._neighbour(f"{self._said(chosen)} extreme, among {records:,}", rows, chosen)
 
@@ -116,7 +116,7 @@ class _Making:
         return self._neighbour(name, rows, chosen)
 
     def typed(self, records: int, kind: type[np.generic], said: str) -> Neighbour:
-        """Extremes in arrays of another type, of which a target in Python is given these."""
+        """Extreme records in arrays of another type, which a target in Python is given as such."""
         rows, chosen = self._altered(records, 0, _SINGLE, signed=True)
         if np.issubdtype(kind, np.integer):
             rows = np.clip(rows, -(2.0**53), 2.0**53)
@@ -124,7 +124,7 @@ class _Making:
         return self._neighbour(name, rows.astype(kind), chosen, typed=True)
 
     def imputed(self, records: int) -> Iterator[Neighbour]:
-        """Records without any number, beside others that lie at one bound, and at the other."""
+        """Records of NaN among others at the lower bound, then among others at the upper bound."""
         bounds, missing = self.bounds, min(_MISSING, records // 2)
         chosen = np.sort(self.rng.choice(records, missing, replace=False))
         for side, sign in enumerate((-1.0, 1.0)):
@@ -137,7 +137,7 @@ class _Making:
     def _altered(
         self, records: int, altered: int, sizes: tuple[float, ...], *, signed: bool = False
     ) -> tuple[Matrix, NDArray[np.int64]]:
-        """Records (n, width), and which of them are altered; from the last place on, in turn."""
+        """Records (n, width), and which are altered: at each place in turn, the last first."""
         count = min(altered or max(self.places.size, 2), records)
         chosen = np.sort(self.rng.choice(records, count, replace=False))
         rows = np.full((records, self.claim.mechanism.width), self.bounds.nearest)
@@ -155,7 +155,7 @@ class _Making:
     def _neighbour(
         self, name: str, rows: NDArray[Any], chosen: NDArray[np.int64], **more: Any
     ) -> Neighbour:
-        """With what these records may be taken for: anything that a bounded record may be."""
+        """The input, where each chosen record may be taken for any within the bounds."""
         claim, aggregation = self.claim, self.claim.mechanism.aggregation
         low, high = contributed(claim)
         others = np.delete(rows, chosen, axis=0).astype(np.float64)

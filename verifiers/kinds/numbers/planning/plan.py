@@ -1,4 +1,4 @@
-"""Which inputs a run asks of a deployment that releases numbers, and in calls of which sizes."""
+"""The inputs that a run asks of a deployment of numbers, and the sizes of its calls."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,33 +16,34 @@ from .roles import Role
 
 _RECORDS = 24  # in a typical input of records
 _PRINTED, _PRINTED_COUNTS = 1_000, 60
-"""Numbers that numpy prints, and counts that pandas does: of more, those in the middle are dots."""
+"""Numbers that numpy prints, and counts that pandas prints; of more, not those in the middle."""
 _NUMBERS = 1 << 21
-"""Numbers in a call's reply at most, and in a typical input: as JSON, 54 MB."""
+"""Numbers in the reply to a call at most, and in a typical input: 54 MB as JSON."""
 
 CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
-"""Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
+"""Sizes of calls, in turn: production often asks for one release, where a fault must show too."""
 
 _TOTAL = 10**7
-"""Of counts in the millions, at least; each is below 2^24, so that single floats hold it."""
+"""Least sum of counts in the millions; each count is below 2^24, so that single floats hold it."""
 
 _LONG_CALL, _WIDEST_OF_LONG = 1_100, 20
-"""Releases of one call of a run: services may answer more than 1,000 in another way.
+"""Releases of the one long call of a run: services may answer more than 1,000 in another way.
 
-Of wider releases a pass takes fewer, so that these would be an eighth more of all.
+It is left out where releases are wider, since a pass then takes few of them.
 """
 
 _LONGER, _NUMBERS_OF_LONGER = 100, 100_000
-"""The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
+"""The longest calls grow to a hundredth of the releases before them, up to so many numbers."""
 
 
 @dataclass(frozen=True)
 class NumbersPlan:
-    """Inputs, asked over and over; coordinates (k,) of a release that are looked at.
+    """Inputs, which are asked over and over, and how.
 
-    largest_call: releases that a call asks for at first, fewer where a release has many numbers;
-    share: of what the checks ask for themselves, less than 1 where a run was planned for few
-    queries; long_call: releases of the one call that is longer than all others, 0 for none.
+    coordinates (k,): which numbers of a release are looked at. largest_call: releases per call at
+    first, fewer where a release has many numbers. share: of the releases that checks ask for by
+    themselves; less than 1 where a run is planned for few queries. long_call: releases of the one
+    call that is longer than all others, 0 for none.
     """
 
     inputs: tuple[Asked, ...]
@@ -52,7 +53,7 @@ class NumbersPlan:
     long_call: int = 0
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
-        """Inputs and sizes of calls without end, each size with each input."""
+        """Calls without end, each an input and a size; every size comes with every input."""
         order, before = np.random.default_rng([seed, 1]), 0
         width = max(1, self.coordinates.size)
         while True:
@@ -89,12 +90,12 @@ def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
 
 
 def _of_the_opening() -> np.random.Generator:
-    """For the typical input, the same in every run: what two runs begin with can be compared."""
+    """The generator of the typical input: the same in every run, so that two can be compared."""
     return np.random.default_rng(0)
 
 
 def at_once(width: int, most: int) -> int:
-    """Rows of so many numbers that travel or are held together: `most`, or as few as fit."""
+    """How many rows of `width` numbers are sent or held at once: `most`, or as many as fit."""
     return min(most, max(2, _NUMBERS // width))
 
 
@@ -103,9 +104,9 @@ def _named(claim: NumbersClaim, values: Any, role: Role) -> str:
 
 
 def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
-    """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size.
+    """Inputs of counts (cells,): typical ones, those moved and reversed, none, few, and many.
 
-    More inputs would cost every one of them its draws: sizes share an input where cells allow it.
+    More inputs would leave each fewer draws, so that one has counts of several sizes.
     """
     opening = _of_the_opening()
     typical = opening.integers(5, 60, cells)
@@ -137,7 +138,7 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
 
 
 def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Role, Any]]:
-    """Records within the bounds: typical ones, reordered, one, none, alike, and at the bounds."""
+    """Inputs of records within the bounds, one for each role."""
     width = claim.mechanism.width
     few = at_once(width, _RECORDS)
     typical = _records(claim, _of_the_opening(), few)
@@ -161,7 +162,7 @@ def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Rol
 def _records(
     claim: NumbersClaim, rng: np.random.Generator, records: int, edge: bool = False
 ) -> Matrix:
-    """Records (n, width) that no bound changes; at an edge, on it."""
+    """Random records (n, width) within the bounds; edge: at the bounds."""
     bounds = Bounds.of(claim)
     shape = records, bounds.width
     if bounds.order is None:
@@ -178,7 +179,7 @@ def _records(
 
 
 def as_values(claim: NumbersClaim, records: Matrix) -> Any:
-    """Records (n, width) as the deployment takes them: themselves, or a list of tensors."""
+    """Records (n, width) as the deployment takes them: this array, or a list of tensors."""
     aggregation = claim.mechanism.aggregation
     if not isinstance(aggregation, NoisyGradient):
         return records

@@ -1,4 +1,4 @@
-"""`dpassay plan` of a claim of numbers: what a run would ask, cost and see."""
+"""`dpassay plan` for a claim of numbers: what a run would ask, take and see."""
 
 from ....commands.pace import pace_of
 from ....commands.plan import Planned, made_within
@@ -16,7 +16,7 @@ def planned_numbers(
 ) -> Planned:
     """The plan of a run: the claim's own, or the sharpest that `queries` or `seconds` allow.
 
-    target: asked some releases, so that its pace shows; needed for `seconds`. Raises ValueError
+    target: is asked some releases to measure its pace, which `seconds` needs. Raises ValueError
     (TooFewError) where no pass fits, and as the target does.
     """
     pace = None

@@ -1,4 +1,4 @@
-"""What a pass of numbers takes, check by check, and the sharpest one that so many queries allow."""
+"""The releases that a pass takes, check by check, and the sharpest pass that a budget allows."""
 
 import math
 from collections.abc import Mapping
@@ -27,10 +27,9 @@ from .pace import paced
 from .plan import NumbersPlan, make_numbers_plan
 
 COARSEST_EFFECT, COARSEST_TOLERANCE = 0.5, 0.5
-"""Beyond these a pass would not rule out halved or doubled noise.
+"""The coarsest effect and tolerance that are planned: halved or doubled noise still shows.
 
-Such noise shows within some hundred releases; what a pass takes here is what the checks of other
-things than the law of the noise need at least.
+It shows within some hundred releases, so that the checks of other things decide what a pass takes.
 """
 
 _TOLERANCE = 2.5  # times the effect, as the defaults have it
@@ -45,9 +44,10 @@ _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
 @dataclass(frozen=True)
 class Sharpest:
-    """A claim with the precision that fits, what is asked, and what that takes.
+    """A claim with the precision that fits a budget, and the releases that a pass of it takes.
 
-    looked_at: releases by check, of which the checks that see all share the same; queries: in all.
+    share: of the releases that checks ask for themselves. looked_at: releases by check; the checks
+    that see every release look at the same ones. queries: releases in all.
     """
 
     claim: NumbersClaim
@@ -57,7 +57,7 @@ class Sharpest:
 
     @property
     def coarser(self) -> str | None:
-        """The warning of a run whose pass says less than one at the defaults; None if it does."""
+        """The warning that a pass says less than one at the defaults; None where it does not."""
         gate, fields = self.claim.gate, Gate.model_fields
         default = fields["smallest_effect"].default, fields["tolerance"].default
         if (gate.smallest_effect, gate.tolerance) == default and self.share == 1.0:
@@ -71,7 +71,7 @@ class Sharpest:
 
 
 def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan:
-    """The inputs of a run, as what is released asks for; share: of what checks ask themselves."""
+    """The inputs of a run; share: of the releases that checks ask for themselves."""
     keys = claim.mechanism.takes == "keys"
     made = make_keys_plan(claim, seed) if keys else make_numbers_plan(claim, seed)
     largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
@@ -83,7 +83,7 @@ def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan
 def pass_of(
     claim: NumbersClaim, seed: int, share: float = 1.0, selection: Selection | None = None
 ) -> Sharpest:
-    """What a pass takes under a claim as it stands, by the checks that are chosen."""
+    """What a pass of the chosen checks takes under a claim as it stands."""
     plan, kept = make_plan(claim, seed, share), selection or Selection()
     looked_at = {ALWAYS: _opening(claim, plan)}
     seen = [make(claim, plan, seed) for make in observing(claim) if kept.keeps(make.id)]
@@ -103,7 +103,7 @@ def sharpest(
 ) -> Sharpest:
     """The smallest effect and tolerance whose pass takes at most `queries`.
 
-    Keys that the claim writes bind, its defaults do not. Half of the queries at most go to checks
+    An effect or tolerance that the claim states is kept. At most half of the queries go to checks
     that ask for releases of their own. Raises TooFewError.
     """
 
@@ -140,9 +140,9 @@ def sharpest(
 
 
 def dearer(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
-    """The warning of a run whose queries ended before a pass: what one takes.
+    """The warning that a run's queries ended before a pass, with what a pass takes.
 
-    planned: whether it was planned for so many.
+    planned: whether the run was planned for its queries.
     """
     most, needed = claim.gate.max_queries, pass_of(claim, seed).queries
     if needed <= most:
@@ -159,7 +159,7 @@ def dearer(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
 
 
 def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) -> int:
-    """Calls in which a run asks for so many releases; those that checks ask for are alike."""
+    """About how many calls a run makes for so many releases."""
     released = _opening(claim, plan)
     calls = len(InputContract(claim, plan).sizes) + len(plan.inputs) - 1
     for _, size, _ in paced(plan, seed, released):
@@ -170,7 +170,7 @@ def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) ->
 
 
 def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim:
-    """The claim at an effect, rounded to two digits, and the tolerance that goes with it."""
+    """The claim with an effect, rounded to two digits, and the tolerance that goes with it."""
     effect = float(f"{effect:.2g}")
     gate, default = claim.gate, Gate.model_fields["tolerance"].default
     tolerance = min(COARSEST_TOLERANCE, max(default, _TOLERANCE * effect))
@@ -181,7 +181,7 @@ def _with_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersCla
 
 
 def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
-    """Releases of the first calls."""
+    """How many releases the first calls ask for."""
     return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
 
 
@@ -205,7 +205,7 @@ def _releases(check: NumberCheck, claim: NumbersClaim, plan: NumbersPlan, seed: 
 
 
 def _releases_of_keys(check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> int:
-    """Releases until a look at which a check of keys has seen enough, call by call as in a run."""
+    """Releases until a look at which a check of keys has seen enough, in the calls of a run."""
     released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
     by_call: dict[tuple[str, int], Vector] = {}
     for asked, size, look in paced(plan, seed, released):
@@ -219,7 +219,7 @@ def _releases_of_keys(check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, 
 
 
 def _divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
-    """Nats that a draw of the one tells of the other, moved by an offset; of noise around 0."""
+    """Mean nats of a draw of `noise` around 0 against `other`, moved by `offset`."""
     scale = noise.family.standard_deviation
     step = noise.grid or float(noise.family.whole) or scale / 100.0
     most = math.ceil(12.0 * scale / step)

@@ -1,6 +1,7 @@
-"""Records within the bounds, of which no number may be changed: few beside many, all at a bound.
+"""Inputs whose records all lie within the bounds, so that no correct deployment changes any.
 
-Outliers that are left out, quantiles to which records are cut and sums that overflow show here.
+Some have a few records at one bound and many near another. Deployments that drop outliers, clip at
+quantiles or lose digits in sums are found by them.
 """
 
 import math
@@ -20,7 +21,7 @@ _RELEASES, _OF_MANY = 100, 40  # of each of these inputs, and where a release ha
 _WIDE = 100
 
 _RARE = 0.1
-"""Of records, at one bound: outliers beside the rest, who lie near another."""
+"""Largest share of records at one bound that are outliers: the rest lie near the other bound."""
 
 _SHARES = (
     *((30, 0.1), (100, 0.02), (100, 0.05), (100, 0.1)),
@@ -69,10 +70,10 @@ def _within(claim: NumbersClaim, name: str, rows: Matrix) -> Neighbour:
 
 
 class _Ends:
-    """Two records (width,) within the bounds, far from each other, and the other way next time.
+    """Two records (width,) within the bounds and far apart, which change sides from turn to turn.
 
-    Of a box two opposite corners; of a ball one at its edge, along one number or all in turn, and
-    another well within, on the other side.
+    In a box they are opposite corners. In a ball one lies at the edge, along one number or along
+    all of them, and the other well within, on the other side.
     """
 
     def __init__(self, claim: NumbersClaim, rng: np.random.Generator, seed: int) -> None:
@@ -82,7 +83,7 @@ class _Ends:
         self._axis[rng.choice(places_of(claim, seed))] = 1.0
 
     def at(self, turn: int) -> tuple[Vector, Vector]:
-        """The farther one, and the other, of each turn."""
+        """The two records of a turn, the one farther from 0 first."""
         bounds, sign = self.bounds, (1.0, -1.0)[turn % 2]
         if bounds.order is None:
             up, lower, upper = sign * self._signs > 0, bounds.lower, bounds.upper
