@@ -29,7 +29,7 @@ COORDINATES = RELEASES = 2
 
 
 def expectation(laws: Laws, order: Order, *, reversed_: bool) -> float:
-    """Of the wealth after two releases of each input.
+    """The expected wealth after two releases of each input.
 
     laws: of two numbers by the value behind them; the inputs hold them in opposite orders where
     `reversed_`.

@@ -59,7 +59,7 @@ def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vecto
 @pytest.mark.parametrize("text", NOISES)
 @pytest.mark.parametrize("exact", [0.0, 3.0])
 def test_known_faults(text: str, exact: float) -> None:
-    """Of laws with atoms where the claim has none, the cells are too coarse: they are left out."""
+    """Laws with atoms where the claim has none are left out: the cells are too coarse for them."""
     noise, values, half, log_p = support(text, exact)
     faults = known_faults(noise)
     ratios, allowed = log_ratios(faults, noise, values, np.full(values.size, exact), half)
@@ -194,7 +194,7 @@ def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_common_parts_integrate_to_one(k: int) -> None:
-    """Of either sign, over normal scores; catches a share that no law has, and a determinant.
+    """For either sign, over normal scores; catches a share that no law has, and a determinant.
 
     By trapezoids a deviation wide along the sum and across it, exact to 1e-8 for a normal density.
     """

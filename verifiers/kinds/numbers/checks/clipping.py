@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from ...labels.checks.base import Finding
 from ..claim import NumbersClaim
-from ..evidence.imputed import taken_for_two_things
-from ..evidence.moved import MovedTooFar
+from ..evidence.moved import MovedTooFar, taken_for_two_things
 from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed

@@ -2,8 +2,8 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Self
 
 import numpy as np
 
@@ -45,26 +45,21 @@ _OF_COLUMNS = 0.25
 
 @dataclass(frozen=True)
 class _Kind:
-    """Draws that are compared with each other, in words, and the evidence that they depend.
+    """Draws that are compared with each other, in words.
 
     later: whether they are of a release and an earlier one; together: whether all numbers of a
-    release are compared at once.
+    release are compared at once, and not pairs; ways: of pairing them.
     """
 
     said: str
-    evidence: CopulaEvidence
     later: bool = False
     together: bool = False
+    ways: int = WAYS
 
-    @classmethod
-    def pairs(cls, said: str, ways: int = WAYS, *, later: bool = False) -> Self:
-        """A kind of pairs."""
-        return cls(said, CopulaEvidence(PAIR_WAGERS, ways), later)
-
-    @classmethod
-    def all_numbers(cls, said: str) -> Self:
-        """A kind that compares all numbers of a release."""
-        return cls(said, CopulaEvidence(COMMON_WAGERS), together=True)
+    @cached_property
+    def evidence(self) -> CopulaEvidence:
+        """The evidence that these draws depend on each other."""
+        return CopulaEvidence(COMMON_WAGERS if self.together else PAIR_WAGERS, self.ways)
 
     @property
     def gain(self) -> float:
@@ -88,13 +83,13 @@ class Independence(Weighed):
         self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
         self._pairs = list(combinations(self._places.tolist(), 2))
         strides = sorted({*_STRIDES, width // 2} if width > _PAIRED else ())
-        self._before = [_Kind.pairs(f"a release and the {lag} before", later=True) for lag in _LAGS]
-        self._halves = _Kind.pairs("a release and the one half its call before", 1, later=True)
-        self._strides = {n: _Kind.pairs(f"coordinates {n} apart") for n in strides}
-        self._beside = _Kind.pairs("neighbouring coordinates")
-        self._beside_sizes = _Kind.pairs("the sizes of neighbouring coordinates")
-        self._common = _Kind.all_numbers("a part that all numbers of a release share")
-        self._sizes = _Kind.all_numbers("sizes that they share")
+        self._before = [_Kind(f"a release and the {lag} before", later=True) for lag in _LAGS]
+        self._halves = _Kind("a release and the one half its call before", later=True, ways=1)
+        self._strides = {n: _Kind(f"coordinates {n} apart") for n in strides}
+        self._beside = _Kind("neighbouring coordinates")
+        self._beside_sizes = _Kind("the sizes of neighbouring coordinates")
+        self._common = _Kind("a part that all numbers of a release share", together=True, ways=1)
+        self._sizes = _Kind("sizes that they share", together=True, ways=1)
         self.kinds = [*self._before, self._halves, *self._strides.values()]
         if width > 1:
             self.kinds += [self._beside, self._beside_sizes, self._common, self._sizes]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum, auto, unique
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,18 +41,10 @@ Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
 """Released (n,), exact (n,) and half-widths (n,) in; which draws (n,) a fault hits out."""
 
 
-@unique
 class FaultKind(Enum):
     """What a fault changes."""
 
-    SCALE = auto()
-    OFFSET = auto()
-    FAMILY = auto()
-    MISSING = auto()
-    ROUNDING = auto()
-    CUT = auto()
-    RANGE = auto()
-    DIVISOR = auto()
+    SCALE, OFFSET, FAMILY, MISSING, ROUNDING, CUT, RANGE, DIVISOR = range(8)
 
 
 @dataclass(frozen=True)

@@ -121,9 +121,9 @@ class KeyEvidence:
         """Infinite once something came that the claim forbids."""
         if self.forbidden is not None:
             return math.inf
-        logs = [_mixture(self.all) - math.log(2.0)]
+        logs = [log_mean_of(self.all) - math.log(2.0)]
         share = math.log(2.0 * self._most)
-        logs += [_mixture(gains) - share for gains in self.groups.values()]
+        logs += [log_mean_of(gains) - share for gains in self.groups.values()]
         waiting = 0.5 * (1.0 - len(self.groups) / self._most)
         if waiting > 0:
             logs.append(math.log(waiting))
@@ -142,10 +142,6 @@ class KeyEvidence:
                 name, gains = group, found
         best = int(np.argmax(gains))
         return name, self.faults[best], float(gains[best])
-
-
-def _mixture(gains: Vector) -> float:
-    return log_mean_of(gains)
 
 
 def _forbidden(
