@@ -40,7 +40,7 @@ class HistogramLeakage:
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """What the claim gives away."""
+        """The verdict on what averaging reveals."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
         assert privacy is not None
         noise = mechanism.aggregation.noise

@@ -23,7 +23,7 @@ _FEWEST = 200  # draws of each input
 _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
 """Releases per call: in the first one, later as a share of those before, and at most."""
 _MOST_NUMBERS = 20_000_000  # of all releases of an input together
-_AT_ONCE = 2_000_000  # numbers in a call
+_AT_ONCE = 2_000_000  # numbers per call
 _DELTAS = (1e-5, 1e-3, 0.02)
 """Deltas at which Gaussian noise has an epsilon: small ones for rare events, large for others."""
 
@@ -125,15 +125,15 @@ class PairCheck:
         raise NotImplementedError
 
     def evidence(self, pair: Pair) -> PairEvidence:
-        """What gathers the evidence of a pair."""
+        """New evidence for a pair."""
         raise NotImplementedError
 
     def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """What a pair that is told apart comes to."""
+        """The outcome where a pair is told apart."""
         raise NotImplementedError
 
     def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """What it comes to where no pair has been told apart."""
+        """The outcome where no pair is told apart."""
         raise NotImplementedError
 
     @property

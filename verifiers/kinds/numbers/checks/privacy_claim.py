@@ -53,7 +53,7 @@ class PrivacyClaim:
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """What the claim comes to."""
+        """The verdict on the claim."""
         privacy = self.claim.privacy
         assert privacy is not None
         counted, bracket = self._bracket()

@@ -62,7 +62,7 @@ def halves(rows: Matrix, sizes: NDArray[np.int64]) -> Paired:
     half = np.repeat((sizes + 1) // 2, sizes)
     ends = np.repeat(np.cumsum(sizes), sizes)
     first = np.flatnonzero(np.arange(half.size) + half < ends)
-    # of a call's pairs, each begins in its first half
+    # each pair of a call begins in its first half
     one, other = rows[first], rows[first + half[first]]
     both, product = np.square(one) + np.square(other), one * other
     return Paired(np.array(both.sum()), np.array(product.sum()), np.array(one.size))

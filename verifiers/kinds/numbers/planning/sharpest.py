@@ -37,7 +37,7 @@ _STEPS = 12  # of the search
 _LOST, _LATE = 4.0, 1.5  # nats beyond the threshold of an interval, and deviations of its draws
 _LOOKS = 1.1  # from one look at the evidence to the next
 _CALLS = 1.1  # sizes of calls differ, so that inputs get more than their part
-_SHORTEST = 16  # releases of a call at most, where few are asked for
+_SHORTEST = 16  # releases per call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
