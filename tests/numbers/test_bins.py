@@ -34,14 +34,14 @@ def drawn(noise: NumberNoise, draws: int, exact: float, seed: int = 1) -> Placed
 
 
 def by_laws(placed: Placed) -> Placed:
-    """The same draws, all left to the laws."""
+    """These draws, none of them binned."""
     none = np.full(placed.y.shape, NONE, dtype=np.int64)
     return Placed(placed.y, placed.x, placed.half, placed.uniform, none, 0)
 
 
 @pytest.mark.parametrize("text", [*FINE, *STEPS])
 def test_ratios_of_bins_have_expectation_one(text: str) -> None:
-    """Of every fault that bins tell: the masses of all bins add up to 1, as the claim's do."""
+    """The masses of all bins add up to 1, under the claim and every fault that bins show."""
     noise = parse_number_noise(text)
     bins = bins_of(noise)
     assert bins is not None
@@ -173,7 +173,7 @@ def test_what_no_bin_tells_is_left_to_the_laws(text: str, released: float, exact
 @pytest.mark.parametrize("text", STEPS)
 @pytest.mark.parametrize("exact", [1e6, 2.0**21, -(2.0**21)])
 def test_steps_of_large_counts_in_single_precision_are_their_own(text: str, exact: float) -> None:
-    """Whole counts are floats of 24 digits too: 10^6 was left to the laws, which take long."""
+    """Whole counts are floats of 24 digits too: 10^6 was not binned, which takes long."""
     noise = parse_number_noise(text)
     rng = np.random.default_rng(5)
     y = noise.sample(exact, 1_000, rng).astype(np.float32).astype(np.float64)
@@ -251,7 +251,7 @@ def test_a_wager_that_is_lost_has_ended() -> None:
 
 
 def test_groups_have_the_sums_of_their_own_draws() -> None:
-    """Catches a mask that is taken of other draws where some are left to the laws."""
+    """Catches a mask that is taken of other draws where some are not binned."""
     noise = parse_number_noise("laplace:2")
     rng = np.random.default_rng(3)
     exact = np.where(np.arange(600) % 3 == 0, 1e15, 8.0)

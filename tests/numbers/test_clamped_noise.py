@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, matches
-from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
 
 LAWS = (
@@ -26,7 +26,7 @@ LAWS = (
 
 
 def outcomes(text: str, exact: float) -> tuple[np.ndarray, np.ndarray]:
-    """All that may be released, and with which probability."""
+    """Every possible release, and its probability."""
     noise = parse_number_noise(text)
     step = noise.grid or 1.0
     around = np.arange(-60.0, 61.0) * step + (exact if noise.family.whole else 0.0)
@@ -55,7 +55,7 @@ def test_a_wager_on_copies_expects_at_most_1(text: str, exact: float) -> None:
 
 
 def test_a_copy_at_the_end_of_the_range_is_told_by_its_chance() -> None:
-    """Of a count of 0, 0 comes with probability .731, and is worth no more than that."""
+    """A count of 0 is released as 0 with probability .731: a copy there gains no more."""
     noise = parse_number_noise("discrete-laplace:1;min=0")
     zero = np.zeros((1, 1))
     found, chance = matches(noise, zero, zero, zero)
@@ -75,7 +75,7 @@ def test_a_copy_a_hair_within_the_range_may_be_held_at_its_end() -> None:
 @pytest.mark.parametrize("text", LAWS)
 @pytest.mark.parametrize("short", [0.0, 0.5, 2.0])
 def test_a_wager_on_a_move_expects_at_most_1(text: str, short: float) -> None:
-    """Of every centre up to the allowed one, to either side: by enumeration."""
+    """For every centre up to the allowed one, on either side: by enumeration."""
     noise = parse_number_noise(text)
     allowed = 1.0
     for sign in (1.0, -1.0):
@@ -133,7 +133,7 @@ def test_copies_and_bare_values_in_floats_that_are_coarse(
     released, mass = carried(text, exact, digits)
     half = noise.half_width(released, digits)
     shape = np.full(released.shape, exact)
-    missing = tuple(fault for fault in known_faults(noise) if fault.kind == "missing")
+    missing = tuple(fault for fault in known_faults(noise) if fault.kind is FaultKind.MISSING)
     ratios, _ = log_ratios(missing, noise, released, shape, half)
     assert mass @ np.exp(ratios) == pytest.approx(np.ones(len(missing)), abs=1e-6)
     for copied in np.unique(released - exact):
@@ -145,7 +145,7 @@ def test_copies_and_bare_values_in_floats_that_are_coarse(
 
 
 def carried(text: str, exact: float, digits: int) -> tuple[np.ndarray, np.ndarray]:
-    """All that may be released (n,) by floats of so many digits, and with which probability."""
+    """Every possible release (n,) in floats of so many digits, and its probability."""
     noise = parse_number_noise(text)
     step = noise.grid or 1.0
     first = round(exact / step)

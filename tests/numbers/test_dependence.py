@@ -88,7 +88,7 @@ def exact_total(rng: np.random.Generator) -> Drawn:
 
 
 def columns_at_odd_boundaries(rng: np.random.Generator) -> Drawn:
-    """Of 400 numbers, the second and third are alike, the fourth and fifth, and so on."""
+    """The second of 400 numbers is like the third, the fourth like the fifth, and so on."""
 
     def drawn(size: int) -> Matrix:
         z = rng.normal(size=(size, 400))

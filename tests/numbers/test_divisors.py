@@ -8,7 +8,7 @@ from checked_alone import claimed
 from numeric_zoo import MEAN
 
 from dpassay.reference.numbers import parse_number_noise, sample
-from dpassay.verifiers.kinds.numbers.evidence.faults import known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -21,7 +21,7 @@ def test_the_expectation_is_one(divisor: float, exact: float) -> None:
     values = np.arange(-100_000.0, 100_001.0) * 0.02
     half = np.full(values.size, 0.01)
     faults = tuple(
-        fault for fault in known_faults(noise, divisor=divisor) if fault.kind == "divisor"
+        fault for fault in known_faults(noise, divisor=divisor) if fault.kind is FaultKind.DIVISOR
     )
     assert len(faults) == (2 if divisor == 2.0 else 4)
     shape = np.full(values.size, exact)
@@ -41,7 +41,7 @@ def test_only_what_is_divided_has_a_divisor() -> None:
         ("laplace:2", 1e-308, 2),
     ):
         faults = known_faults(parse_number_noise(noise), divisor)
-        assert sum(fault.kind == "divisor" for fault in faults) == number
+        assert sum(fault.kind is FaultKind.DIVISOR for fault in faults) == number
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_another_claim_of_the_same_call_fails(aggregate: Aggregate, noise: str) 
 
 
 def test_a_count_truncated_at_the_arrays_length_is_not_geometric() -> None:
-    """Of an array as long as the count, as the documentation counts elements."""
+    """The array is as long as the count, as the documentation counts elements."""
     whole = judged(diffprivlib_count(None), "discrete-laplace:1;min=0", "noisy-count")
     assert {c.id for c in whole.checks if c.verdict is Verdict.FAIL} & {"noise-law", "noise-scale"}
 

@@ -98,7 +98,7 @@ def test_a_limit_that_holds_is_not_accused_by_chance() -> None:
 
 
 def test_the_verdict_is_of_the_claim_and_the_target_is_told_beside() -> None:
-    """Of a target without noise: what it leaks is for the checks of its noise to forbid."""
+    """The target has no noise: what it leaks is for the checks of its noise to forbid."""
     found = concluded(made("gaussian:10", "max_advantage = 0.8"), factor=0.0)
     assert found.verdict is Verdict.PASS
     simulated = float(found.finding.message.split("sex in ")[1].split("%")[0])

@@ -29,7 +29,7 @@ COORDINATES = RELEASES = 2
 
 
 def expectation(laws: Laws, order: Order, *, reversed_: bool) -> float:
-    """Of the wealth after two releases of each input.
+    """The expected wealth after two releases of each input.
 
     laws: of two numbers by the value behind them; the inputs hold them in opposite orders where
     `reversed_`.
@@ -46,7 +46,7 @@ def expectation(laws: Laws, order: Order, *, reversed_: bool) -> float:
             "one": np.array([SYMBOLS[d] for d in drawn[:half]]).reshape(RELEASES, COORDINATES),
             "other": np.array([SYMBOLS[d] for d in drawn[half:]]).reshape(RELEASES, COORDINATES),
         }
-        comparison = _Comparison("one", "other", slice(None), reversed_)
+        comparison = _Comparison("one", "other", reversed_=reversed_)
         for role, number in order:
             comparison.add(role, cells[role][:number])
             cells[role] = cells[role][number:]
@@ -82,7 +82,7 @@ def test_inputs_of_two_laws_are_beyond_it() -> None:
     total = 0.0
     for drawn in itertools.product(range(3), repeat=6):
         laws = [one] * 3 + [other] * 3
-        comparison = _Comparison("one", "other", slice(None), False)
+        comparison = _Comparison("one", "other")
         comparison.add("one", np.array(drawn[:3])[:, None])
         comparison.add("other", np.array(drawn[3:])[:, None])
         chance = np.prod([law[d] for law, d in zip(laws, drawn, strict=True)])

@@ -29,7 +29,7 @@ REACH = 14
 
 
 def law(noise: NumberNoise, exact: float) -> tuple[np.ndarray, np.ndarray]:
-    """All that is released of an exact number, but for some 1e-9, and how likely."""
+    """Every release of an exact number, but for some 1e-9, and its probability."""
     step = noise.grid or 1.0
     base = np.rint(exact / step) * step if noise.grid else exact
     values = np.unique(noise.rounded(base + step * np.arange(-2 * REACH, 2 * REACH + 1)))
@@ -42,7 +42,7 @@ def law(noise: NumberNoise, exact: float) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("exact", [(3.0, 0.0), (0.3, 1.0)])
 @pytest.mark.parametrize("text", [*LAWS, *CLAMPED])
 def test_bare_wagers_have_expectation_one(text: str, exact: tuple[float, float]) -> None:
-    """All releases of two numbers; a price taken for another exact number would show."""
+    """By every release of two numbers; a price taken for another exact number would show."""
     noise = parse_number_noise(text)
     (one, p), (other, q) = (law(noise, x) for x in exact)
     mean = 0.0

@@ -106,7 +106,7 @@ def shared(counts: Any, size: int) -> Any:
 
 
 def anew(counts: Any, size: int) -> Any:
-    """The same noise in every call."""
+    """Every call has the noise of the first."""
     return LAW.sample(counts, size, np.random.default_rng(0))
 
 
@@ -360,6 +360,6 @@ def test_a_delta_at_either_end_is_judged(delta: float) -> None:
 
 
 def replaced(claim: NumbersClaim) -> NumbersClaim:
-    """The same for records that are replaced."""
+    """The claim with records that are replaced."""
     mechanism = claim.mechanism.model_copy(update={"adjacency": "replace-one"})
     return claim.model_copy(update={"mechanism": mechanism})

@@ -16,7 +16,7 @@ WHOLE = [
 
 
 def expectations(text: str, moved: np.ndarray, allowed: float) -> np.ndarray:
-    """Of each wager on one release of two numbers whose centre lies so far off.
+    """The expectation of each wager on a release of two numbers whose centre lies so far off.
 
     By enumeration of each number's noise, which are independent.
     """

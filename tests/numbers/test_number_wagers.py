@@ -24,7 +24,12 @@ from dpassay.verifiers.kinds.numbers.evidence.copula import (
     pair_gains,
     scores,
 )
-from dpassay.verifiers.kinds.numbers.evidence.faults import LEAK, known_faults, log_ratios
+from dpassay.verifiers.kinds.numbers.evidence.faults import (
+    LEAK,
+    FaultKind,
+    known_faults,
+    log_ratios,
+)
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, seen_move
 from dpassay.verifiers.kinds.numbers.evidence.uniform import LEAVES, UniformEvidence, legendre_gains
 
@@ -54,12 +59,15 @@ def support(text: str, exact: float) -> tuple[NumberNoise, Vector, Vector, Vecto
 @pytest.mark.parametrize("text", NOISES)
 @pytest.mark.parametrize("exact", [0.0, 3.0])
 def test_known_faults(text: str, exact: float) -> None:
-    """Of laws with atoms where the claim has none, the cells are too coarse: they are left out."""
+    """Laws with atoms where the claim has none are left out: the cells are too coarse for them."""
     noise, values, half, log_p = support(text, exact)
     faults = known_faults(noise)
     ratios, allowed = log_ratios(faults, noise, values, np.full(values.size, exact), half)
     expected = np.exp(log_p[:, None] + ratios)[allowed].sum(0)
-    coarse = [fault.kind in ("rounding", "missing") and text == "laplace:2" for fault in faults]
+    coarse = [
+        fault.kind in (FaultKind.ROUNDING, FaultKind.MISSING) and text == "laplace:2"
+        for fault in faults
+    ]
     assert (expected[~np.array(coarse)] <= 1.0 + 1e-8).all()
     assert (expected > 0.9e-3).all()
 
@@ -79,7 +87,7 @@ def test_missing_noise_is_priced_by_what_a_release_stands_for() -> None:
     values = np.asarray(exact + ulp * np.arange(-400_000.0, 400_001.0))
     half = noise.half_width(values)
     log_p = noise.log_mass(values, exact, half)
-    faults = tuple(fault for fault in known_faults(noise) if fault.kind == "missing")
+    faults = tuple(fault for fault in known_faults(noise) if fault.kind is FaultKind.MISSING)
     ratios, _ = log_ratios(faults, noise, values, np.full(values.size, exact), half)
     expected = (np.exp(log_p)[:, None] * np.exp(ratios)).sum(0)
     assert expected == pytest.approx(np.ones(len(faults)), abs=1e-6)
@@ -96,7 +104,7 @@ def test_rounding_is_priced_by_the_floats_that_carry_it(digits: int, exact: floa
     noise = parse_number_noise("laplace:2")
     kind = np.float32 if digits == 24 else np.float64
     for fault in known_faults(noise):
-        if fault.kind != "rounding":
+        if fault.kind is not FaultKind.ROUNDING:
             continue
         grid = float(fault.name.split()[-1])
         steps = (
@@ -140,7 +148,7 @@ def test_rounding_has_a_mass_of_1_however_large_the_numbers(
     released = np.arange(-floats, floats + 1.0) * float(np.spacing(exact)) + exact
     half = noise.half_width(released)
     for fault in known_faults(noise):
-        if fault.kind == "rounding":
+        if fault.kind is FaultKind.ROUNDING:
             law = fault.law(released, np.full(released.size, exact), half)
             assert math.fsum(np.exp(law)) <= 1.0 + 1e-9, fault.name
 
@@ -186,7 +194,7 @@ def test_copulas_integrate_to_one(kind: Callable[[Vector], Vector]) -> None:
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_common_parts_integrate_to_one(k: int) -> None:
-    """Of either sign, over normal scores; catches a share that no law has, and a determinant.
+    """For either sign, over normal scores; catches a share that no law has, and a determinant.
 
     By trapezoids a deviation wide along the sum and across it, exact to 1e-8 for a normal density.
     """

@@ -73,7 +73,7 @@ class Charging:
     [(GAUSSIAN, 1.0), (LAPLACE, 1.0), (REPLACED, 1.0), (BALL, 1.0), (GRADIENT, 1.0), (BOX, 0.5)],
 )
 def test_a_charge_below_the_cost_is_refuted(text: str, least: float) -> None:
-    """Of two numbers that move with Laplace noise, published formulas charge more than it costs."""
+    """Published formulas charge more than two numbers that move under Laplace noise cost."""
     claim = claimed(text)
     for times, verdict in ((1.0, Verdict.PASS), (0.98 * least, Verdict.FAIL)):
         found = concluded(

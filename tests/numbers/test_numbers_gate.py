@@ -12,7 +12,7 @@ from dpassay.verifiers.targets import InProcessTarget
 
 
 def shelf(entries: list[Entry], quick: int) -> list[Any]:
-    """All entries; so many of each kind, by the check that catches it, are in the quick suite."""
+    """Every entry; so many of each kind, by the check that catches it, are in the quick suite."""
     seen: dict[str, int] = {}
     found = []
     for entry in entries:

@@ -12,8 +12,7 @@ from numeric_zoo_records import ALL, SHARE
 from dpassay.reference.numbers import NoisyGradient, parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
-from dpassay.verifiers.kinds.numbers.evidence.imputed import taken_for_two_things
-from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
+from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar, taken_for_two_things
 from dpassay.verifiers.kinds.numbers.planning.neighbours import Neighbour, neighbours
 from dpassay.verifiers.kinds.numbers.planning.placed import placed, places_of
 from dpassay.verifiers.kinds.numbers.planning.skewed import skewed

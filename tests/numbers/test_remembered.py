@@ -22,7 +22,7 @@ from dpassay.verifiers.targets import InProcessTarget
 @pytest.mark.parametrize("digits", [24, 53])
 @pytest.mark.parametrize("spread", [0.0, 1e-6, 1.0])
 def test_price_is_at_least_the_chance(text: str, digits: int, spread: float) -> None:
-    """Of the union of all that a match can be, whose edges are found by asking.
+    """The chance is that of all values that match, whose edges are found by asking.
 
     spread: of what is remembered, in scales: windows beside each other, in one another, and apart.
     """

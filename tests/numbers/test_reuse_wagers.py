@@ -38,7 +38,7 @@ def all_releases(noise: NumberNoise, exact: Vector) -> Iterator[tuple[Vector, fl
 
 
 def expectation(text: str, exact: Matrix, watch: Wealth, honest: float) -> Vector:
-    """Of each wager (k,), and of their mixture, over all releases (n, d) of exact numbers."""
+    """Expectations of each wager (k,), and of their mixture, over all releases (n, d)."""
     noise, total, told = parse_number_noise(text), np.zeros(26), 0.0
     for releases, chance in all_releases(noise, exact.ravel()):
         evidence = LearnedCopies(honest)

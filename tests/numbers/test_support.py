@@ -34,9 +34,13 @@ REPLACED = SUM.replace("add-remove", "replace-one")
 @pytest.mark.parametrize(
     ("text", "make", "told"),
     [
-        (COUNT, truncated_at_the_true_count, "are above 0 in"),
-        (HISTOGRAM, empty_cells_without_noise, "are exactly 0 in 100.00% of those of a count of 0"),
-        (HISTOGRAM, empty_cells_never_negative, "are below 0 in"),
+        (COUNT, truncated_at_the_true_count, "is above 0 in"),
+        (
+            HISTOGRAM,
+            empty_cells_without_noise,
+            "is exactly 0 in 100.00% of the releases of a count of 0",
+        ),
+        (HISTOGRAM, empty_cells_never_negative, "is below 0 in"),
         (SUM, sums_cut_at_the_number_of_records, "of its neighbour, 8 records that give 8"),
     ],
 )

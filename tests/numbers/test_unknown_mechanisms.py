@@ -71,7 +71,7 @@ def test_a_missing_package_of_a_claim_is_said_before_anything_is_asked(
     ],
 )
 def test_what_is_wrong_is_said_of_the_key_that_is(keys: str, told: str) -> None:
-    """Of users without their records, the mechanism was said to need these."""
+    """Where users came without their records, the mechanism was said to need these."""
     text = f'[mechanism]\nname = "noisy-count"\nnoise = "laplace:2"\n{keys}'
     with pytest.raises(ClaimError) as caught:
         parse_claim(tomllib.loads(text))

@@ -66,7 +66,7 @@ def at_the_median(records: Any, clip: Clip) -> Any:
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 @pytest.mark.parametrize("wrong", [the_last, the_most_extreme, beyond_ten, at_the_median])
 def test_what_some_records_are_spared_shows(text: str, wrong: Callable[[Any, Clip], Any]) -> None:
-    """All passed, where the one record beyond the bounds was the last and 1,000 times beyond."""
+    """These passed where the one record beyond the bounds was the last, 1,000 times beyond."""
     claim = claimed(text)
     found = outcome(Clipping, claim, deployment(claim, wrong))
     assert found is not None

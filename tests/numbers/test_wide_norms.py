@@ -59,7 +59,7 @@ def deployment(clipped: Clipped, bound: float, kind: Any) -> Any:
     ],
 )
 def test_a_norm_of_many_numbers_shows(check: Any, clipped: Clipped, bound: float) -> None:
-    """All passed: of 1,540 numbers 1,000 were looked at, and nothing was said of their norm."""
+    """These passed: of 1,540 numbers 1,000 were looked at, and nothing was said of their norm."""
     found = outcome(check, claimed(WIDE.format("gaussian:1.1")), deployment(clipped, bound, float))
     assert found is not None
     assert found.verdict is Verdict.FAIL

@@ -16,6 +16,11 @@ def log_mixture_of(log_ratios: NDArray[np.float64], log_weights: NDArray[np.floa
     return highest + float(np.log(np.add.reduce(np.exp(logs - highest), axis=None)))
 
 
+def log_mean_of(log_ratios: NDArray[np.float64]) -> float:
+    """Log of the mean ratio, over an array of any shape."""
+    return log_mixture_of(log_ratios, np.full(log_ratios.shape, -math.log(log_ratios.size)))
+
+
 def log_sums(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Log of the sum of exponentials along an axis, five times as fast as numpy's reduction.
 

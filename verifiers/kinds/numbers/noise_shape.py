@@ -86,7 +86,7 @@ class ShapeRecorder:
         return np.asarray(found / times.sum())
 
     def _quantiles(self) -> Vector:
-        """Of the law, by bisection: the least value at or below which the share lies."""
+        """The quantiles of the law at `SHARES`, by bisection."""
         scale = self.noise.family.standard_deviation
         low, high = np.full(SHARES.size, -60.0 * scale), np.full(SHARES.size, 60.0 * scale)
         reach = 0.0 if math.isinf(self.noise.low) and math.isinf(self.noise.high) else 1.0

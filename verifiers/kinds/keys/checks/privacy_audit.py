@@ -6,38 +6,34 @@ import numpy as np
 
 from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Matrix
-from ....findings.finding import Finding, Outcome
-from ....findings.verdict import Verdict
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY
 from ...numbers.checks.base import spec_of
-from ...numbers.checks.pair_check import PairCheck, PairEvidence, power
+from ...numbers.checks.pair_check import Event, PairEvents, PairEvidence, power
+from ...numbers.checks.privacy_audit import ClaimedLevelCheck
 from ...numbers.claim import NumbersClaim
 from ...numbers.evidence.two_events import Hits, Level, TwoEvents, both_ways
 from ...numbers.planning.pairs import Pair
 
 _SCALES = 30.0  # above the threshold: such a key is always released
 _OTHERS = 0.2  # of the releases of the first pair, of each other size
-_CAUSE = "keys are released in an order that their exact counts decide"
 
 
-class KeysPrivacyAudit(PairCheck):
+class KeysPrivacyAudit(ClaimedLevelCheck):
     """Keys far above the threshold, one of which gets a record: which of them stands first.
 
     The order of noisy counts is as private as the counts; that of exact ones is not private at all,
     nor that of coarser ones, which the record carries over a step.
-    The null is that one release keeps to the claimed epsilon and delta, whatever the mechanism.
     """
 
-    id = "privacy-audit"
     draws = 2_000
+    cause = "keys are released in an order that their exact counts decide"
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
         """Why it does not apply to a claim."""
         if claim.mechanism.width == 1:
             return "a single key has no order"
-        return NO_PRIVACY if claim.privacy is None else None
+        return ClaimedLevelCheck.lacks(claim)
 
     def made(self) -> list[Pair]:
         """See `PairCheck.made`: of equals, the middle one passes another, whichever is first."""
@@ -69,10 +65,6 @@ class KeysPrivacyAudit(PairCheck):
         )
         return Pair((one, other), made[0], made[1], (0.0, 1.0), places, np.zeros(len(here)))
 
-    def pairs_of(self, pair: Pair) -> int:
-        """See `PairCheck.pairs_of`: a release is a draw."""
-        return self.releases(pair)
-
     def releases(self, pair: Pair) -> int:
         """See `PairCheck.releases`."""
         first = pair is self.pairs[0]
@@ -80,67 +72,42 @@ class KeysPrivacyAudit(PairCheck):
 
     def evidence(self, pair: Pair) -> "OrderEvidence":
         """See `PairCheck.evidence`."""
-        privacy = self.claim.privacy
-        assert privacy is not None, "a check of claims with [privacy]"
-        return OrderEvidence(Level(privacy.epsilon, privacy.delta), pair.coordinates.size)
+        return OrderEvidence(self.level, pair.coordinates.size)
 
-    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.violation`."""
+    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
+        """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, OrderEvidence)
         place, here, there = evidence.worst
         first, second = pair.coordinates[place : place + 2]
-        message = (
-            f"key {first} stands before key {second} in {here:.2%} of the releases of "
-            f"{pair.said[0]}, and in {there:.2%} of those of its neighbour, {pair.said[1]}: the "
-            f"claimed {evidence.level} does not allow that of one release "
-            f"({evidence.pairs:,} pairs)"
-        )
-        return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+        return Event(f"key {first} stands before key {second}", here, there, pair.said)
 
-    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.silence`."""
-        _, evidence = found[0]
-        assert isinstance(evidence, OrderEvidence)
+    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
+        """See `ClaimedLevelCheck.nothing`."""
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
-        message = (
+        return (
             f"the order of two keys in {evidence.pairs:,} releases of neighbours does not "
-            f"contradict {evidence.level}; {power(share)}"
+            f"contradict {self.level}; {power(share)}"
         )
-        return Outcome(Verdict.PASS, Finding(message), self.queries)
 
 
-class OrderEvidence:
+class OrderEvidence(PairEvents):
     """Wagers on which of two keys, of each with the next, stands first, in either direction.
 
     level: claimed; keys: how many are looked at.
     """
 
     def __init__(self, level: Level, keys: int = 2) -> None:
-        self.level, self._events = level, TwoEvents(2 * (keys - 1), (level,))
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of releases that were seen."""
-        return self._events.pairs
-
-    @property
-    def log_e_value(self) -> float:
-        """See `PairEvidence.log_e_value`."""
-        return self._events.log_e_value
+        super().__init__(TwoEvents(2 * (keys - 1), (level,)))
 
     @property
     def worst(self) -> tuple[int, float, float]:
         """The key whose order with the next tells most, and how often it is first in either."""
-        place = self._events.best[0] % (len(self._events.counts) // 2)
-        return (place, *self._events.rates(place))
+        place = self.wagers.best[0] % (len(self.wagers.counts) // 2)
+        return (place, *self.wagers.rates(place))
 
-    def observe(self, here: Matrix, there: Matrix) -> None:
-        """See `PairEvidence.observe`: places (n, k) in the reply, 0 where a key is not in it."""
-        self._events.observe(*both_ways(_first(here), _first(there)))
-
-    def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """See `PairEvidence.share_needed`."""
-        return self._events.share_needed(log_threshold, pairs)
+    def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
+        """See `PairEvents.hits`: places (n, k) in the reply, 0 where a key is not in it."""
+        return both_ways(_first(here), _first(there))
 
 
 def steps(least: float) -> list[int]:

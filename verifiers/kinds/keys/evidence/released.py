@@ -13,7 +13,7 @@ import numpy as np
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import ThresholdedHistogram
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 from .key_faults import BOTH_ODDS, BOTH_RATES, KeyFault, claimed_law, key_faults
 
 LEAK = 1e-3
@@ -73,9 +73,10 @@ class KeyEvidence:
                 self._tallies[group, count] = self._tallies.get((group, count), 0.0) + times
 
     def oddest(self, group: str | None) -> tuple[float, int, int, float]:
-        """Of a group (None: all draws), the count whose keys' rate tells most against the claim.
+        """The count whose keys' rate of release tells most against the claim, in a group.
 
-        The count, how many of its keys were released, of how many, and how many the claim expects.
+        group: None for all draws. Returns the count, how many keys of it were released, how many
+        there were, and how many releases the claim expects.
         """
         told = [(count, seen) for (name, count), seen in self._tallies.items() if name == group]
         counts, seen = np.array([c for c, _ in told]), np.array([s for _, s in told])
@@ -120,9 +121,9 @@ class KeyEvidence:
         """Infinite once something came that the claim forbids."""
         if self.forbidden is not None:
             return math.inf
-        logs = [_mixture(self.all) - math.log(2.0)]
+        logs = [log_mean_of(self.all) - math.log(2.0)]
         share = math.log(2.0 * self._most)
-        logs += [_mixture(gains) - share for gains in self.groups.values()]
+        logs += [log_mean_of(gains) - share for gains in self.groups.values()]
         waiting = 0.5 * (1.0 - len(self.groups) / self._most)
         if waiting > 0:
             logs.append(math.log(waiting))
@@ -141,10 +142,6 @@ class KeyEvidence:
                 name, gains = group, found
         best = int(np.argmax(gains))
         return name, self.faults[best], float(gains[best])
-
-
-def _mixture(gains: Vector) -> float:
-    return log_mixture_of(gains, np.full(gains.size, -math.log(gains.size)))
 
 
 def _forbidden(

@@ -1,13 +1,12 @@
 """Wagers that whether one key is released tells of another, whatever the rates of release.
 
-Some pairs of draws, A beside B, are a table of two by two: how often each was released, and how
-often both. Where all draws of A have one law and all of B another, and all are independent, the
-number of both given how often each was released is hypergeometric, whatever the rates (Fisher's
-exact test). With odds ratio theta it is Fisher's noncentral law: the ratio of the two has
-expectation 1. So a wrong rate of release is never taken for noise that is used twice.
+Some pairs of draws, A beside B, make a two-by-two table: how often each was released, and how often
+both. Where the draws of A have one law, those of B another, and all are independent, the number of
+times that both were released is hypergeometric, given how often each was, whatever the rates
+(Fisher's exact test). With odds ratio theta it has Fisher's noncentral law, and the ratio of the
+two laws has expectation 1. So a wrong rate of release is never taken for noise that is used twice.
 """
 
-import math
 from functools import cache
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import comb, logsumexp
 
 from .....reference.arrays import Vector
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 
 CORRELATIONS = np.array([-0.95, -0.6, -0.3, -0.1, 0.1, 0.3, 0.6, 0.95])
 """Of two keys that are each released half of the time."""
@@ -64,7 +63,7 @@ class TogetherEvidence:
     @property
     def log_e_value(self) -> float:
         """Expectation at most 1 where all draws are independent."""
-        return log_mixture_of(self.gains, np.full(self.gains.size, -math.log(self.gains.size)))
+        return log_mean_of(self.gains)
 
     @property
     def best(self) -> float:

@@ -27,7 +27,7 @@ _ROUNDING = 1e-12  # nats: less may be nothing but an error of floats
 
 @dataclass(frozen=True)
 class _Shortfall:
-    """A charge at an order, for an input in words, and what a release of it certainly costs."""
+    """A charge at an order that is less than what a release of the input certainly costs."""
 
     said: str
     order: float
@@ -36,15 +36,16 @@ class _Shortfall:
 
     @property
     def share(self) -> float:
-        """Of the cost, that is charged."""
+        """The share of the cost that is charged."""
         return self.charge / self.cost
 
 
 class AccountantSoundness:
     """Compares charges with lower bounds in ball arithmetic on what the farthest neighbours cost.
 
-    One record more may come to any input, so that each is held to the whole cost; for one in
-    another's place the input is made so that it may be as far. It asks for charges, no releases.
+    A record may be added to any input, so that each is held to the whole cost. Where records are
+    replaced, one input is made whose neighbour lies as far as any. It asks for charges, and for no
+    releases.
     """
 
     id = "accountant-soundness"
@@ -87,7 +88,7 @@ class AccountantSoundness:
         return Outcome(Verdict.PASS, Finding(message))
 
     def _charged(self) -> Iterator[tuple[str, Any, CertifiedPair]]:
-        """Inputs that are charged, in words, and what a release of them costs."""
+        """Inputs to ask charges for, as messages call them, with what a release of each costs."""
         found = charged_pair(self.claim)
         if found is not None:
             yield self.claim.release.input_text(found[0]), *found

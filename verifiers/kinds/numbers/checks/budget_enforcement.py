@@ -17,6 +17,7 @@ from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.certified_pair import charged_pair, inputs_alike
 from ..planning.plan import NumbersPlan, at_once
+from ..planning.roles import Role
 from .base import spec_of
 from .pair_check import fractions
 
@@ -28,16 +29,16 @@ _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much
 _SINGLES = 32  # calls for one release, while the account stands still
 _SPARE = 1.02  # of the answers that cost too much
 _LIVES = 10  # most restarts, as long as each life gives answers
-_ROLES = ("empty", "typical", "one record")
+_ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
 
 
 class BudgetEnforcement:
     """Asks until the deployment stops, or provably exceeds its budget or undercharges.
 
-    First single releases of some inputs, then one input whose neighbour is as far as any, in larger
-    calls and in small ones, two more like it, which must not have budgets of their own, and the
-    first again after a restart where `[gate]` has a `budget_target`. `spent`
-    must not fall, exceed the claim, or say less than answers certainly cost.
+    It first asks single releases of some inputs. Then it asks one input whose neighbour lies as far
+    as any, in large calls and in small ones, and two more like it, which must not have budgets of
+    their own. Where `[gate]` has a `budget_target`, it asks the first one again after a restart.
+    `spent` must not fall, exceed the claim, or say less than answers certainly cost.
     """
 
     id = "budget-enforcement"
@@ -87,7 +88,7 @@ class BudgetEnforcement:
         worst: AskedInput,
         reopen: Callable[[], Target] | None,
     ) -> str | None:
-        """Asks until the end; the reason where there is no budget to look at, or none to reach."""
+        """Asks until the end; the reason where no budget can be looked at, or reached."""
         if not asking.account.open(target) and reopen is None:
             return f"{asking.account.lacking}, and [gate] names no budget_target"
         epsilon, most = asking.privacy.epsilon, self._most
@@ -116,14 +117,14 @@ class BudgetEnforcement:
         return min(MOST_ANSWERS, max(1, _NUMBERS // self.claim.mechanism.width))
 
     def _others(self) -> list[AskedInput]:
-        """Inputs of which each release costs as much, that an account may take for cheaper ones."""
+        """Inputs whose releases cost as much, which an account may take for cheaper ones."""
         if self.claim.mechanism.aggregation.adjacency is not Adjacency.ADD_REMOVE:
             return []
         asked = [a for role in _ROLES for a in self.plan.inputs if a.role == role]
         return [AskedInput(a.name, a.values) for a in asked]
 
     def _singly(self, target: Target, asking: NumbersBudgetAsking, asked: AskedInput) -> None:
-        """A call for one release; more while the account stands still, which they must move."""
+        """Asks one release, and more of them while the account does not move."""
         before = asking.account.now
         for _ in range(_SINGLES):
             if asking.until_spent(target, asked, 1, asked.answered + 1):
@@ -132,7 +133,7 @@ class BudgetEnforcement:
                 return
 
     def _ask_worst(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
-        """Large calls, then small ones: a call that is refused may only have been too large."""
+        """Asks large calls, then small ones: a refused call may only have been too large."""
         width, most = self.claim.mechanism.width, int(_SPARE * asking.limit) + 1 - worst.beside
         size = at_once(width, max(1, asking.limit // _BATCHES))
         if asking.until_spent(target, worst, size, most):
@@ -141,7 +142,7 @@ class BudgetEnforcement:
             asking.until_spent(target, worst, 1, most, AGAIN if worst.beside else LONG_AGAIN)
 
     def _ask_alike(self, target: Target, asking: NumbersBudgetAsking, worst: AskedInput) -> None:
-        """Inputs whose answers cost as much, after those to the worst: all of them add up."""
+        """Asks inputs that cost as much as the worst, whose answers add to the cost of its own."""
         paid = worst.answered
         for values in inputs_alike(self.claim, worst.values, asking.pair) if paid else []:
             asked = AskedInput(self.claim.release.input_text(values), values, beside=paid)

@@ -1,4 +1,4 @@
-"""`clipping`: a record beyond all bounds moves a release by the sensitivity at most.
+"""`clipping`: a record beyond the bounds moves a release by at most the sensitivity.
 
 Records within the bounds are summed as they are.
 """
@@ -10,9 +10,8 @@ from ....findings.finding import Finding
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
-from ..evidence.imputed import taken_for_two_things
-from ..evidence.moved import MovedTooFar
-from ..planning.neighbours import Neighbour, groups, neighbours
+from ..evidence.moved import MovedTooFar, taken_for_two_things
+from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
 from ..planning.placed import placed, places_of
 from ..planning.skewed import skewed
 from .base import spec_of
@@ -23,7 +22,7 @@ _IMPUTED = "what a record without a number is taken for depends on other records
 
 
 class Clipping(MovingRecords):
-    """Many kinds of records, a few releases of each: what is not clipped moves very far."""
+    """Records of many kinds, with a few releases each: one that is not clipped moves very far."""
 
     id = "clipping"
     most = 40
@@ -35,18 +34,18 @@ class Clipping(MovingRecords):
         return [*alone, *placed(claim, seed), *skewed(claim, seed)]
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
-        """See `MovingRecords.places`: where records are extreme."""
+        """See `MovingRecords.places`: the numbers in which records are extreme."""
         if claim.mechanism.takes == "counts":
             return super().places(claim, seed)
         return places_of(claim, seed)
 
     def passed(self, queries: int) -> str:
         """See `MovingRecords.passed`."""
-        beyond = [found for found in self.served if found.kind != "within"]
+        beyond = [found for found in self.served if found.held_to is not HeldTo.SUM]
         moved = "a record at or beyond the bounds moves"
         if len(beyond) > 1:
             moved = f"records at and beyond the bounds, in {_seen(beyond)}, move"
-        within = [found for found in self.served if found.kind == "within"]
+        within = [found for found in self.served if found.held_to is HeldTo.SUM]
         more = ""
         if within:
             more = f"; those of {_seen(within)} within the bounds are summed as they are"
@@ -57,8 +56,8 @@ class Clipping(MovingRecords):
 
     @property
     def _extreme(self) -> str:
-        """Which numbers of a record were extreme, alone among zeros."""
-        if not any(found.kind == "placed" for found in self.served):
+        """Which numbers of a record were extreme alone, among zeros."""
+        if not any(found.held_to is HeldTo.RANGE for found in self.served):
             return ""
         found = sorted({self.axis, *self.places(self.claim, self.seed).tolist()})
         named = f"number {found[0]}"
@@ -82,7 +81,7 @@ class Clipping(MovingRecords):
 
 
 def _seen(served: list[Neighbour]) -> str:
-    """How many inputs of how many records."""
+    """The number of inputs and of their records, in words."""
     sizes = [found.records for found in served]
     inputs = f"{len(served)} input{'s' * (len(served) > 1)}"
     few, many = min(sizes), max(sizes)

@@ -1,4 +1,4 @@
-"""`floating-point`: the low bits of a release do not give away what the noise should hide."""
+"""`floating-point`: the low bits of a release do not reveal what the noise should hide."""
 
 import numpy as np
 
@@ -8,46 +8,37 @@ from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
 from ..evidence.low_bits import bit_events, grid_events
-from ..evidence.two_events import TwoEvents
+from ..evidence.two_events import Hits, TwoEvents
 from ..planning.pairs import Pair, low_pairs, off_grid_pairs
 from .base import spec_of
-from .pair_check import PairCheck, PairEvidence, beyond, levels, power
+from .pair_check import PairCheck, PairEvents, PairEvidence, beyond, levels, power
 
 _CAUSE = "noise is drawn and added in floating point"
 _OFF_GRID = "noise on a grid is added to exact numbers that lie off it"
 
 
-class LowBits:
-    """Wagers on the low bits of two exact numbers, under what the claimed noise allows."""
+class LowBits(PairEvents):
+    """Wagers that low bits tell two exact numbers apart more than the claimed noise allows."""
 
     def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
         scale = claim.mechanism.aggregation.noise.family.scale
         self.events = bit_events(pair.exact, scale)
         if pair.off_grid:
             self.events = grid_events(pair.exact, scale)
-        self.wagers = TwoEvents(len(self.events), levels(claim, pair))
+        super().__init__(TwoEvents(len(self.events), levels(claim, pair)))
 
-    def observe(self, here: Matrix, there: Matrix) -> None:
-        """See `PairEvidence.observe`; every number is a draw."""
+    def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
+        """See `PairEvents.hits`; every number is a draw."""
         sides = []
         for released in (here, there):
             numbers = released.ravel()
             sides.append(np.stack([event.test(numbers) for event in self.events], axis=1))
         first = np.array([event.first for event in self.events])
-        self.wagers.observe(np.where(first, *sides), np.where(first, *sides[::-1]))
-
-    @property
-    def log_e_value(self) -> float:
-        """See `PairEvidence.log_e_value`."""
-        return self.wagers.log_e_value
-
-    def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """See `PairEvidence.share_needed`."""
-        return self.wagers.share_needed(log_threshold, pairs)
+        return np.where(first, *sides), np.where(first, *sides[::-1])
 
 
 class FloatingPoint(PairCheck):
-    """Pairs of exact numbers around which floats are spaced otherwise, or that lie on no grid."""
+    """Pairs of exact numbers around which floats are spaced differently, or that lie on no grid."""
 
     id = "floating-point"
     draws = 5_000
@@ -95,9 +86,8 @@ class FloatingPoint(PairCheck):
     def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.silence`."""
         pair, evidence = found[0]
-        assert isinstance(evidence, LowBits)
-        share = evidence.wagers.share_needed(self.log_threshold, evidence.wagers.pairs)
-        message = f"low bits do not tell {pair.name} apart, by {evidence.wagers.pairs:,} pairs: "
+        share = evidence.share_needed(self.log_threshold, evidence.pairs)
+        message = f"low bits do not tell {pair.name} apart, by {evidence.pairs:,} pairs: "
         message += power(share)
         return Outcome(Verdict.PASS, Finding(message), self.queries)
 

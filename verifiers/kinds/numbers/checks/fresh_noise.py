@@ -1,6 +1,8 @@
-"""`fresh-noise`: no noise is that of an earlier release, call, coordinate, or its negative."""
+"""`fresh-noise`: no noise is a copy of earlier noise, or its negative."""
 
 import math
+from enum import StrEnum, unique
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,33 +24,57 @@ from ..planning.asked import Draws, digits_of
 from ..planning.plan import NumbersPlan
 from .base import Weighed, spec_of
 
-EARLIER_RUN = "the same calls of an earlier run"
-AFTER_RESTART = "the same calls before a restart"
-_ANY_CALL = "the first release of some earlier call"
-_LONG_AGO = "some earlier draw, in the first numbers of releases"
-_WHOLE, _TURNED = "some earlier release", "some earlier release, turned"
-_RUN, _NEARBY = "a run of noise before", "a run of noise in the eight releases before"
 _AGAIN = "noise comes again: a small pool of seeds, one seed for several workers or inputs, a table"
 _AT_THE_START = "a seed fixed at the start of the target: every start repeats the noise"
-_BESIDE = ("the coordinate before", "the coordinate before, with the other sign")
-_ABREAST = "a call in flight beside it"
-_WAYS = {
-    EARLIER_RUN: _AT_THE_START,
-    AFTER_RESTART: _AT_THE_START,
-    "the release before": "noise is drawn once and used for several releases",
-    "the first release of the call before": "every call begins with the same noise",
-    "the release before, with the other sign": "releases come in pairs of opposite noise",
-    "the coordinate before": "one draw serves several numbers of a release",
-    "the coordinate before, with the other sign": "numbers of a release have opposite noise",
-    _ANY_CALL: "calls take their seed from a small pool, seeds come again, or noise is cut off",
-    _LONG_AGO: "noise comes again: a table, a short period, or noise cut off at its ends",
-    _ABREAST: "calls in flight together get the same noise: workers of one seed, or of the clock's",
-    _WHOLE: _AGAIN,
-    _TURNED: "noise is used again, negated, reversed or rolled",
-    _RUN: _AGAIN,
-    _NEARBY: "noise of a release is used again, moved or negated, in one soon after",
-}
-"""What noise may be a copy of, and why."""
+
+
+@unique
+class Way(StrEnum):
+    """What noise may be a copy of; the value is how messages call it, with the likely cause."""
+
+    def __new__(cls, said: str, cause: str) -> Self:
+        """A member of two texts."""
+        member = str.__new__(cls, said)
+        member._value_, member.cause = said, cause
+        return member
+
+    cause: str
+
+    EARLIER_RUN = "the same calls of an earlier run", _AT_THE_START
+    AFTER_RESTART = "the same calls before a restart", _AT_THE_START
+    LAST = "the release before", "noise is drawn once and used for several releases"
+    LAST_CALL = "the first release of the call before", "every call begins with the same noise"
+    LAST_NEGATED = (
+        "the release before, with the other sign",
+        "releases come in pairs of opposite noise",
+    )
+    BESIDE = "the coordinate before", "one draw serves several numbers of a release"
+    BESIDE_NEGATED = (
+        "the coordinate before, with the other sign",
+        "numbers of a release have opposite noise",
+    )
+    ANY_CALL = (
+        "the first release of some earlier call",
+        "calls take their seed from a small pool, seeds come again, or noise is cut off",
+    )
+    LONG_AGO = (
+        "some earlier draw, in the first numbers of releases",
+        "noise comes again: a table, a short period, or noise cut off at its ends",
+    )
+    ABREAST = (
+        "a call in flight beside it",
+        "calls in flight together get the same noise: workers of one seed, or of the clock's",
+    )
+    WHOLE = "some earlier release", _AGAIN
+    TURNED = "some earlier release, turned", "noise is used again, negated, reversed or rolled"
+    RUN = "a run of noise before", _AGAIN
+    NEARBY = (
+        "a run of noise in the eight releases before",
+        "noise of a release is used again, moved or negated, in one soon after",
+    )
+
+
+EARLIER_RUN, AFTER_RESTART = Way.EARLIER_RUN, Way.AFTER_RESTART
 
 _WANTED = 2_000
 _COMPARED = 16  # first numbers of a release that are compared with all that is remembered
@@ -58,37 +84,37 @@ _AT_A_LOOK = 1 << 16  # releases of a look that are, at most: of 10^7, all would
 
 
 class FreshNoise(Weighed):
-    """Wagers on copies of what came just before, at the same place in the call, or beside.
+    """Wagers on each way in which noise may be a copy; see `Way`.
 
-    Of the first numbers also of what came long before.
+    Copies of noise that came long before are looked for in the first numbers of releases.
     """
 
     id = "fresh-noise"
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         super().__init__(claim, plan)
-        self.ways: dict[str, CopyEvidence | LateCopies] = {
-            way: CopyEvidence() for way in _WAYS if way != _ABREAST
+        self.ways: dict[Way, CopyEvidence | LateCopies] = {
+            way: CopyEvidence() for way in Way if way is not Way.ABREAST
         }
-        self._long_ago = self.ways[_LONG_AGO] = LateCopies()
-        self._any_call = self.ways[_ANY_CALL] = LateCopies()
+        self._long_ago = self.ways[Way.LONG_AGO] = LateCopies()
+        self._any_call = self.ways[Way.ANY_CALL] = LateCopies()
         self._abreast = AbreastCopies(self.noise)
         if claim.gate.concurrency > 1:
-            self.ways[_ABREAST] = self._abreast
+            self.ways[Way.ABREAST] = self._abreast
         self._last: Matrix | None = None
         self._first: Matrix | None = None
         self._remembered, self._begun = RememberedNoise(self.noise), RememberedNoise(self.noise)
         width = min(plan.coordinates.size, _COMPARED)
         runs = ContinuedNoise(self.noise, width), ContinuedNoise(self.noise, width, _SOON)
-        self._runs = {_RUN: runs[0]}
+        self._runs = {Way.RUN: runs[0]}
         if width >= _FEWEST_NEARBY and runs[1].context < runs[0].context:
-            self._runs[_NEARBY] = runs[1]
+            self._runs[Way.NEARBY] = runs[1]
         self._learned = {way: LearnedCopies(found.honest) for way, found in self._runs.items()}
         widest = plan.coordinates.size
         self._whole = {
-            _WHOLE: RepeatedReleases(self.noise, widest),
-            _TURNED: RepeatedReleases(self.noise, widest, forms=True),
-            _ANY_CALL: RepeatedReleases(self.noise, widest),
+            Way.WHOLE: RepeatedReleases(self.noise, widest),
+            Way.TURNED: RepeatedReleases(self.noise, widest, forms=True),
+            Way.ANY_CALL: RepeatedReleases(self.noise, widest),
         }
         self._whole = {way: found for way, found in self._whole.items() if found.applies}
         self._learned |= {way: LearnedCopies() for way in self._whole}
@@ -105,18 +131,15 @@ class FreshNoise(Weighed):
         noise = y - x
         before = noise[:-1] if self._last is None else np.vstack([self._last, noise[:-1]])
         own = slice(1, None) if self._last is None else slice(0, None)
-        self._compare("the release before", y[own], x[own], before, digits)
-        self._compare("the release before, with the other sign", y[own], x[own], -before, digits)
+        self._compare(Way.LAST, y[own], x[own], before, digits)
+        self._compare(Way.LAST_NEGATED, y[own], x[own], -before, digits)
         if y.shape[1] > 1:
-            self._compare("the coordinate before", y[:, 1:], x[:, 1:], noise[:, :-1], digits)
-            turned = "the coordinate before, with the other sign"
-            self._compare(turned, y[:, 1:], x[:, 1:], -noise[:, :-1], digits)
+            self._compare(Way.BESIDE, y[:, 1:], x[:, 1:], noise[:, :-1], digits)
+            self._compare(Way.BESIDE_NEGATED, y[:, 1:], x[:, 1:], -noise[:, :-1], digits)
         begins = np.flatnonzero(np.concatenate([_begins(b.calls) for b in draws.batches]))
         firsts = noise[begins] if self._first is None else np.vstack([self._first, noise[begins]])
         later = begins if self._first is not None else begins[1:]
-        self._compare(
-            "the first release of the call before", y[later], x[later], firsts[:-1], digits
-        )
+        self._compare(Way.LAST_CALL, y[later], x[later], firsts[:-1], digits)
         if self._remembered.applies:
             some = slice(_AT_A_LOOK), slice(_COMPARED)
             repeats = self._remembered.repeats(y[some], x[some], digits)
@@ -129,7 +152,7 @@ class FreshNoise(Weighed):
         self.draws += y.size
 
     def _take_abreast(self, draws: Draws) -> None:
-        """Compares calls that were in flight together."""
+        """Compares calls that were in flight together with each other."""
         ends = np.cumsum([len(batch.releases) for batch in draws.batches])
         for batch, end in zip(draws.batches, ends, strict=True):
             if batch.abreast:
@@ -139,7 +162,7 @@ class FreshNoise(Weighed):
                 self._abreast.take(calls, draws.digits)
 
     def _remember(self, y: Matrix, x: Matrix, begins: NDArray[np.int64], digits: int) -> None:
-        """Runs of numbers, and whole releases, among those remembered."""
+        """Compares runs of numbers, and whole releases, with those remembered."""
         y, x = y[:_AT_A_LOOK], x[:_AT_A_LOOK]
         for way, runs in self._runs.items():
             runs.observe(self._learned[way], y[:, :_COMPARED], x[:, :_COMPARED], digits)
@@ -148,10 +171,10 @@ class FreshNoise(Weighed):
             steps = Steps.of(self.noise, y, x, digits)
             started = Steps.of(self.noise, y[begins], x[begins], digits)
             for way, whole in self._whole.items():
-                whole.observe(self._learned[way], started if way == _ANY_CALL else steps)
+                whole.observe(self._learned[way], started if way is Way.ANY_CALL else steps)
 
-    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
-        """Takes the first releases of an earlier life, and those of the same calls in this one."""
+    def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
+        """Compares the first releases of two lives of the target, to the same calls."""
         self._value = None
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))
@@ -159,7 +182,7 @@ class FreshNoise(Weighed):
         digits = digits_of(np.concatenate([before, after]))
         self._compare(way, after[:rows], exact, before[:rows] - exact, digits)
 
-    def _compare(self, way: str, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
+    def _compare(self, way: Way, y: Matrix, x: Matrix, copied: Matrix, digits: int) -> None:
         if y.size:
             found, chance = matches(self.noise, y, x, copied, digits)
             self.ways[way].observe(found, chance)
@@ -182,12 +205,13 @@ class FreshNoise(Weighed):
         Calls in flight that begin alike are told as that: runs of noise that come again follow.
         """
         way = max(self.ways, key=lambda name: self.ways[name].log_e_value)
-        if _ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
-            way = _ABREAST
+        if Way.ABREAST in self.ways and self._abreast.log_e_value >= self.log_threshold:
+            way = Way.ABREAST
         found = self.ways[way]
         message = f"{found.matches:,} of {found.draws:,} draws repeat the noise of {way}"
-        odds, cause = float(found.log_ratios.max()), _WAYS[way]
-        if all(self.ways[name].log_e_value >= self.log_threshold for name in _BESIDE):
+        odds, cause = float(found.log_ratios.max()), way.cause
+        beside = Way.BESIDE, Way.BESIDE_NEGATED
+        if all(self.ways[name].log_e_value >= self.log_threshold for name in beside):
             cause = "numbers of a release share the size of their noise, and not the sign"
         return Finding(message, cause, cause=cause, log_odds=odds)
 

@@ -34,10 +34,10 @@ _CAUSE = "the claimed noise hides too little: raise it, or release fewer gradien
 class GradientLeakage:
     """Plays the inference game of Li et al. 2024 under the claimed law, and on the target.
 
-    What the claim gives away follows from the claim, the vendor's model and its data alone, so the
-    game is simulated; that the target does its claim is for the other checks to say. With
-    `max_advantage` the null is that this adversary, who knows the claim and has learned from half
-    of the data, gains at most that: trials are independent, drawn from the other half.
+    What the claim reveals follows from the claim, the vendor's model and its data alone, so that
+    the game is simulated; whether the target does its claim is for other checks. With
+    `max_advantage` the null is that an adversary who knows the claim, and has learned from half of
+    the data, gains at most that. Trials are independent, and drawn from the other half.
     """
 
     id = "gradient-leakage"
@@ -53,7 +53,7 @@ class GradientLeakage:
 
     @property
     def asks(self) -> int:
-        """See `AskingCheck.asks`: of the trials on the target."""
+        """See `AskingCheck.asks`: releases of the trials on the target."""
         leakage = self.claim.leakage
         return _OF_TARGET * leakage.releases if leakage else 0
 

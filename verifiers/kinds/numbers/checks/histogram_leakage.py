@@ -1,4 +1,4 @@
-"""`histogram-leakage` of numbers: what averaging the claim's releases of one input reads."""
+"""`histogram-leakage` of numbers: what averaging the releases of one input reveals."""
 
 from .....attacks.averaging import error_of_average, share_within
 from ....findings.finding import Finding, Outcome
@@ -15,10 +15,10 @@ _CAUSE = "releases of one input average out: lower the claim's queries, or add m
 
 
 class HistogramLeakage:
-    """The error of the average over the claim's queries, from the claimed law; nothing is asked.
+    """The error of averaging the claim's queries, by the claimed law; asks for nothing.
 
-    A number is read where the average lies nearer to it than half of what one unit moves it: then
-    it tells whether the unit is there. Of counts of records, the count itself.
+    A number is read where the average lies nearer to it than half of what one unit moves it, which
+    tells whether the unit is there. For counts of records it tells the count itself.
     """
 
     id = "histogram-leakage"
@@ -39,7 +39,7 @@ class HistogramLeakage:
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """What the claim gives away."""
+        """The verdict on what averaging reveals."""
         privacy, mechanism = self.claim.privacy, self.claim.mechanism
         assert privacy is not None
         noise = mechanism.aggregation.noise

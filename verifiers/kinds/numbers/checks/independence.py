@@ -1,6 +1,8 @@
-"""`independence`: coordinates, releases and calls have noise that says nothing of each other."""
+"""`independence`: the noise of coordinates, releases and calls is independent."""
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -33,13 +35,8 @@ _PAIRED = 10  # coordinates of which every pair is a wager of its own
 _WANTED, _FEWEST = 2_000, 200
 _SEEN = 0.1  # a correlation that shows in as many as are wanted
 
-_COMMON, _SIZES = "a part that all numbers of a release share", "sizes that they share"
-_BESIDE, _BESIDE_SIZES = "neighbouring coordinates", "the sizes of neighbouring coordinates"
 _STRIDES = (2, 3, 5)  # between coordinates, and half of their number
-_LATEST = 8
-_ORDINALS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-_BEFORE = {lag: f"a release and the {_ORDINALS[lag - 1]} before" for lag in range(1, _LATEST + 1)}
-_HALVES = "a release and the one half its call before"
+_LAGS = ("one", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _SHARED = "numbers of a release share noise: one draw, or one key of a generator, serves several"
 _CANCELS = "noise is taken from some numbers of a release as it is given to others"
 _LATER = "the noise of a release is made of that of earlier ones"
@@ -48,8 +45,36 @@ _OF_COLUMNS = 0.25
 """Weight of the wager that two numbers of a release have equal, or opposite, noise."""
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """Draws that are compared with each other, in words.
+
+    later: whether they are of a release and an earlier one; together: whether all numbers of a
+    release are compared at once, and not pairs; ways: of pairing them.
+    """
+
+    said: str
+    later: bool = False
+    together: bool = False
+    ways: int = WAYS
+
+    @cached_property
+    def evidence(self) -> CopulaEvidence:
+        """The evidence that these draws depend on each other."""
+        return CopulaEvidence(COMMON_WAGERS if self.together else PAIR_WAGERS, self.ways)
+
+    @property
+    def gain(self) -> float:
+        """The evidence of the best wager, less what it pays for being one of several."""
+        gains = self.evidence.gains
+        return float(gains.max()) - math.log(gains.size)
+
+
 class Independence(Weighed):
-    """Copulas of neighbours, of single pairs, and of a common part; signed, and by size alone."""
+    """Gaussian copulas of neighbours, of single pairs and of all numbers of a release.
+
+    Each is asked of the noise with its sign, and of its size alone.
+    """
 
     id = "independence"
 
@@ -59,17 +84,20 @@ class Independence(Weighed):
         width = plan.coordinates.size
         self._places = np.unique(np.linspace(0, width - 1, min(width, _PAIRED)).astype(int))
         self._pairs = list(combinations(self._places.tolist(), 2))
-        strides = {*_STRIDES, width // 2} if width > _PAIRED else set()
-        self._strides = {f"coordinates {stride} apart": stride for stride in sorted(strides)}
-        whole = [*_BEFORE.values(), _HALVES, *self._strides]
-        whole += [_BESIDE, _BESIDE_SIZES] if width > 1 else []
-        self.kinds = {name: CopulaEvidence(PAIR_WAGERS, WAYS) for name in whole}
-        self.kinds[_HALVES] = CopulaEvidence(PAIR_WAGERS)
+        strides = sorted({*_STRIDES, width // 2} if width > _PAIRED else ())
+        self._before = [_Kind(f"a release and the {lag} before", later=True) for lag in _LAGS]
+        self._halves = _Kind("a release and the one half its call before", later=True, ways=1)
+        self._strides = {n: _Kind(f"coordinates {n} apart") for n in strides}
+        self._beside = _Kind("neighbouring coordinates")
+        self._beside_sizes = _Kind("the sizes of neighbouring coordinates")
+        self._common = _Kind("a part that all numbers of a release share", together=True, ways=1)
+        self._sizes = _Kind("sizes that they share", together=True, ways=1)
+        self.kinds = [*self._before, self._halves, *self._strides.values()]
         if width > 1:
-            self.kinds |= {name: CopulaEvidence(COMMON_WAGERS) for name in (_COMMON, _SIZES)}
+            self.kinds += [self._beside, self._beside_sizes, self._common, self._sizes]
         self.pairs = CopulaEvidence(PAIR_WAGERS, len(self._pairs))
-        self._lagged = LaggedPairs(_LATEST)
-        evidence = [*self.kinds.values()]
+        self._lagged = LaggedPairs(len(_LAGS))
+        evidence = [kind.evidence for kind in self.kinds]
         shares = [np.full(e.gains.size, 1.0 / (len(evidence) * e.gains.size)) for e in evidence]
         if self._pairs:
             shares.append(np.full(self.pairs.gains.size, 1.0 / self.pairs.gains.size))
@@ -86,10 +114,10 @@ class Independence(Weighed):
         self._value = None
         u = draws.placed.uniform
         z = scores(u)
-        for name, gains in zip(_BEFORE.values(), summed_gains(*self._lagged.of(z)), strict=True):
-            self.kinds[name].gains += gains
+        for kind, gains in zip(self._before, summed_gains(*self._lagged.of(z)), strict=True):
+            kind.evidence.gains += gains
         sizes = np.concatenate([batch.calls for batch in draws.batches])
-        self.kinds[_HALVES].observe(summed_gains(*halves(z, sizes)))
+        self._halves.evidence.observe(summed_gains(*halves(z, sizes)))
         if u.shape[1] > 1:
             self._look_beside(z, folded(u))
         if self._columns:
@@ -99,15 +127,14 @@ class Independence(Weighed):
         self.draws += u.size
 
     def _look_beside(self, z: Matrix, size: Matrix) -> None:
-        """Coordinates, by scores (n, k), and by those of sizes alone."""
-        for name, found in ((_BESIDE, z), (_BESIDE_SIZES, size)):
+        """Compares coordinates by scores (n, k), and by the scores (n, k) of sizes alone."""
+        compared = [(self._beside, z, 1), (self._beside_sizes, size, 1)]
+        compared += [(kind, z, stride) for stride, kind in self._strides.items()]
+        for kind, found, stride in compared:
             for way in range(WAYS):
-                self.kinds[name].observe(_beside(found, 1, way), way)
-        for name, stride in self._strides.items():
-            for way in range(WAYS):
-                self.kinds[name].observe(_beside(z, stride, way), way)
-        self.kinds[_COMMON].observe(common_gains(z))
-        self.kinds[_SIZES].observe(common_gains(size))
+                kind.evidence.observe(_beside(found, stride, way), way)
+        self._common.evidence.observe(common_gains(z))
+        self._sizes.evidence.observe(common_gains(size))
         some = z[:, self._places]
         # in one thread: those of a matrix product wait for each other longer than this takes
         products = np.einsum("ij,ik->jk", some, some)
@@ -117,10 +144,14 @@ class Independence(Weighed):
         self.pairs.gains += gains
 
     @property
+    def _evidence(self) -> list[CopulaEvidence]:
+        return [*(kind.evidence for kind in self.kinds), self.pairs]
+
+    @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: a share on columns, half of the rest on single pairs."""
+        """See `NumberCheck.log_e_value`: a quarter on columns, half of the rest on single pairs."""
         if self._value is None:
-            gains = [evidence.gains.ravel() for evidence in (*self.kinds.values(), self.pairs)]
+            gains = [evidence.gains.ravel() for evidence in self._evidence]
             self._value = log_mixture_of(np.concatenate(gains), self._log_shares)
             if self._columns:
                 columns = np.logaddexp.reduce([e.log_e_value for e in self._columns])
@@ -135,25 +166,22 @@ class Independence(Weighed):
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
         alike = max(self._columns, key=lambda columns: columns.log_e_value, default=None)
-        others = [
-            found.gains.max() for found in (*self.kinds.values(), self.pairs) if found.gains.size
-        ]
+        others = [found.gains.max() for found in self._evidence if found.gains.size]
         if alike is not None and alike.log_e_value >= max(others):
             return _of_two(alike)
-        handicap = {name: math.log(found.gains.size) for name, found in self.kinds.items()}
-        kind = max(self.kinds, key=lambda name: self.kinds[name].gains.max() - handicap[name])
-        found, where = self.kinds[kind], kind
+        kind = max(self.kinds, key=lambda kind: kind.gain)
+        found, where, later, together = kind.evidence, kind.said, kind.later, kind.together
         if self._pairs and self.pairs.gains.max() > found.gains.max():
-            found = self.pairs
+            found, later, together = self.pairs, False, False
             one, other = self._pairs[int(np.argmax(found.gains.max(1)))]
             where = f"coordinates {self.plan.coordinates[one]} and {self.plan.coordinates[other]}"
-        if where in (_COMMON, _SIZES):
-            together = common_shares(self.plan.coordinates.size)[found.best] > 0
-            told = "" if together else ", with opposite signs: they cancel in their sum"
-            cause = _SHARED if together else _CANCELS
-        else:
-            told = f", a correlation of about {CORRELATIONS[found.best]:g}"
-            cause = _LATER if where in (*_BEFORE.values(), _HALVES) else _SHARED
+        told, cause = f", a correlation of about {CORRELATIONS[found.best]:g}", _SHARED
+        if later:
+            cause = _LATER
+        elif together:
+            told = ""
+            if common_shares(self.plan.coordinates.size)[found.best] < 0:
+                told, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
         message = f"noise is not independent: {where}{told}"
         return Finding(message, cause, cause=cause, log_odds=odds)
@@ -168,7 +196,7 @@ class Independence(Weighed):
 
 
 def _of_two(columns: SharedColumns) -> Finding:
-    """Of two numbers that have the same noise."""
+    """The finding that two numbers of a release have the same noise."""
     (one, other), times = columns.found.most_common(1)[0]
     message = (
         f"noise is not independent: numbers {one} and {other} of a release share it in {times:,} "
@@ -178,7 +206,7 @@ def _of_two(columns: SharedColumns) -> Finding:
 
 
 def _beside(found: Matrix, stride: int, way: int) -> Vector:
-    """Log-ratios of columns (n, k) in pairs so far apart, no column in two pairs of one way."""
+    """Log-ratios of columns (n, k) that lie `stride` apart, in one way of pairing them."""
     first = np.arange(found.shape[1] - stride)
     first = first[(first // stride) % WAYS == way]
     if stride == 1:

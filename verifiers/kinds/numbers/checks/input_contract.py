@@ -12,22 +12,23 @@ from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
 from ..planning.asked import Asked, Batch, asked_for
-from ..planning.plan import NO_RECORDS, NumbersPlan
+from ..planning.plan import NumbersPlan
+from ..planning.roles import Role
 from .base import spec_of
 
 _FIRST = (2, 1)
 _RELEASES, _NUMBERS = 10, 64
-"""That the first calls release at least: of few, whole numbers are often alike by chance."""
+"""Releases and numbers of the first calls at least: few whole numbers are often alike by chance."""
 
 _GROWTH = 10
-"""A first call asks for a tenth of the releases before it: each is looked at by itself."""
+"""Each of the first calls, which are judged one by one, asks for a tenth of those before it."""
 
 
 class InputContract:
     """Asks the typical input, then every other one once, before any evidence is gathered.
 
-    served: the inputs that are answered; refusals: what is said of the others; seen: what was
-    released, which is evidence like all that comes later.
+    served: the inputs that are answered; refusals: the warnings about the others; seen: the
+    releases, which are evidence as later ones are.
     """
 
     id = "input-contract"
@@ -41,7 +42,7 @@ class InputContract:
 
     @property
     def sizes(self) -> list[int]:
-        """Of the calls for the typical input, which another run's may be compared with."""
+        """Sizes of the calls for the typical input, which are compared with those of other runs."""
         wanted = max(_RELEASES, math.ceil(_NUMBERS / self.claim.mechanism.width))
         found = [*_FIRST]
         while (before := sum(found)) < wanted:
@@ -51,19 +52,19 @@ class InputContract:
 
     @property
     def opening(self) -> NumbersOpening | None:
-        """What these calls released; None before all have been answered."""
+        """The releases of these calls; None until all of them are answered."""
         return None if len(self._in_turn) < len(self.sizes) else self._opening
 
     @property
     def abreast(self) -> tuple[int, ...]:
-        """Sizes of the calls that come before, all in flight at once, where several may be."""
+        """Sizes of the calls that come first, all in flight together, where several may be."""
         calls = calls_at_once(self.claim.gate.concurrency)
         size = math.ceil(_NUMBERS / self.claim.mechanism.width)
         return (min(size, self.plan.largest_call),) * calls
 
     @property
     def opens_with(self) -> int:
-        """Releases of the typical input, in all these calls."""
+        """How many releases of the typical input the first calls ask for."""
         return sum(self.sizes) + sum(self.abreast)
 
     @property
@@ -96,7 +97,7 @@ class InputContract:
             except Refused as refusal:
                 self.refusals.append(f"the input {asked.role} is refused: {refusal}")
             except TargetError as failure:
-                if asked.role != NO_RECORDS:
+                if asked.role != Role.NO_RECORDS:  # much code for records takes the first one
                     raise
                 self.refusals.append(f"the input {asked.role} is not answered: {failure}")
                 if target.no_restart is None:  # its process may have ended there

@@ -1,7 +1,7 @@
 """`shift-invariance` and `permutation-equivariance`: the noise has one law, whatever the input.
 
-Both compare the noise of two inputs with each other, not with the claim, so that a wrong scale that
-is wrong alike everywhere is no matter of theirs.
+The noise of two inputs is compared with each other, not with the claim, so that a scale that is
+wrong everywhere alike passes here.
 """
 
 import math
@@ -18,6 +18,7 @@ from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
+from ..planning.roles import Role
 from .base import Weighed, spec_of
 
 _CELLS = 16  # of equal probability under the claim; under another law, cells all the same
@@ -27,18 +28,21 @@ _EFFECTS = np.round(np.arange(0.02, 1.0, 0.01), 2)
 
 
 class _Comparison:
-    """Noise of the same coordinates under two inputs, in pairs, in the order they came.
+    """The noise of the same coordinates under two inputs, compared in pairs as draws come.
 
-    reversed_: whether the second input has the coordinates in the opposite order.
+    one, other: the roles of the inputs; part: of the coordinates; reversed_: whether the second
+    input has them in the opposite order.
     """
 
-    def __init__(self, one: str, other: str, part: slice, reversed_: bool) -> None:
+    def __init__(
+        self, one: str, other: str, part: slice = slice(None), *, reversed_: bool = False
+    ) -> None:
         self.one, self.other, self.part, self.reversed = one, other, part, reversed_
         self.evidence = SameLawEvidence(_CELLS)
         self._waiting: dict[str, NDArray[np.int64]] = {}
 
     def add(self, role: str, cells: NDArray[np.int64]) -> None:
-        """Cells (n, k) of the noise of one of both inputs, which wait for those of the other."""
+        """Adds cells (n, k) of the noise of either input, which wait for cells of the other."""
         if self.reversed and role == self.other:
             cells = cells[:, ::-1]
         new = cells[:, self.part]
@@ -52,7 +56,7 @@ class _Comparison:
 
 
 class _OneLaw(Weighed):
-    """What both checks share. Subclasses say which inputs they compare, and the words for it."""
+    """Compares the noise of inputs; subclasses say which, and the words of a violation."""
 
     cause: str
     told: str
@@ -73,7 +77,7 @@ class _OneLaw(Weighed):
         self.lacks = f"the target refuses the input {refused[0]}" if refused else None
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
-        """The pairs of inputs, the first of which a pass needs."""
+        """The pairs of inputs that are compared; a pass needs both inputs of the first."""
         raise NotImplementedError
 
     def observe(self, draws: Draws) -> None:
@@ -121,7 +125,7 @@ class _OneLaw(Weighed):
 
 
 class ShiftInvariance(_OneLaw):
-    """Larger values have the noise of smaller ones: counts moved up, more records."""
+    """The noise of larger counts, and of more records, is that of smaller and fewer ones."""
 
     id = "shift-invariance"
     told = "the noise depends on how large the values are"
@@ -129,26 +133,29 @@ class ShiftInvariance(_OneLaw):
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """See `_OneLaw.compared`."""
-        pairs = [("typical", "many"), ("one record", "at the bounds")]
+        pairs = [(Role.TYPICAL, Role.MANY), (Role.ONE_RECORD, Role.AT_THE_BOUNDS)]
         if claim.mechanism.takes == "counts":
-            pairs = [("typical", "moved by 17"), ("empty", "one large count")]
-        return [_Comparison(one, other, slice(None), False) for one, other in pairs]
+            pairs = [(Role.TYPICAL, Role.MOVED), (Role.EMPTY, Role.ONE_LARGE_COUNT)]
+        return [_Comparison(one, other) for one, other in pairs]
 
 
 class PermutationEquivariance(_OneLaw):
-    """Counts in the opposite order have the noise of their new places; records' order is none's."""
+    """Noise belongs to a place: reordered counts, or records, do not change its law."""
 
     id = "permutation-equivariance"
     told = "the noise depends on the order"
     cause = "some cells, or the first records, are treated otherwise than the rest"
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
-        """See `_OneLaw.compared`: halves apart, since all cells together only change places."""
+        """See `_OneLaw.compared`: each half of the cells alone.
+
+        Reordering leaves all cells together as they are.
+        """
         if claim.mechanism.takes != "counts":
-            return [_Comparison("typical", "in another order", slice(None), False)]
-        half = places // 2
-        first, last = slice(0, half), slice(places - half, None)
-        return [_Comparison("typical", "reversed", part, True) for part in (first, last)]
+            return [_Comparison(Role.TYPICAL, Role.REORDERED)]
+        both, half = (Role.TYPICAL, Role.REVERSED), places // 2
+        parts = slice(0, half), slice(places - half, None)
+        return [_Comparison(*both, part, reversed_=True) for part in parts]
 
 
 def _alone(claim: NumbersClaim) -> str | None:

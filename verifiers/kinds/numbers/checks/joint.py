@@ -1,4 +1,4 @@
-"""`joint`: no release, and no number of each, comes without noise oftener than the claim gives."""
+"""`joint`: releases, and single numbers of them, come without noise as rarely as claimed."""
 
 from ....findings.finding import Finding
 from ....run.phase import Phase
@@ -14,7 +14,7 @@ _OF_RELEASES = "some releases have no noise in any of their numbers"
 
 
 class Joint(Weighed):
-    """What no single draw shows where noise is discrete, as 0 is then common in each number."""
+    """Wagers on whole releases without noise, since discrete noise is often 0 in one number."""
 
     id = "joint"
 

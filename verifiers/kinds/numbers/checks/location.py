@@ -25,7 +25,7 @@ _LEAST = -700.0  # nats that a draw costs an offset at most
 
 
 class Location(Weighed):
-    """Likelihoods of offsets from the exact value, over all draws and for each input."""
+    """Wagers on offsets of the noise from the exact value, over all draws and for each input."""
 
     id = "location"
 
@@ -45,7 +45,7 @@ class Location(Weighed):
 
     @cached_property
     def _table(self) -> Matrix:
-        """Log-probabilities (o, bins) of every offset; whoever plans alone does without."""
+        """Log-probabilities (offsets, bins); made late, since planning does without."""
         moved = [(self.noise.family, float(offset)) for offset in self.offsets]
         return np.maximum(log_tables(bins_of(self.noise), moved), _LEAST)
 
@@ -61,7 +61,7 @@ class Location(Weighed):
         self.draws += draws.released.size
 
     def _add_means(self, draws: Draws) -> None:
-        """Adds up how far releases lie off, of which another sum may be told."""
+        """Averages how far releases lie off their exact values, from which a cause may be told."""
         for batch in draws.batches:
             places, role = self.plan.coordinates, batch.asked.role
             before, off = self._off.get(role, (0, np.zeros(places.size)))
@@ -70,7 +70,7 @@ class Location(Weighed):
             self._off[role] = both, (before * off + more) / both
 
     def _log_likelihoods(self, placed: Placed, releases: NDArray[np.bool_]) -> Vector:
-        """Of all offsets (o,), from the draws of these releases (n,)."""
+        """Log-likelihoods (o,) of the offsets, from the draws of the chosen releases (n,)."""
         chosen = np.broadcast_to(releases[:, None], placed.y.shape)
         y, x, half = placed.of_left(chosen)
         if y.size <= _FEW:  # at once for all offsets, which takes a tenth of the time
@@ -88,7 +88,7 @@ class Location(Weighed):
 
     @property
     def log_e_value(self) -> float:
-        """See `NumberCheck.log_e_value`: half of the wager is on single inputs."""
+        """See `NumberCheck.log_e_value`: half of the wager is spread over single inputs."""
         share = math.log(2.0 * len(self.inputs))
         parts = [self._gain(self.all) - math.log(2.0)]
         parts += [self._gain(logs) - share for logs in self.inputs.values()]
@@ -96,7 +96,7 @@ class Location(Weighed):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Offsets that all draws together do not refute, widened to the next refuted one."""
+        """The refuted offsets next to those that all draws together leave open."""
         open_ = np.flatnonzero(self.highest < self.log_threshold)
         if not open_.size:
             return math.nan, math.nan
@@ -118,12 +118,13 @@ class Location(Weighed):
 
     def violation(self) -> Finding:
         """See `NumberCheck.violation`."""
-        logs = {"": self.all, **{f" for the input {r}": v for r, v in self.inputs.items()}}
-        where = max(logs, key=lambda name: self._gain(logs[name]))
-        best = float(self.offsets[int(np.argmax(logs[where]))])
+        candidates = [("", self.all)]
+        candidates += [(f" for the input {role}", logs) for role, logs in self.inputs.items()]
+        where, logs = max(candidates, key=lambda found: self._gain(found[1]))
+        best = float(self.offsets[int(np.argmax(logs))])
         way = "above" if best > 0 else "below"
         cause = f"releases lie about {abs(best):.2g} {way} the exact value{where}"
-        odds = float(logs[where].max() - logs[where][self._none])
+        odds = float(logs.max() - logs[self._none])
         other = likeliest(self.claim, self.plan, self._off)
         if other is not None and other[1] > odds:
             return Finding(cause, other[0], cause=other[0], log_odds=other[1])

@@ -1,4 +1,4 @@
-"""What the checks of single records share: an altered record, and how far it moves a release."""
+"""How far altered records move a release: what `clipping` and `sensitivity` share."""
 
 import math
 from dataclasses import replace
@@ -19,12 +19,12 @@ from ..evidence.moved import seen_move
 from ..evidence.moved_along import MovedAlong
 from ..mechanism import RECORDS
 from ..planning.asked import digits_of
-from ..planning.neighbours import Neighbour, simple_neighbours
+from ..planning.neighbours import HeldTo, Neighbour, simple_neighbours
 from ..planning.other_sums import moved_as
 from ..planning.plan import NumbersPlan, at_once
 from ..registry import SHARES, SIMPLEST_SHARE
 from .refused import said_of
-from .seen import Asked, Seen
+from .seen import Answered, Seen
 
 _CAUSE = "records are not clipped as claimed before they are summed"
 _CHANGED = "records within the bounds are left out, changed, or summed with a loss"
@@ -36,17 +36,18 @@ _OTHER_STEPS = 4  # of a sum, beside its additions, that may lose an ulp each
 
 
 class MovingRecords:
-    """Asks inputs with one altered record each, so many releases of each; served: the answered.
+    """Asks inputs with altered records, and judges the releases of each.
 
-    Every input has wagers of its own, on each coordinate that is looked at and, where a norm is
-    bounded, on all of them along the record. A record that no bound is for may be refused.
+    Every input has wagers of its own: on each coordinate that is looked at and, where a norm is
+    bounded, on all numbers along the record. A target may refuse such records. served: the inputs
+    that it has answered.
     """
 
     id: str
     most: int
     """Releases of each input, where a run is not planned for few queries."""
     pools = False
-    """Whether records that pull along the same numbers, whatever their signs, tell together too."""
+    """Whether records that pull along the same numbers, with any signs, are judged together too."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim, self.plan, self.seed = claim, plan, seed
@@ -69,18 +70,18 @@ class MovingRecords:
         raise NotImplementedError
 
     def places(self, claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
-        """Numbers of a release that are looked at whatever the plan says."""
+        """Coordinates that are looked at beside those of the plan."""
         return np.empty(0, dtype=np.int64)
 
     def releases_of(self, neighbour: Neighbour | None = None) -> int:
-        """How many are asked for; of an input that wants no number of its own where None."""
+        """Releases of an input; by default, of one that wants no number of its own."""
         wanted = self.most if neighbour is None else neighbour.releases or self.most
         fit = min(wanted, _NUMBERS // self.claim.mechanism.width)
         return max(_FEWEST, math.ceil(self.plan.share * fit))
 
     @property
     def would_show(self) -> str:
-        """What a pass says that it would have seen."""
+        """The least move that a pass would have seen, in words."""
         releases, coordinates = self.releases_of(), self.coordinates.size
         seen = seen_move(self.noise, releases, coordinates, self.log_threshold) + self.lost
         if math.isinf(seen):
@@ -89,7 +90,7 @@ class MovingRecords:
 
     @property
     def narrow(self) -> str:
-        """What a pass says where a norm is bounded, and only single numbers were looked at."""
+        """What a pass adds where a norm is bounded but only single numbers are judged."""
         mechanism = self.claim.mechanism
         bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
         if not bounded or mechanism.width == 1 or self._sums:
@@ -98,7 +99,7 @@ class MovingRecords:
 
     @property
     def axis(self) -> int:
-        """Of the number that is altered where one is: one of those that are looked at."""
+        """The number that is extreme where one number of a record is."""
         return int(self.plan.coordinates[0])
 
     @property
@@ -133,9 +134,10 @@ class MovingRecords:
                 norm = moved_as(self.claim, neighbour.values, released.numbers, self.coordinates)
                 if norm is not None:
                     found = replace(found, diagnosis=norm, cause=norm)
-                beyond = neighbour.kind != "within"
-                told = self._with_simplest(site, found) if beyond else found
-                return Outcome(Verdict.FAIL, told, queries)
+                beyond = neighbour.held_to is not HeldTo.SUM
+                if beyond:
+                    found = self._with_simplest(site, found, self._way(neighbour, released))
+                return Outcome(Verdict.FAIL, found, queries)
         warning = said_of(refused)
         if not queries:
             nothing = Finding("every input with an altered record is refused", warning=warning)
@@ -143,9 +145,19 @@ class MovingRecords:
         message = self.passed(queries)
         return Outcome(Verdict.PASS, Finding(message, warning=warning), queries)
 
-    def _with_simplest(self, site: Site, found: Finding) -> Finding:
-        """The violation, and the simplest record that shows it on fresh releases, if one does."""
-        tried = list(simple_neighbours(self.claim)) if site.explains else []
+    def _way(self, neighbour: Neighbour, answered: Answered) -> float:
+        """1 where the releases have moved up, -1 where they have moved down."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            moved = np.median(answered.numbers, 0) - neighbour.exact[self.coordinates]
+        moved = np.nan_to_num(moved)
+        return -1.0 if moved[np.abs(moved).argmax()] < 0 else 1.0
+
+    def _with_simplest(self, site: Site, found: Finding, way: float) -> Finding:
+        """The violation, and the simplest record that shows it on fresh releases, if one does.
+
+        way: 1 for records above the bounds, -1 for records below them.
+        """
+        tried = list(simple_neighbours(self.claim, way)) if site.explains else []
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)
@@ -160,7 +172,7 @@ class MovingRecords:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
         return found
 
-    def _released(self, site: Site, neighbour: Neighbour, left: int) -> Asked:
+    def _released(self, site: Site, neighbour: Neighbour, left: int) -> Answered:
         most = at_once(self.claim.mechanism.width, left)
         found, along = [], []
         while left:
@@ -174,11 +186,11 @@ class MovingRecords:
                 with np.errstate(invalid="ignore", over="ignore"):
                     along.append(np.stack([shaped @ unit, np.abs(shaped) @ np.abs(unit)], 1))
             left -= size
-        return Asked(np.concatenate(found), np.concatenate(along) if along else None)
+        return Answered(np.concatenate(found), np.concatenate(along) if along else None)
 
-    def _judged(self, neighbour: Neighbour, asked: Asked) -> Finding | None:
-        """The violation, if it is one."""
-        released = asked.numbers
+    def _judged(self, neighbour: Neighbour, answered: Answered) -> Finding | None:
+        """The violation that these releases show; None where they show none."""
+        released = answered.numbers
         finite = np.isfinite(released)
         if not finite.all():
             return Finding(
@@ -194,12 +206,12 @@ class MovingRecords:
         half = self.noise.half_width(released, digits)
         seen = Seen(self.coordinates[chosen], released, exact, lost, half)
         found = self._moved(neighbour, seen)
-        if found is None and asked.along is not None and neighbour.direction is not None:
-            found = self._moved_along(neighbour, neighbour.direction, asked.along, digits)
+        if found is None and answered.along is not None and neighbour.direction is not None:
+            found = self._moved_along(neighbour, neighbour.direction, answered.along, digits)
         return found
 
     def _chosen(self, neighbour: Neighbour) -> NDArray[np.bool_]:
-        """Which of the coordinates tell of an input: where few are altered, some others beside."""
+        """Which coordinates are judged: where few are altered, those and some others."""
         chosen = np.ones(self.coordinates.size, dtype=bool)
         if neighbour.altered is not None and chosen.size > _OTHERS:
             chosen[:] = np.isin(self.coordinates, neighbour.altered)
@@ -217,7 +229,7 @@ class MovingRecords:
     def _moved_along(
         self, neighbour: Neighbour, direction: Vector, along: Matrix, digits: int
     ) -> Finding | None:
-        """The violation of releases (n, 2), by the projection of all their numbers."""
+        """The violation that projections (n, 2) of releases show; None where they show none."""
         if not np.isfinite(along).all():
             return None
         allowed = self._allowed_along(neighbour, direction)
@@ -242,10 +254,10 @@ class MovingRecords:
         )
 
     def _lost(self, neighbour: Neighbour, largest: Vector, digits: int) -> Vector:
-        """How far floats may carry sums (k,) no larger than these: an ulp for each record.
+        """How far floats may carry sums (k,) of at most these sizes: an ulp for each record.
 
-        That is half an ulp for the record itself and half for adding it; some more for clipping and
-        dividing. Whole numbers are added without loss as long as floats tell them apart.
+        That is half an ulp for the record itself and half for adding it, and some more for clipping
+        and dividing. Whole numbers are added without loss as long as floats tell them apart.
         """
         records = neighbour.records if self.claim.mechanism.takes != "counts" else 1
         single = neighbour.typed or records > RECORDS  # so many may be summed in single precision
@@ -256,14 +268,14 @@ class MovingRecords:
 
     @property
     def _sums(self) -> bool:
-        """Whether all numbers of a release are summed along the record: a norm bounds them."""
+        """Whether all numbers of a release are judged along the record, as a norm bounds them."""
         mechanism = self.claim.mechanism
         bounded = mechanism.clip_norm is not None or mechanism.clip_norm1 is not None
         return bounded and math.isinf(self.noise.low) and math.isinf(self.noise.high)
 
     def _moved(self, neighbour: Neighbour, seen: Seen) -> Finding | None:
-        """What to say where a coordinate of the releases has moved too far."""
-        if neighbour.kind == "moved":
+        """The violation that a coordinate has moved too far; None where none has."""
+        if neighbour.held_to is HeldTo.MOVE:
             self.lost = max(self.lost, float(seen.lost.max(initial=0.0)))
         evidence = seen.wagers(self.noise, neighbour.allowed)
         if not evidence.log_e_value >= self.log_threshold:  # what is no number shows nothing
@@ -272,11 +284,11 @@ class MovingRecords:
         moved = sign * float(np.median(seen.released[:, place] - seen.exact[place]))
         where, cause = f"coordinate {seen.coordinates[place]}", _CAUSE
         told = f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
-        if neighbour.kind == "placed":
+        if neighbour.held_to is HeldTo.RANGE:
             told = (
                 f": {where} lies about {moved:.3g} off the middle of what they may be taken for, "
                 f"and the claim allows {neighbour.allowed:.4g}"
             )
-        elif neighbour.kind == "within":
+        elif neighbour.held_to is HeldTo.SUM:
             told, cause = f": {where} lies about {sign * moved:.3g} off their exact sum", _CHANGED
         return Finding(f"{neighbour.name}{told}", cause, cause=cause)

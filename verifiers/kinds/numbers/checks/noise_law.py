@@ -1,4 +1,4 @@
-"""`noise-law`: what was released, less the exact value, follows the claimed law of the noise."""
+"""`noise-law`: releases less their exact values follow the claimed law of the noise."""
 
 import math
 
@@ -9,6 +9,7 @@ from ....findings.finding import Finding
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
+from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
 from ..evidence.true_divisor import TrueDivisor
 from ..planning.asked import Draws
@@ -22,8 +23,8 @@ _LONG = "calls of more than 1,000 releases"
 
 _COORDINATES = 16  # coordinates that are a group of their own
 _OTHERWISE = "the release is rounded or bounded otherwise than claimed"
-_MEASURED = {"scale": "noise-scale", "offset": "location"}
-"""Kinds of faults that a check of their own measures."""
+_MEASURED = {FaultKind.SCALE: "noise-scale", FaultKind.OFFSET: "location"}
+"""The check that measures a kind of fault."""
 _NEARLY = 0.8  # of the evidence for a fault in one input, that another for all of them has
 _SURE = 3.0  # nats by which a known fault must be likelier to be named
 
@@ -31,18 +32,18 @@ _DRAWS_TIMES_SQUARE = 24.0
 
 
 def wanted(effect: float) -> int:
-    """Draws of a pass, after which a law that far off in total variation shows.
+    """Draws after which a law off by `effect` in total variation shows with probability 0.99.
 
-    Over 8 cells of equal probability, with probability 0.99 at the default error rate: what a draw
-    tells grows with the square of the effect. Measured on cells that are too likely and too rare by
-    turns, the hardest, from 0.01 to 0.4: 21 over the square at most in 24 runs each. Over 32 cells
-    it takes some 1.4 times as many.
+    The effect is over 8 cells of equal probability, the error rate the default. What a draw tells
+    grows with the square of the effect. Measured on the hardest laws, whose cells are too likely
+    and too rare by turns, for effects from 0.01 to 0.4: at most 21 over the square, in 24 runs
+    each. Over 32 cells it takes some 1.4 times as many.
     """
     return math.ceil(_DRAWS_TIMES_SQUARE / effect**2)
 
 
 class NoiseLaw(Weighed):
-    """Any deviation from the law shows, over all draws, and in one coordinate or kind of input."""
+    """Wagers on any deviation from the law, over all draws and in single coordinates or inputs."""
 
     id = "noise-law"
 
@@ -75,14 +76,14 @@ class NoiseLaw(Weighed):
 
     @property
     def measured_by(self) -> str | None:
-        """The check that says more exactly what this one has found, if one does."""
+        """The id of the check that measures the fault found here; None where none does."""
         group, fault, nats = self.evidence.worst()
         if group is not None or any(law.log_odds > _NEARLY * nats for law in self._by_records):
             return None
         return _MEASURED.get(fault.kind)
 
     def _groups(self, draws: Draws) -> dict[str, NDArray[np.bool_]]:
-        """Which of the draws (n, k) belong to each group."""
+        """Which draws (n, k) belong to each group, by name."""
         x, shape = draws.exact, draws.released.shape
         found = {"exact values of 0": x == 0.0}
         found |= {"exact values below 0": x < 0.0, "exact values above 1,000": x > 1000.0}

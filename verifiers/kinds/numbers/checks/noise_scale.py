@@ -25,9 +25,9 @@ _SHARE = 0.1  # of the draws wait to be looked at together: few at a time take a
 
 
 class AllScales(Additive):
-    """Continuous noise at many factors (f,) of its scale: laws (f, n) of n numbers.
+    """Continuous noise at many factors (f,) of its scale; its log-masses are (f, n) for n numbers.
 
-    At f times the scale a draw has the law that one f times smaller has at the scale itself.
+    At f times the scale a number has the law that the number over f has at the scale itself.
     """
 
     family = "all scales"
@@ -54,7 +54,7 @@ class AllScales(Additive):
 
 
 class NoiseScale(Weighed):
-    """Likelihoods of all scales of the claimed family; the claimed one is the null."""
+    """Wagers on all scales of the claimed family; the null is the claimed scale."""
 
     id = "noise-scale"
 
@@ -70,7 +70,7 @@ class NoiseScale(Weighed):
 
     @cached_property
     def _table(self) -> Matrix:
-        """Log-probabilities (f, bins) of every scale; whoever plans alone does without."""
+        """Log-probabilities (f, bins) of every scale; made late, since planning does without."""
         return log_tables(bins_of(self.noise), [(law.family, 0.0) for law in self._laws])
 
     def observe(self, draws: Draws) -> None:
@@ -92,7 +92,7 @@ class NoiseScale(Weighed):
         self.draws += new
 
     def _log_likelihoods(self, y: Vector, x: Vector, half: Vector) -> Vector:
-        """Of all scales (f,), for released (n,), exact (n,) and half-widths (n,).
+        """Log-likelihoods (f,) of the scales, for released (n,), exact (n,) and half-widths (n,).
 
         Few draws are looked at for all scales at once, which takes a tenth of the time.
         """
@@ -112,7 +112,7 @@ class NoiseScale(Weighed):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Scales that are not refuted, as the claim has them; None where none is left."""
+        """The least and the largest scale that are not refuted; None where every scale is."""
         found = self.evidence.interval(self.log_threshold)
         if found is None:
             return None

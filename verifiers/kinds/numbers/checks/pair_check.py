@@ -1,6 +1,7 @@
-"""What the checks of pairs share: releases of two neighbours, side by side, until they tell."""
+"""What the checks of pairs share: the releases of two neighbours are compared until they differ."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .....reference.arrays import Matrix
@@ -12,7 +13,7 @@ from ....run.checks import Site
 from ....run.error_budget import log_threshold
 from ....targets import Refused
 from ..claim import NumbersClaim
-from ..evidence.two_events import SEEN, Level
+from ..evidence.two_events import SEEN, Hits, Level, TwoEvents
 from ..planning.asked import finite
 from ..planning.pairs import Pair
 from ..planning.plan import NumbersPlan
@@ -20,15 +21,36 @@ from ..registry import SHARES
 
 _FEWEST = 200  # draws of each input
 _FIRST, _SHARE, _LARGEST = 25, 0.2, 1_000
-"""Releases of each input in the first call, later ones as a share of all before, and at most."""
+"""Releases per call: in the first one, later as a share of those before, and at most."""
 _MOST_NUMBERS = 20_000_000  # of all releases of an input together
-_AT_ONCE = 2_000_000  # numbers in a call
+_AT_ONCE = 2_000_000  # numbers per call
 _DELTAS = (1e-5, 1e-3, 0.02)
-"""At which Gaussian noise has its epsilon: for rare events a small one, for others a large one."""
+"""Deltas at which Gaussian noise has an epsilon: small ones for rare events, large for others."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event in words, its share in the releases of two inputs, and these, the likelier first."""
+
+    said: str
+    often: float
+    rarely: float
+    inputs: tuple[str, str]
+
+    def __str__(self) -> str:
+        one, other = self.inputs
+        return (
+            f"{self.said} in {self.often:.2%} of the releases of {one} and in {self.rarely:.2%} of "
+            f"those of its neighbour, {other}"
+        )
 
 
 class PairEvidence(Protocol):
     """Evidence from releases of two inputs, taken in pairs."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of draws that were seen."""
 
     @property
     def log_e_value(self) -> float:
@@ -38,23 +60,55 @@ class PairEvidence(Protocol):
         """Adds as many releases (n, d) of the one input as of the other."""
 
     def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """How often one input must have an event that the other lacks, to show within `pairs`.
+        """How likely an event that one input lacks must be at the other, to show within `pairs`.
 
-        Above 1 none shows, whatever the deployment does: its null allows too much.
+        Above 1 no event would show, whatever the deployment does: the null allows too much.
         """
+
+
+class PairEvents:
+    """Evidence from events that are fixed beforehand; subclasses say of which releases they hold.
+
+    wagers: on these events.
+    """
+
+    def __init__(self, wagers: TwoEvents) -> None:
+        self.wagers = wagers
+
+    def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
+        """See `TwoEvents.observe`: which events hold, from releases (n, d) of either input."""
+        raise NotImplementedError
+
+    def observe(self, here: Matrix, there: Matrix) -> None:
+        """See `PairEvidence.observe`."""
+        self.wagers.observe(*self.hits(here, there))
+
+    @property
+    def pairs(self) -> int:
+        """See `PairEvidence.pairs`."""
+        return self.wagers.pairs
+
+    @property
+    def log_e_value(self) -> float:
+        """See `PairEvidence.log_e_value`."""
+        return self.wagers.log_e_value
+
+    def share_needed(self, log_threshold: float, pairs: int) -> float:
+        """See `PairEvidence.share_needed`."""
+        return self.wagers.share_needed(log_threshold, pairs)
 
 
 class PairCheck:
     """Asks both inputs of each pair in turn, in calls that grow, until the evidence refutes.
 
-    A pair that the target refuses, or whose null allows too much for anything to show, is left out;
-    without any the check does not apply. Every pair has its own evidence, and an equal part of the
-    check's share of `false_alarm`.
+    A pair is left out where the target refuses it, or where the null allows so much that nothing
+    would show; if every pair is, the check does not apply. Each pair has evidence of its own, and
+    an equal part of the check's share of `false_alarm`.
     """
 
     id: str
     draws: int
-    """Of each input that a pass has looked at."""
+    """How many draws of each input a pass has looked at."""
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim, self.plan, self.seed = claim, plan, seed
@@ -69,15 +123,15 @@ class PairCheck:
         raise NotImplementedError
 
     def evidence(self, pair: Pair) -> PairEvidence:
-        """What gathers the evidence of a pair."""
+        """New evidence for a pair."""
         raise NotImplementedError
 
     def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """What a pair that is told apart comes to."""
+        """The outcome where a pair is told apart."""
         raise NotImplementedError
 
     def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """What it comes to where no pair has been told apart."""
+        """The outcome where no pair is told apart."""
         raise NotImplementedError
 
     @property
@@ -86,7 +140,7 @@ class PairCheck:
         return sum(2 * self.releases(pair) for pair in self.pairs if self._tells(pair))
 
     def _tells(self, pair: Pair) -> bool:
-        """Whether anything would show in so many releases of a pair."""
+        """Whether any event could show in the releases that are asked of a pair."""
         return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
 
     def conclude(self, site: Site) -> Outcome | None:
@@ -116,19 +170,19 @@ class PairCheck:
         return self.silence(found)
 
     def releases(self, pair: Pair) -> int:
-        """Releases of each input of a pair: enough draws, as far as memory and time go."""
+        """Releases of each input of a pair: as many as make enough draws, or as memory allows."""
         return self.most(math.ceil(self.wanted / pair.coordinates.size))
 
     def pairs_of(self, pair: Pair) -> int:
-        """Pairs of draws that these make."""
+        """How many pairs of draws these releases make."""
         return self.releases(pair) * pair.coordinates.size
 
     def most(self, wanted: int) -> int:
-        """So many releases, or as many as memory and time allow."""
+        """`wanted` releases, or as many as memory and time allow."""
         return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
 
     def _gather(self, site: Site, pair: Pair, evidence: PairEvidence) -> bool:
-        """Whether the budget has held all that the pair needs, or has it told apart."""
+        """Asks a pair; False where the budget ends before it is told apart or wholly asked."""
         wanted = left = self.releases(pair)
         largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
         while left:
@@ -152,7 +206,7 @@ class PairCheck:
 
 
 def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
-    """What the claimed noise gives a number that moves as the pair's does.
+    """The epsilons and deltas that the claimed noise gives a number that moves as the pair's does.
 
     Raises ValueError for whole noise on a number that moves by a fraction.
     """
@@ -163,7 +217,7 @@ def levels(claim: NumbersClaim, pair: Pair) -> tuple[Level, ...]:
 
 
 def beyond(level: Level, pairs: int) -> str:
-    """Why an event is too frequent: by the claimed noise, whatever the claim's `[privacy]` says."""
+    """Why an event is too frequent, by the claimed noise; `[privacy]` plays no part."""
     return (
         f"the claimed noise gives a number that moves as theirs does {level}, which does not allow "
         f"that ({pairs:,} pairs)"
@@ -175,7 +229,7 @@ def _is_whole(pair: Pair) -> bool:
 
 
 def fractions(claim: NumbersClaim) -> str | None:
-    """Why whole noise hides nothing here: it is added to numbers that need not be whole."""
+    """Why whole noise hides nothing, where sums need not be whole; None where it does hide."""
     family = claim.mechanism.aggregation.noise.family
     if not family.whole or claim.mechanism.of_whole_numbers:
         return None
@@ -186,7 +240,7 @@ def fractions(claim: NumbersClaim) -> str | None:
 
 
 def power(share: float) -> str:
-    """What would have shown, by how often one input must have an event that the other lacks."""
+    """The least share of an event of one input alone that would have been seen, in words."""
     return (
         f"an event of one alone would have been seen with probability {SEEN:g} from {share:.1%} of "
         "its releases on"

@@ -9,67 +9,89 @@ from ..evidence.learned_events import LearnedEvents
 from ..evidence.two_events import Level
 from ..planning.pairs import Pair, farthest_pair
 from .base import spec_of
-from .pair_check import PairCheck, PairEvidence
-
-_CAUSE = "the releases of neighbours differ more than the claim allows: too little noise"
+from .pair_check import Event, PairCheck, PairEvidence
 
 
-class PrivacyAudit(PairCheck):
-    """The farthest neighbours, compared along their move, whatever the mechanism.
+class ClaimedLevelCheck(PairCheck):
+    """Holds the releases of neighbours to the claimed epsilon and delta, whatever the mechanism.
 
-    The null is that one release keeps to the claimed epsilon and delta: they are claimed of all
-    queries together, so that they bound each. The claimed noise plays no part.
+    The null is that one release keeps to them: they are claimed of all queries together, so that
+    they bound each. The claimed noise plays no part. Subclasses say what they saw.
     """
 
     id = "privacy-audit"
-    draws = 5_000
+    cause: str
 
     @staticmethod
     def lacks(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         return NO_PRIVACY if claim.privacy is None else None
 
+    @property
+    def level(self) -> Level:
+        """The claimed epsilon and delta."""
+        privacy = self.claim.privacy
+        assert privacy is not None, "a check of claims with [privacy]"
+        return Level(privacy.epsilon, privacy.delta)
+
+    def pairs_of(self, pair: Pair) -> int:
+        """See `PairCheck.pairs_of`: here a whole release is a draw."""
+        return self.releases(pair)
+
+    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
+        """The event that one input has too often."""
+        raise NotImplementedError
+
+    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
+        """What the releases of neighbours do not contradict, and which event would have shown."""
+        raise NotImplementedError
+
+    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.violation`."""
+        message = (
+            f"{self.event(pair, evidence)}: the claimed {self.level} does not allow that of one "
+            f"release ({evidence.pairs:,} pairs)"
+        )
+        return Outcome(Verdict.FAIL, Finding(message, self.cause, cause=self.cause), self.queries)
+
+    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.silence`."""
+        return Outcome(Verdict.PASS, Finding(self.nothing(*found[0])), self.queries)
+
+
+class PrivacyAudit(ClaimedLevelCheck):
+    """The farthest neighbours, compared along their move."""
+
+    draws = 5_000
+    cause = "the releases of neighbours differ more than the claim allows: too little noise"
+
     def made(self) -> list[Pair]:
         """See `PairCheck.made`."""
         return [farthest_pair(self.claim, self.plan.coordinates)]
 
     def releases(self, pair: Pair) -> int:
-        """See `PairCheck.releases`: here a whole release is a draw."""
+        """See `PairCheck.releases`."""
         return self.most(self.wanted)
-
-    def pairs_of(self, pair: Pair) -> int:
-        """See `PairCheck.pairs_of`."""
-        return self.releases(pair)
 
     def evidence(self, pair: Pair) -> LearnedEvents:
         """See `PairCheck.evidence`."""
-        privacy = self.claim.privacy
-        assert privacy is not None
-        return LearnedEvents(Level(privacy.epsilon, privacy.delta), pair.direction)
+        return LearnedEvents(self.level, pair.direction)
 
-    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.violation`."""
+    def event(self, pair: Pair, evidence: PairEvidence) -> Event:
+        """See `ClaimedLevelCheck.event`."""
         assert isinstance(evidence, LearnedEvents)
         first, often, rarely = evidence.told()
-        one, other = pair.said if first else pair.said[::-1]
-        message = (
-            f"an event learned from earlier releases came in {often:.2%} of those of {one} and "
-            f"in {rarely:.2%} of those of its neighbour, {other}: the claimed {evidence.level} "
-            f"does not allow that of one release ({evidence.pairs:,} pairs)"
-        )
-        return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
+        inputs = pair.said if first else pair.said[::-1]
+        return Event("an event learned from earlier releases came", often, rarely, inputs)
 
-    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.silence`."""
-        pair, evidence = found[0]
-        assert isinstance(evidence, LearnedEvents)
+    def nothing(self, pair: Pair, evidence: PairEvidence) -> str:
+        """See `ClaimedLevelCheck.nothing`."""
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
-        message = (
-            f"{evidence.pairs:,} releases each of {pair.name} do not contradict {evidence.level}; "
-            "an event that one of them alone has, learned from the first releases, would have been "
+        return (
+            f"{evidence.pairs:,} releases each of {pair.name} do not contradict {self.level}; an "
+            "event that one of them alone has, learned from the first releases, would have been "
             f"seen from about {share:.1%} of its releases on"
         )
-        return Outcome(Verdict.PASS, Finding(message), self.queries)
 
 
 SPECS = (spec_of(PrivacyAudit, Phase.OWN, PrivacyAudit.lacks),)

@@ -15,20 +15,20 @@ from .base import spec_of
 from .pair_check import fractions
 
 MOST = 1_000
-"""Numbers of a bracket at most, all releases together, unless the noise is Gaussian.
+"""Numbers that are counted at most, in all releases together, unless the noise is Gaussian.
 
-Fewer releases than claimed bound these from below.
+The cost of fewer releases than claimed is a lower bound for all of them.
 """
 
 CAUSE = "the accountant charges too little, or the claim allows too many queries"
 
 
 class PrivacyClaim:
-    """The exact cost of the farthest neighbours, bracketed; nothing is asked.
+    """Brackets the exact cost of the farthest neighbours; asks for nothing.
 
-    Refuted only by a lower bound on epsilon in ball arithmetic, of releases as they are rounded and
-    clamped. One that is not refuted may cost more against other neighbours. The bracket, of noise
-    that is neither, is in floating point.
+    A claim is refuted only by a lower bound on epsilon in ball arithmetic, for releases as they are
+    rounded and clamped. A claim that is not refuted may cost more against other neighbours. The
+    bracket is in floating point, and for noise that is neither rounded nor clamped.
     """
 
     id = "privacy-claim"
@@ -53,7 +53,7 @@ class PrivacyClaim:
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """What the claim comes to."""
+        """The verdict on the claim."""
         privacy = self.claim.privacy
         assert privacy is not None
         counted, bracket = self._bracket()
@@ -74,7 +74,7 @@ class PrivacyClaim:
         return Outcome(Verdict.PASS, Finding(f"{what} is not refuted: {of} {cost}"))
 
     def _bracket(self) -> tuple[int, Bracket]:
-        """Of how many releases, and what they cost at the claimed delta."""
+        """The number of releases that are counted, and what they cost at the claimed delta."""
         privacy, aggregation = self.claim.privacy, self.claim.mechanism.aggregation
         assert privacy is not None
         counted = min(privacy.queries, MOST // _moving(self.claim))
@@ -84,7 +84,7 @@ class PrivacyClaim:
 
 
 def digits_apart(certain: float, claimed: float) -> int:
-    """Digits that show that what is certain is more than claimed, where it is; six at least."""
+    """Digits that tell a certain epsilon from a smaller claimed one; at least six."""
     if certain <= claimed:
         return 6
     several = range(6, 17)
@@ -92,7 +92,7 @@ def digits_apart(certain: float, claimed: float) -> int:
 
 
 def _moving(claim: NumbersClaim) -> int:
-    """Numbers that move apart between the farthest neighbours, each with noise of its own."""
+    """How many numbers, each with noise of its own, differ between the farthest neighbours."""
     aggregation = claim.mechanism.aggregation
     family = aggregation.noise.family
     if isinstance(family, Gaussian):

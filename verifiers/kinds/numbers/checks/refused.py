@@ -1,4 +1,4 @@
-"""What is said of altered inputs that a target refuses."""
+"""The warning about altered inputs that a target refuses."""
 
 
 def said_of(refused: list[tuple[str, str]]) -> str | None:

@@ -1,4 +1,4 @@
-"""What was released of an altered input, and what of it is judged."""
+"""Releases of an altered input, and the part of them that is judged."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from ..evidence.moved import MovedTooFar
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Releases: numbers (n, k) that are looked at; along: of all numbers, the projection (n, 2).
+class Answered:
+    """Releases of an altered input.
 
-    Its first column is the projection on the record's direction, its second that of the sizes of
-    the numbers on the sizes of the direction, which bounds what floats have lost.
+    numbers (n, k): those that are looked at. along (n, 2): the projection of all numbers on the
+    direction of the record, and that of their sizes on its sizes, which bounds what floats lose.
     """
 
     numbers: Matrix
@@ -24,9 +24,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Seen:
-    """Numbers (n, k) of releases at coordinates (k,), and the exact ones (k,) of a neighbour.
+    """Numbers released (n, k) at coordinates (k,), beside the exact ones (k,) of the neighbour.
 
-    lost: how far floats may carry them; half: half the width of what a release stands for.
+    lost (k,): how far floats may carry a sum; half (n, k): half the width of what rounds to each.
     """
 
     coordinates: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Seen:
     half: Matrix
 
     def wagers(self, noise: NumberNoise, allowed: float) -> MovedTooFar:
-        """On moves beyond what is allowed."""
+        """Evidence of moves beyond what is allowed."""
         evidence = MovedTooFar(noise, self.exact.size)
         evidence.observe(self.released, self.exact, allowed + self.lost, self.half)
         return evidence

@@ -1,10 +1,9 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
-from .....reference.accounting.adjacency import Adjacency
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
 from ..claim import NumbersClaim
-from ..planning.neighbours import PULLING, Neighbour, neighbours
+from ..planning.neighbours import Neighbour, neighbours
 from .base import spec_of
 from .moving import MovingRecords
 
@@ -12,7 +11,7 @@ _RELEASES = 2_000  # of each neighbour
 
 
 class Sensitivity(MovingRecords):
-    """The records that pull hardest along an axis and a diagonal, many releases of each."""
+    """The records that pull a release farthest, up and down, with many releases of each."""
 
     id = "sensitivity"
     most = _RELEASES
@@ -20,12 +19,7 @@ class Sensitivity(MovingRecords):
 
     def inputs(self, claim: NumbersClaim, seed: int) -> list[Neighbour]:
         """See `MovingRecords.inputs`."""
-        found = list(neighbours(claim, seed, self.axis))
-        if claim.mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
-            return [n for n in found if n.name.endswith(PULLING)]
-        lower, upper = claim.mechanism.lower or 0.0, claim.mechanism.upper or 0.0
-        missing = ("a NaN",) if lower > 0 or upper < 0 else ()  # is taken for 0, as a rule
-        return [n for n in found if n.name.endswith((*PULLING, *missing))]
+        return [found for found in neighbours(claim, seed, self.axis) if found.farthest]
 
     def passed(self, queries: int) -> str:
         """See `MovingRecords.passed`."""

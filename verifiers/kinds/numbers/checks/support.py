@@ -1,4 +1,4 @@
-"""`support`: what one neighbour's releases can be, the other's can be too, as claimed."""
+"""`support`: every release of one neighbour is possible for the other, as often as claimed."""
 
 from collections.abc import Callable
 
@@ -10,10 +10,19 @@ from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.phase import Phase
 from ..claim import NumbersClaim
-from ..evidence.two_events import TwoEvents, both_ways
+from ..evidence.two_events import Hits, TwoEvents, both_ways
 from ..planning.pairs import Pair, edge_pairs
 from .base import spec_of
-from .pair_check import PairCheck, PairEvidence, beyond, fractions, levels, power
+from .pair_check import (
+    Event,
+    PairCheck,
+    PairEvents,
+    PairEvidence,
+    beyond,
+    fractions,
+    levels,
+    power,
+)
 
 _CAUSE = "the range of releases depends on the data"
 
@@ -21,9 +30,9 @@ Test = Callable[[Vector], NDArray[np.bool_]]
 
 
 def support_events(exact: tuple[float, float]) -> dict[str, Test]:
-    """Events of released numbers by name: beside either exact number, and by kind of number.
+    """Events of released numbers by name: on either side of an exact number, or kinds of numbers.
 
-    Each is a wager for either input, so that it shows which of the two has it alone.
+    Each is wagered on at either input, so that it shows which of the two has it alone.
     """
     here, there = exact
     return {
@@ -42,33 +51,24 @@ def support_events(exact: tuple[float, float]) -> dict[str, Test]:
     }
 
 
-class SupportWagers:
-    """Wagers that one of two exact numbers has a release that the other lacks."""
+class SupportWagers(PairEvents):
+    """Wagers that one of two exact numbers is released as what the other never is."""
 
     def __init__(self, claim: NumbersClaim, pair: Pair) -> None:
         self.events = support_events(pair.exact)
-        self.wagers = TwoEvents(2 * len(self.events), levels(claim, pair))
+        super().__init__(TwoEvents(2 * len(self.events), levels(claim, pair)))
 
-    def observe(self, here: Matrix, there: Matrix) -> None:
-        """See `PairEvidence.observe`; every number is a draw."""
+    def hits(self, here: Matrix, there: Matrix) -> tuple[Hits, Hits]:
+        """See `PairEvents.hits`; every number is a draw."""
         sides = []
         for released in (here, there):
             numbers = released.ravel()
             sides.append(np.stack([test(numbers) for test in self.events.values()], axis=1))
-        self.wagers.observe(*both_ways(*sides))
-
-    @property
-    def log_e_value(self) -> float:
-        """See `PairEvidence.log_e_value`."""
-        return self.wagers.log_e_value
-
-    def share_needed(self, log_threshold: float, pairs: int) -> float:
-        """See `PairEvidence.share_needed`."""
-        return self.wagers.share_needed(log_threshold, pairs)
+        return both_ways(*sides)
 
 
 class Support(PairCheck):
-    """Counts next to each other, and sums at the ends of what so many records can give."""
+    """Pairs of neighbouring counts, and of sums at the ends of what records can give."""
 
     id = "support"
     draws = 1_000
@@ -93,23 +93,15 @@ class Support(PairCheck):
         often, rarely = evidence.wagers.rates(place)
         names = list(evidence.events)
         inputs = pair.said if place < len(names) else pair.said[::-1]
-        message = (
-            f"releases are {names[place % len(names)]} in {often:.2%} of those of {inputs[0]} "
-            f"and in {rarely:.2%} of those of its neighbour, {inputs[1]}: "
-            f"{beyond(level, evidence.wagers.pairs)}"
-        )
+        event = Event(f"a released number is {names[place % len(names)]}", often, rarely, inputs)
+        message = f"{event}: {beyond(level, evidence.pairs)}"
         return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
 
     def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """See `PairCheck.silence`."""
-        shares, pairs = [], 0
-        for _, evidence in found:
-            assert isinstance(evidence, SupportWagers)
-            wagers = evidence.wagers
-            pairs += wagers.pairs
-            shares.append(wagers.share_needed(self.log_threshold, wagers.pairs))
-        message = f"no release was one neighbour's alone, by {pairs:,} pairs: "
-        message += power(max(shares))
+        pairs = sum(evidence.pairs for _, evidence in found)
+        share = max(each.share_needed(self.log_threshold, each.pairs) for _, each in found)
+        message = f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
         return Outcome(Verdict.PASS, Finding(message), self.queries)
 
 

@@ -1,8 +1,8 @@
 """Wagers that calls in flight together begin with the same noise, as workers of one seed do.
 
-Each call is compared with those asked before it in the same round, and with the first round of all:
-a life that begins with an earlier one's noise shows there. Its copy is of one of so many, any of
-which is as likely, and a match is priced by the claim: the whole beginning has to agree.
+Each call is compared with those asked before it in the same round, and with the first round of the
+run: a restarted target that begins with an earlier noise shows there. Each of these is taken as
+equally likely to be copied. A match is priced by the claim, and the whole beginning has to agree.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ NUMBERS = 64
 
 
 class AbreastCopies(CopyEvidence):
-    """A mixture over shares of calls that begin as another one did."""
+    """A mixture of wagers over the share of calls that begin as another one did."""
 
     def __init__(self, noise: NumberNoise) -> None:
         super().__init__()
         self._noise, self._first = noise, list[Vector]()
 
     def take(self, calls: Sequence[tuple[Vector, Vector]], digits: int) -> None:
-        """Adds a round: each call's released (m,) and exact numbers (m,), in the order asked."""
+        """Adds a round of calls in the order asked, each as its released and exact numbers (m,)."""
         before = list(self._first)
         for released, exact in calls:
             y, x = released[:NUMBERS], exact[:NUMBERS]

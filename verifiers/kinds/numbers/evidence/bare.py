@@ -1,7 +1,8 @@
-"""Wagers that noise is left out: of whole releases now and then, or of one number of each.
+"""Wagers that noise is missing: in whole releases now and then, or in one number of each release.
 
-A number without noise is a copy of noise 0. Where noise is discrete it is often 0 by chance, so
-that no draw tells: that all numbers of a release are bare does, or one that is bare in all.
+A number without noise is a copy of noise 0. Discrete noise is often 0 by chance, so that a single
+draw proves nothing. A release whose numbers are all bare does, and so does a number that is bare in
+release after release.
 """
 
 import math
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 from .copies import CopyEvidence, matches
 
 RELEASES = np.array([0.1, 0.03, 0.01, 3e-3, 1e-3, 2e-4])
@@ -24,7 +25,7 @@ _AT_ONCE = 1 << 20  # numbers
 
 
 class BareEvidence:
-    """Half of the wager is on releases, half is spread over their numbers; width: how many."""
+    """Half of the wager is on whole releases, half is spread over their `width` numbers."""
 
     def __init__(self, noise: NumberNoise, width: int) -> None:
         self._noise = noise
@@ -42,7 +43,7 @@ class BareEvidence:
             part = slice(start, start + rows)
             self._add(released[part], exact[part], digits)
         parts = np.array([self.releases.log_e_value, self.of_numbers])
-        self.log_e_value = log_mixture_of(parts, np.full(2, -math.log(2.0)))
+        self.log_e_value = log_mean_of(parts)
 
     def _add(self, released: Matrix, exact: Matrix, digits: int) -> None:
         found, chances = matches(self._noise, released, exact, np.zeros_like(exact), digits)
@@ -60,7 +61,7 @@ class BareEvidence:
     @property
     def of_numbers(self) -> float:
         """Log-e-value of the wagers on single numbers."""
-        return log_mixture_of(self._ratios, np.full(self._ratios.shape, -self.handicap))
+        return log_mean_of(self._ratios)
 
     @property
     def handicap(self) -> float:

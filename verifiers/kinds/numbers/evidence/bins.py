@@ -1,9 +1,9 @@
-"""Draws of noise in bins, so that millions of them are judged by what was counted.
+"""Draws of noise counted in bins, so that millions of them are judged at once.
 
-Where the law of a release less its exact value is the same for every exact value, a fault tells as
-much by a fine bin as by the number itself. A bin has the probability that the claim gives it, so
-that ratios of bins have expectation 1 as ratios of densities have. Clamped releases, and those that
-a float holds too coarsely, are in no bin and are left to the laws.
+Where the noise has one law for every exact value, a fine bin tells as much of a fault as the number
+itself. The claim gives each bin a probability, so that ratios of bins have expectation 1 as ratios
+of densities have. Clamped releases, and those that a float holds too coarsely, are not binned: each
+is judged by its density.
 """
 
 import math
@@ -20,26 +20,23 @@ from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Additive
 
 NONE = -1
-"""In place of a bin: a draw that is left to the laws."""
+"""In place of a bin: the draw is not binned, and is judged by its density."""
 
 INNER = 1024
 """Cells of equal probability that a continuous law is cut into; the outermost two are cut anew."""
 
 _FINE = 2.0**-16
-"""Half-widths in scales up to which a release can be spread evenly over what it stands for.
-
-The law's density changes by less than that over such a width.
-"""
+"""In scales: half-widths up to this are so narrow that the density is taken as constant there."""
 
 _NEAR = 2.0**-20
-"""Steps off one at which an exact value lies on it: noise of 10^7 draws does not tell."""
+"""In steps: an exact value so near a step lies on it, as 10^7 draws could not tell otherwise."""
 
 _FIRST, _LAST = 10, 400  # tails of 2^-10, 2^-11, ..., 2^-400
 _REACH, _MOST_STEPS = 1e-12, 8192
 _AROUND = 16.0  # standard deviations that a release may lie off the exact value
 
 _FARTHEST = 2.0**20
-"""Scales off the exact value beyond which no claim's noise comes, and squares may overflow."""
+"""In scales: noise beyond it has no probability under any claim, and squares may overflow."""
 
 
 class Bins(Hashable, Protocol):
@@ -55,9 +52,9 @@ class Bins(Hashable, Protocol):
 
 @dataclass(frozen=True)
 class TailBins:
-    """Of continuous noise: cells of probability 1/1024, and tails that halve.
+    """Bins of continuous noise: cells of probability 1/1024, and tails that halve from bin to bin.
 
-    Cells come first, in order; then the lower tails from the widest on, then the upper ones.
+    The cells come first, in order; then the lower tails from the likeliest on, then the upper ones.
     """
 
     family: Additive
@@ -107,7 +104,7 @@ class TailBins:
 
 @dataclass(frozen=True)
 class StepBins:
-    """Of noise on whole steps: each step within reach, and two ends.
+    """Bins of noise on whole steps: one for each step up to `reach` from 0, and two ends.
 
     The lower end comes first, then the steps in order, then the upper end.
     """
@@ -138,7 +135,10 @@ class StepBins:
         return np.asarray(np.minimum(np.concatenate([[0.0], np.cumsum(shares)[:-1]]), 1.0))
 
     def place(self, steps: Vector, uniform: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Bins (n,) of noise of so many steps (n,), and transforms (n,), spread by `uniform`."""
+        """Bins (n,) of noise in steps (n,), and its probability transforms (n,).
+
+        uniform (n,): uniform draws, which spread each transform over the mass of its step.
+        """
         beyond = float(self.reach + 1)
         bins = np.clip(steps, -beyond, beyond).astype(np.int64) + self.reach + 1
         share = np.exp(self.log_claimed)[bins]
@@ -146,7 +146,7 @@ class StepBins:
 
 
 def bins_of(noise: NumberNoise) -> TailBins | StepBins | None:
-    """The bins of a claim; None where its law is another for every exact value, or too wide."""
+    """The bins of a claim; None where its law depends on the exact value, or has too many steps."""
     if math.isfinite(noise.low) or math.isfinite(noise.high):
         return None
     family, step = noise.family, noise.grid or float(noise.family.whole)
@@ -162,10 +162,10 @@ def bins_of(noise: NumberNoise) -> TailBins | StepBins | None:
 
 @dataclass(frozen=True)
 class Placed:
-    """Draws, all arrays of one shape (...), in the order they came.
+    """Draws in the order they came; each array has the same shape (...).
 
-    y: released; x: exact; half: half the width of what is rounded to each release; uniform: the
-    probability transforms; bins: of each draw, `NONE` for one that is left to the laws.
+    y: released; x: exact; half: half the width of what rounds to each release; uniform: the
+    probability transforms; bins: the bin of each draw, or `NONE`; size: how many bins there are.
     """
 
     y: NDArray[np.float64]
@@ -174,28 +174,26 @@ class Placed:
     uniform: NDArray[np.float64]
     bins: NDArray[np.int64]
     size: int
-    """How many bins there are."""
 
     @property
     def flat(self) -> "Placed":
-        """The same draws in one row."""
-        y, x, half, uniform = (
-            values.ravel() for values in (self.y, self.x, self.half, self.uniform)
-        )
+        """These draws with one-dimensional arrays (n,)."""
+        arrays = self.y, self.x, self.half, self.uniform
+        y, x, half, uniform = (values.ravel() for values in arrays)
         return Placed(y, x, half, uniform, self.bins.ravel(), self.size)
 
     @cached_property
     def left(self) -> NDArray[np.bool_]:
-        """Which draws (...) are left to the laws."""
+        """Which draws (...) are not binned."""
         return np.asarray(self.bins == NONE)
 
     def counted(self, chosen: NDArray[np.bool_] | None = None) -> Vector:
-        """How many draws (bins,) lie in each bin, of those chosen (...)."""
+        """How many of the chosen draws (...) lie in each bin (bins,); of all draws by default."""
         bins = self.bins if chosen is None else self.bins[chosen]
         return np.bincount(bins.ravel() + 1, minlength=self.size + 1)[1:].astype(np.float64)
 
     def of_left(self, chosen: NDArray[np.bool_] | None = None) -> tuple[Vector, Vector, Vector]:
-        """Released, exact and half-widths (n,) of the draws left to the laws, of those chosen."""
+        """Released, exact and half-widths (n,) of the chosen draws (...) that are not binned."""
         if not self._any_left:
             return np.empty(0), np.empty(0), np.empty(0)
         some = self.left if chosen is None else self.left & chosen
@@ -207,14 +205,14 @@ class Placed:
 
 
 class Placing:
-    """Puts draws of a claim into bins; rng: the verifier's own, which spreads what is rounded."""
+    """Puts draws of a claim into bins; rng: the verifier's own, which spreads rounded releases."""
 
     def __init__(self, noise: NumberNoise, rng: np.random.Generator) -> None:
         self.noise, self._rng = noise, rng
         self.bins = bins_of(noise)
 
     def placed(self, y: NDArray[np.float64], x: NDArray[np.float64], digits: int = 53) -> Placed:
-        """Of released (...) and exact (...) numbers; digits: of the significand, 53 or 24."""
+        """Draws from released (...) and exact (...) numbers; digits: of the floats, 53 or 24."""
         half = self.noise.half_width(y, digits)
         spread = self._rng.random(y.shape)
         if self.bins is None:
@@ -239,7 +237,7 @@ class Placing:
         half: NDArray[np.float64],
         digits: int,
     ) -> NDArray[np.bool_]:
-        """Which draws a bin tells: those that floats hold finely, and that the claim may give."""
+        """Which draws (...) are binned: those that floats hold finely and the claim may give."""
         if isinstance(self.bins, TailBins):
             told = np.abs(x) < self._largest(digits, 2.0 * _FINE * self.noise.family.scale)
         else:
@@ -261,10 +259,9 @@ class Placing:
         return told
 
     def _largest(self, digits: int, width: float) -> float:
-        """Exact values below which floats of so many digits lie less than `width` apart.
+        """The exact value up to which floats of so many digits lie less than `width` apart.
 
-        It is a bound on exact values alone, so that whether a draw is in a bin does not depend on
-        what was drawn.
+        It bounds exact values alone, so that whether a draw is binned does not depend on the noise.
         """
         around = _AROUND * self.noise.family.standard_deviation
         return float(math.ldexp(1.0, math.floor(math.log2(width)) + digits) - around)
@@ -281,9 +278,9 @@ class Placing:
 
 
 def log_tables(bins: Bins | None, laws: list[tuple[Additive, float]]) -> Matrix:
-    """Log-probabilities (laws, bins) of noise of each family and offset; none without bins.
+    """Log-probabilities (laws, bins) of noise of each family and offset; (laws, 0) without bins.
 
-    The last few tables are kept, and must not be changed: runs of one claim share them.
+    The last few tables are kept and read-only, since runs of one claim share them.
     """
     return np.zeros((len(laws), 0)) if bins is None else _kept_tables(bins, tuple(laws))
 
@@ -296,7 +293,7 @@ def _kept_tables(bins: Bins, laws: tuple[tuple[Additive, float], ...]) -> Matrix
 
 
 def _between(family: Additive, edges: Vector, falling: bool = False) -> Vector:
-    """Log-probabilities (k - 1,) between neighbouring edges (k,), which rise, or fall."""
+    """Log-probabilities (k - 1,) between neighbouring edges (k,) in rising or falling order."""
     one, other = edges[:-1], edges[1:]
     width = one - other if falling else other - one
     return np.asarray(family.log_mass(0.5 * (one + other), 0.5 * width))

@@ -1,9 +1,9 @@
-"""Noise that goes on as it went on before: the last numbers came earlier, and so does the next.
+"""Noise that repeats a run of earlier noise: as the last few numbers came before, so does the next.
 
-Copies of a run of noise show by their context, wherever the run lies: in a table read from
-anywhere, in the stream of another worker or input, in the release before moved by some places. The
-last few numbers are looked up among all before, with either sign; what followed them then is
-wagered on. Any wager on the next number is fair, as long as its price is the claim's.
+A copied run shows by its context, wherever it lies: in a table that is read from anywhere, in the
+stream of another worker or input, in the release before but moved by some places. The last few
+numbers are looked up among all earlier ones, with either sign, and the number that followed them
+then is wagered on. Any wager on the next number is fair if the claim gives its price.
 """
 
 import numpy as np
@@ -21,9 +21,9 @@ _MIX = np.array([0x9E3779B97F4A7C15], dtype=np.uint64)
 
 
 class ContinuedNoise:
-    """Predicts numbers of a stream by what followed their context before; in parts.
+    """Predicts each number of a stream by what followed the same context before.
 
-    width: numbers of a release that are given; releases: how far back a context may lie, all that
+    width: numbers per release that are given; releases: how far back a context may lie, as far as
     is remembered by default.
     """
 
@@ -70,7 +70,7 @@ class ContinuedNoise:
         chance: Vector,
         size: int,
     ) -> None:
-        """Numbers after one that was told are a group of their own: runs of copies go on."""
+        """Adds draws, those that follow a copy as a group of their own: runs of copies go on."""
         told = np.zeros(size + 1, dtype=bool)
         told[0] = self._goes_on
         told[place[matched] + 1] = True
@@ -80,10 +80,11 @@ class ContinuedNoise:
     def _keys(
         self, released: Vector, exact: Vector, noise: Vector, digits: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Of the context that ends with each number (n,): a key that its opposite shares, its sign.
+        """A key (n,) and a sign (n,) of the context that ends with each number.
 
-        A sum over the context, with odd factors and beyond 2^64 from 0 again, changes its sign with
-        all numbers. Where two contexts share one, the wager is a poor one, and as fair.
+        A context and its negative have the same key and opposite signs: the key is the size of a
+        sum over the context with odd factors, modulo 2^64. Where two other contexts share a key the
+        wager is poorer, but as fair.
         """
         step = self._noise.grid or 1.0
         if self._whole:
@@ -104,7 +105,7 @@ class ContinuedNoise:
         return np.abs(last), np.where(last < 0, -1, 1).astype(np.int8)
 
     def _earlier(self, keys: NDArray[np.int64], start: int) -> NDArray[np.int64]:
-        """Where each key (n,) came last before, -1 where nowhere near; the keys are remembered."""
+        """Where each key (n,) came last, -1 where not within reach; remembers the keys."""
         if self._nearby:
             known = np.concatenate([self._near_keys, keys])
             self._near_keys = known[max(0, known.size - self._far) :].copy()
@@ -124,7 +125,7 @@ class ContinuedNoise:
         return before
 
     def _forget(self) -> None:
-        """The older half, once that is more than what is remembered."""
+        """Drops the older half once more is held than may be remembered."""
         extra = self._copied.size - _MOST
         if extra <= 0:
             return

@@ -1,7 +1,7 @@
 """Wagers that noise is a copy of earlier noise, priced by the claim.
 
-Noise repeats honestly after about sqrt(pi scale / ulp) draws, so that a repeat proves nothing by
-itself: each wager gains the inverse of the probability that the claim gives to a match.
+Correct noise repeats after about sqrt(pi scale / ulp) draws, so that a repeat alone proves nothing:
+a wager gains the inverse of the probability that the claim gives to a match.
 """
 
 import math
@@ -18,14 +18,14 @@ SHARES = np.array([0.999, 0.5, 0.1, 0.02])
 
 
 class CopyEvidence:
-    """A mixture over shares (k,) of copies, of draws beside the ones that they would copy."""
+    """A mixture of wagers over the shares (k,) of draws that are copies of given ones."""
 
     def __init__(self, shares: Vector = SHARES) -> None:
         self._shares, self.log_ratios = shares, np.zeros(shares.size)
         self.matches = self.draws = 0
 
     def observe(self, matched: NDArray[np.bool_], log_chance: Vector) -> None:
-        """Adds draws: whether each (n,) matches, and how likely (log) each that does (m,) was."""
+        """Adds draws: which (n,) are copies, and the log-chance of each of these (m,)."""
         missed = np.log1p(-self._shares)
         gains = np.logaddexp(missed[:, None], np.log(self._shares)[:, None] - log_chance)
         self.log_ratios += gains.sum(1) + (matched.size - log_chance.size) * missed
@@ -39,20 +39,20 @@ class CopyEvidence:
 
     @property
     def log_weights(self) -> Vector:
-        """Of all wagers."""
+        """Log of the weight of each wager (k,)."""
         return np.full(self.log_ratios.size, -math.log(self.log_ratios.size))
 
 
 def matches(
     noise: NumberNoise, released: Matrix, exact: Matrix, copied: Matrix, digits: int = 53
 ) -> tuple[NDArray[np.bool_], Vector]:
-    """Which releases are exact values plus noise seen before (n,), and the log-chances of those.
+    """Which releases (n,) are an exact value plus noise seen before, and the log-chances of these.
 
-    released, exact, copied: (...), copied the earlier noise, n numbers each; digits: of the floats
-    that carry the releases, 53 or 24. What counts as a match is fixed by the copy and the exact
-    value, before the release is looked at: the value that the copy would make, rounded, clamped and
-    carried as claimed, and where nothing is rounded what floats lose around it. What is clamped
-    repeats honestly: the chance at an end of the range is that of all that is held there.
+    released, exact, copied: n numbers each (...), copied the earlier noise; digits: of the floats
+    that carry the releases, 53 or 24. A match is fixed by the copy and the exact value, before the
+    release is looked at: it is the value that the copy would make, rounded, clamped and carried as
+    claimed, give or take what floats lose where nothing is rounded. At an end of the range the
+    chance is that of all values that are clamped there.
     """
     expected = noise.rounded(exact + copied).ravel()
     if noise.grid or noise.family.whole:
@@ -78,7 +78,7 @@ def matches(
 def _same(
     noise: NumberNoise, released: Vector, exact: Vector, expected: Vector, digits: int
 ) -> tuple[NDArray[np.bool_], Vector]:
-    """Of rounded or whole noise (n,): the release itself is the one that a copy would make."""
+    """See `matches`: of rounded or whole noise (n,) a copy makes exactly the release itself."""
     found = np.abs(released - expected) <= 0.25 * (noise.grid or 1.0)
     place = np.flatnonzero(found)
     value, given = expected[place], released[place]
@@ -97,7 +97,7 @@ def _same(
 
 
 def _carried(numbers: Vector, digits: int) -> Vector:
-    """Numbers (n,) as a float of so many digits holds them."""
+    """Numbers (n,) as floats of so many digits hold them."""
     if digits == 53:
         return numbers
     with np.errstate(over="ignore"):

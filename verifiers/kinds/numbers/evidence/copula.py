@@ -1,7 +1,7 @@
 """Wagers that draws depend on each other: ratios of Gaussian copulas to the independent one.
 
-Under the claim, transforms are independent and uniform, and their normal scores are independent and
-normal; each ratio then has expectation exactly 1, whatever the correlation that is wagered on.
+Under the claim, probability transforms are independent and uniform, so that their normal scores are
+independent and standard normal. Each ratio then has expectation exactly 1, for any correlation.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from .....reference.arrays import Matrix, Vector
 
 CORRELATIONS = np.array([-0.98, -0.8, -0.5, -0.25, -0.1, 0.1, 0.25, 0.5, 0.8, 0.98])
-"""Of two draws; the same number of wagers on each kind of pair."""
+"""Correlations of two draws that are wagered on."""
 
 _COMMON = np.array([0.02, 0.1, 0.3, 0.7, 0.97])
 _OPPOSED = np.array([-0.5, -0.9, -0.999])  # of the least share that k scores can have
@@ -23,19 +23,22 @@ def scores(uniform: Matrix) -> Matrix:
 
 
 def folded(uniform: Matrix) -> Matrix:
-    """Normal scores of how far transforms (...) lie from the middle: the size without the sign."""
+    """Normal scores of the distance of transforms (...) from 1/2: of the size without the sign."""
     return scores(np.abs(2.0 * uniform - 1.0))
 
 
 def pair_gains(one: Vector, other: Vector) -> Vector:
-    """Summed log-ratios (correlations,) of pairs of scores, each pair apart from the others."""
+    """Summed log-ratios (correlations,) of n disjoint pairs of scores, one (n,) and other (n,)."""
     # in one thread: those of a matrix product wait for each other longer than this takes
     squares = float(np.einsum("i,i", one, one) + np.einsum("i,i", other, other))
     return summed_gains(squares, float(np.einsum("i,i", one, other)), one.size)
 
 
 def summed_gains(squares: Vector | float, product: Vector | float, pairs: Vector | int) -> Vector:
-    """The same (..., correlations) of sums (...) over pairs: of both squares, and of products."""
+    """Log-ratios (..., correlations) from sums (...) over pairs.
+
+    squares: of the squares of both scores; product: of their products; pairs: how many there are.
+    """
     rho = CORRELATIONS
     rest = 1.0 - rho * rho
     products, both = np.asarray(product)[..., None], np.asarray(squares)[..., None]
@@ -44,10 +47,10 @@ def summed_gains(squares: Vector | float, product: Vector | float, pairs: Vector
 
 
 def common_shares(k: int) -> Vector:
-    """Correlations (shares,) of every two of k scores, two or more, that are wagered on.
+    """Correlations (shares,), alike for every two of k >= 2 scores, that are wagered on.
 
-    A share above 0 is that of a part that all have in common. Below 0, scores cancel in their sum:
-    it is constant at -1 / (k - 1), and there is no law beyond.
+    Above 0 it is the share of variance that all scores have in common. Below 0 the scores cancel in
+    their sum; at -1 / (k - 1), the least possible, the sum is constant.
     """
     return np.concatenate([_COMMON, _OPPOSED / (k - 1)])
 
@@ -68,10 +71,10 @@ def common_gains(rows: Matrix) -> Vector:
 
 
 class CopulaEvidence:
-    """Mixture over correlations of one kind of pair, or over common parts.
+    """Wagers on the correlations of one kind of pair, or on common parts.
 
     ways: of pairing the same draws, such as (0, 1), (2, 3), ... and (1, 2), (3, 4), ... Pairs of
-    different ways have draws in common: each way is a wager of its own. The mean over all has
+    different ways share draws, so that each way has wagers of its own. The mean over all wagers has
     expectation 1 under the claim.
     """
 

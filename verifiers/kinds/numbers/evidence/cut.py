@@ -43,7 +43,7 @@ class CutNoise(Additive):
     ahead: float
 
     def _uncut(self, value: Vector) -> Vector:
-        """What the noise lies below (...) where it is cut to these values (...) at most."""
+        """The numbers (...) below which uncut noise lies where cut to `value` (...) or less."""
         parts = np.asarray(value, dtype=np.float64) / self.step
         near = np.rint(parts)  # a step that is no binary fraction is missed by what floats lose
         steps = np.where(

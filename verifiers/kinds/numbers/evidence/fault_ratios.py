@@ -1,8 +1,8 @@
 """Log-ratios of known faults to the claim, summed over groups of draws.
 
-A fault that moves or stretches the noise is told by the bins of the draws. What shows in low bits
-or at certain exact values is told by the few draws that it hits, until so much is lost on it that
-it could hardly come back: a wager may end at any time, and keeps what it has.
+A fault that moves or stretches the noise is judged by the bins of the draws. One that shows in low
+bits, or at certain exact values, is judged by the few draws that it hits, until the wager on it has
+lost so much that it could hardly recover: a wager may end at any time, and keeps what it has.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from .bins import Bins, Placed, log_tables
 from .faults import Fault, known_faults, log_ratios, with_leak
 
 LOST = -1000.0
-"""Nats at which a wager that bins do not tell ends."""
+"""Nats at which a wager ends whose fault bins do not show."""
 
 _AT_ONCE = 1 << 14  # draws whose ratios are in memory
 
@@ -26,7 +26,7 @@ Chosen = NDArray[np.bool_] | None
 
 
 class FaultRatios:
-    """The faults of a claim; sums of groups are (faults,) and change in place."""
+    """The faults of a claim; adds their log-ratios to sums (faults,) of each group, in place."""
 
     def __init__(self, noise: NumberNoise, bins: Bins | None, divisor: float | None = None) -> None:
         self.noise, self.faults = noise, known_faults(noise, divisor)
@@ -38,14 +38,14 @@ class FaultRatios:
 
     @cached_property
     def _table(self) -> Matrix | None:
-        """Log-ratios (faults told by bins, bins); None without bins."""
+        """Log-ratios (faults that bins show, bins); None without bins."""
         if self._bins is None:
             return None
         laws = [fault.in_bins for fault in self.faults if fault.in_bins is not None]
         return with_leak(log_tables(self._bins, laws) - self._bins.log_claimed)
 
     def add(self, placed: Placed, groups: Mapping[str, Chosen], sums: Mapping[str, Vector]) -> None:
-        """Adds draws, as flat arrays, to the sums of the groups that have some of them."""
+        """Adds draws, as arrays (n,), to the sums of the groups to which some of them belong."""
         # a wager ends by what was seen before, never by what it is about to lose
         ended = {name: self._untold[sums[name][self._untold] <= LOST] for name in groups}
         if self._table is not None:
@@ -64,7 +64,7 @@ class FaultRatios:
         sums: Mapping[str, Vector],
         ended: Mapping[str, NDArray[np.int64]],
     ) -> None:
-        """All faults, by draws that lie in no bin."""
+        """Adds the log-ratios of every fault at draws that are not binned."""
         y, x = placed.y[draws], placed.x[draws]
         ratios, allowed = log_ratios(self.faults, self.noise, y, x, placed.half[draws])
         if self.forbidden is None and not allowed.all():
@@ -82,7 +82,7 @@ class FaultRatios:
         sums: Mapping[str, Vector],
         ended: Mapping[str, NDArray[np.int64]],
     ) -> None:
-        """Faults that bins do not tell, by draws that lie in some."""
+        """Adds the log-ratios of faults that bins do not show, at draws that are binned."""
         here = np.flatnonzero(~placed.left)
         seen = {
             name: here.size if chosen is None else int(chosen[here].sum())
@@ -103,7 +103,7 @@ class FaultRatios:
     def _hits(
         self, fault: Fault, placed: Placed, here: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], Vector]:
-        """Draws (h,) that a fault hits, and how much more each gains than a draw elsewhere."""
+        """Draws (h,) that a fault hits, and how much more each of them gains than one elsewhere."""
         draws = here
         if fault.hits is not None:
             draws = here[fault.hits(placed.y[here], placed.x[here], placed.half[here])]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,21 +38,27 @@ Law = Callable[[Vector, Vector, Vector], Vector]
 """Released (n,), exact (n,) and half the width of what each stands for in; log-masses (n,) out."""
 
 Hits = Callable[[Vector, Vector, Vector], NDArray[np.bool_]]
-"""The same in; which draws (n,) out."""
+"""Released (n,), exact (n,) and half-widths (n,) in; which draws (n,) a fault hits out."""
+
+
+class FaultKind(Enum):
+    """What a fault changes."""
+
+    SCALE, OFFSET, FAMILY, MISSING, ROUNDING, CUT, RANGE, DIVISOR = range(8)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A law that a wrong deployment draws by: name for a diagnosis, what it moves, and the law.
+    """A law by which a wrong deployment draws.
 
-    kind: `scale`, `offset`, `family`, `missing`, `rounding`, `cut`, `range` or `divisor`; common:
-    whether it is one of those that are met most, which share half of a wager on all; in_bins: the
-    family and offset of its noise, where bins of the noise tell it; hits: where low bits or the
-    exact value decide, which draws they are; elsewhere: the log-ratio to the claimed law of others.
+    name: as a diagnosis calls it. common: whether it is one of the faults that are met most, which
+    share half of a wager on all. in_bins: the family and offset of its noise, where bins of the
+    noise tell it from the claim; else hits: the draws that tell it, all by default, and elsewhere:
+    its log-ratio to the claimed law at any other draw.
     """
 
     name: str
-    kind: str
+    kind: FaultKind
     law: Law
     common: bool = False
     in_bins: tuple[Additive, float] | None = None
@@ -60,9 +67,9 @@ class Fault:
 
 
 def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Fault, ...]:
-    """The faults that a claim of this noise is tested against, all at once.
+    """The faults that releases of this noise are tested for, all at once.
 
-    divisor: the public number by which a release is divided, None where it is not.
+    divisor: the public number by which a release is divided; None where it is not divided.
     """
     faults = [_scaled(noise, factor) for factor in _FACTORS]
     faults += [_moved(noise, sign * offset) for offset in _OFFSETS for sign in (1, -1)]
@@ -74,10 +81,12 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
         faults += _one_sided(noise)
     if math.isinf(noise.low):
         held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
-        faults.append(Fault(told, "range", held.log_mass, hits=lambda y, _x, _half: y <= 0.0))
+        faults.append(
+            Fault(told, FaultKind.RANGE, held.log_mass, hits=lambda y, _x, _half: y <= 0.0)
+        )
     else:
         free = replace(noise, low=-math.inf, high=math.inf)
-        faults.append(Fault("not clamped as claimed", "range", free.log_mass))
+        faults.append(Fault("not clamped as claimed", FaultKind.RANGE, free.log_mass))
     if divisor is not None and not noise.grid and not noise.family.whole:
         faults += _divided(noise, divisor)
     return tuple(faults)
@@ -86,10 +95,10 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
 def log_ratios(
     faults: tuple[Fault, ...], noise: NumberNoise, y: Vector, x: Vector, half: Vector
 ) -> tuple[Matrix, NDArray[np.bool_]]:
-    """Log-ratios (n, faults) of the faults' laws to the claimed one, and whether it allows y (n,).
+    """Log-ratios (n, faults) of the faults' laws to the claimed one, and which y (n,) it allows.
 
-    Each fault has `LEAK` of the claimed law in it. A release that the claim forbids counts for
-    nothing here: it is a proof by itself.
+    The law of each fault has a share `LEAK` of the claimed law. A release that the claim forbids
+    has ratio 1, since it is a proof by itself.
     """
     claimed = noise.log_mass(y, x, half)
     allowed = claimed > -np.inf
@@ -102,17 +111,19 @@ def log_ratios(
 
 
 def with_leak(log_ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log-ratios (...) of a law to the claimed one, once the claimed law has `LEAK` of it."""
+    """Log-ratios (...) of a law to the claimed one, once `LEAK` of it is the claimed law."""
     return np.asarray(np.logaddexp(math.log(LEAK), math.log1p(-LEAK) + log_ratios))
 
 
 def log_weights(faults: tuple[Fault, ...]) -> Vector:
-    """Logs of the faults' shares of a wager: half is spread over all, half over common ones."""
+    """Logs of the weights (faults,): half is spread over all faults, half over common ones."""
     common = np.array([fault.common for fault in faults], dtype=np.float64)
     return np.asarray(np.log(0.5 / len(faults) + 0.5 * common / common.sum()))
 
 
-def _of_family(noise: NumberNoise, family: Additive, name: str, kind: str, common: bool) -> Fault:
+def _of_family(
+    noise: NumberNoise, family: Additive, name: str, kind: FaultKind, common: bool
+) -> Fault:
     return Fault(name, kind, replace(noise, family=family).log_mass, common, (family, 0.0))
 
 
@@ -120,7 +131,9 @@ def _scaled(noise: NumberNoise, factor: float) -> Fault:
     told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
     words = told.get(factor, f"{factor:g} times the claimed scale")
     common = factor in _COMMON_FACTORS
-    return _of_family(noise, noise.family.times(factor), f"noise of {words}", "scale", common)
+    return _of_family(
+        noise, noise.family.times(factor), f"noise of {words}", FaultKind.SCALE, common
+    )
 
 
 def _moved(noise: NumberNoise, offset: float) -> Fault:
@@ -133,7 +146,7 @@ def _moved(noise: NumberNoise, offset: float) -> Fault:
     common = abs(offset) == _COMMON_OFFSET
     return Fault(
         name,
-        "offset",
+        FaultKind.OFFSET,
         lambda y, x, half: noise.log_mass(y, x, half, moved=by),
         common,
         (noise.family, by),
@@ -164,11 +177,11 @@ def _scale_for(family: type[Additive], deviation: float) -> float:
 
 def _family(noise: NumberNoise, other: Additive, why: str) -> Fault:
     name = f"{other.family}:{other.scale:.6g} noise, {why}"
-    return _of_family(noise, other, name, "family", why == _ALIKE)
+    return _of_family(noise, other, name, FaultKind.FAMILY, why == _ALIKE)
 
 
 def _missing(noise: NumberNoise, share: float) -> Fault:
-    """The exact value released, always or now and then."""
+    """Releases of the exact value, always or now and then."""
     how = "no noise at all" if share == 1.0 else f"no noise in {share:.0%} of the numbers"
 
     def law(y: Vector, x: Vector, half: Vector) -> Vector:
@@ -178,7 +191,7 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
         return np.asarray(np.logaddexp(hit, rest + noise.log_mass(y, x, half)))
 
     rest = -math.inf if share == 1.0 else math.log1p(-share)
-    return Fault(how, "missing", law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
+    return Fault(how, FaultKind.MISSING, law, share == 1.0, hits=noise.is_bare, elsewhere=rest)
 
 
 def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
@@ -198,7 +211,7 @@ def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
 
 def _times(noise: NumberNoise, factor: float, name: str) -> Fault:
     other = replace(noise, family=noise.family.times(factor))
-    return Fault(name, "divisor", lambda y, x, half: other.log_mass(y, factor * x, half))
+    return Fault(name, FaultKind.DIVISOR, lambda y, x, half: other.log_mass(y, factor * x, half))
 
 
 def _rounded(noise: NumberNoise) -> list[Fault]:
@@ -218,24 +231,24 @@ def _one_sided(noise: NumberNoise) -> list[Fault]:
         "releases are never below the exact value, but at it": Held(noise.family, up=True),
         "releases are never above the exact value, but at it": Held(noise.family, up=False),
     }
-    return [_of_family(noise, law, name, "range", False) for name, law in laws.items()]
+    return [_of_family(noise, law, name, FaultKind.RANGE, False) for name, law in laws.items()]
 
 
 def _cut(noise: NumberNoise) -> list[Fault]:
-    """Noise, or a positive sum, that is cut to the steps to which the claim rounds it."""
+    """Noise, or a positive sum, that is cut down to a step where the claim rounds it to one."""
     step = noise.grid or float(noise.family.whole)
     if not step:
         return []
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
     told = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
     made = [
-        _of_family(noise, CutNoise(noise.family, step, down=down), name, "cut", False)
+        _of_family(noise, CutNoise(noise.family, step, down=down), name, FaultKind.CUT, False)
         for down, name in told.items()
     ]
     if noise.family.whole:
         rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
         name = "continuous noise, rounded to whole numbers, in place of discrete noise"
-        made.append(_of_family(noise, rounded, name, "family", False))
+        made.append(_of_family(noise, rounded, name, FaultKind.FAMILY, False))
     return made
 
 
@@ -258,4 +271,4 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
         return np.where(hits(y, x, half), mass, -np.inf)
 
     told = f"rounded to multiples of {noise.grid:g}"
-    return Fault(told, "rounding", law, hits=hits, elsewhere=-math.inf)
+    return Fault(told, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)

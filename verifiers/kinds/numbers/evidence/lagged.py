@@ -1,6 +1,6 @@
-"""Releases in pairs, so many releases apart: no release is in two pairs of one way of pairing.
+"""Releases in pairs at a fixed distance; in one way of pairing no release is in two pairs.
 
-A product of ratios over pairs has expectation 1 only where the pairs have nothing in common.
+A product of ratios over pairs has expectation 1 only where the pairs share no release.
 """
 
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 
 WAYS = 2
-"""Of pairing rows: blocks of 2 lag rows, halves side by side, and the same from row `lag` on."""
+"""Ways of pairing rows: the halves of each block of 2 lag rows, from row 0 or from row `lag` on."""
 
 
 class Paired(NamedTuple):
-    """Sums (...) over pairs of numbers: of both squares and of the product; and how many."""
+    """Sums (...) over pairs of numbers: of both squares, of the product, and how many they are."""
 
     squares: Vector
     product: Vector
@@ -23,9 +23,9 @@ class Paired(NamedTuple):
 
 
 class LaggedPairs:
-    """Pairs of rows 1 to `most` apart, of rows that come in parts.
+    """Pairs of rows 1 to `most` apart, where rows come in parts.
 
-    Every two rows that lie so far apart are a pair of one way or the other.
+    Every two rows at such a distance are a pair in one way or the other.
     """
 
     def __init__(self, most: int) -> None:
@@ -33,7 +33,7 @@ class LaggedPairs:
         self._last: Matrix | None = None
 
     def of(self, rows: Matrix) -> Paired:
-        """Sums (lags, ways) over the pairs of which these rows (n, k) are the later ones."""
+        """Sums (lags, ways) over the pairs whose later row is one of these (n, k)."""
         before = 0 if self._last is None else len(self._last)
         known = rows if self._last is None else np.vstack([self._last, rows])
         oldest = self._seen - before
@@ -55,14 +55,14 @@ class LaggedPairs:
 
 
 def halves(rows: Matrix, sizes: NDArray[np.int64]) -> Paired:
-    """Sums over pairs of rows (n, k) of one call each, half of its size apart.
+    """Sums over pairs of rows (n, k) of one call, half the size of the call apart.
 
-    sizes: of the calls. Of an odd size, the first half is the longer one.
+    sizes: of the calls; where one is odd, its first half is the longer one.
     """
     half = np.repeat((sizes + 1) // 2, sizes)
     ends = np.repeat(np.cumsum(sizes), sizes)
     first = np.flatnonzero(np.arange(half.size) + half < ends)
-    # of a call's pairs, each begins in its first half
+    # each pair of a call begins in its first half
     one, other = rows[first], rows[first + half[first]]
     both, product = np.square(one) + np.square(other), one * other
     return Paired(np.array(both.sum()), np.array(product.sum()), np.array(one.size))

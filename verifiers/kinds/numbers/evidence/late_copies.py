@@ -1,4 +1,4 @@
-"""Wagers on copies that begin late, or of which the share is learned from those seen."""
+"""Wagers on copies that begin late, or whose share is learned from earlier draws."""
 
 import math
 
@@ -14,9 +14,9 @@ _TELLING = math.log(4.0)  # what a copy gains at least, of those that a share is
 
 
 class LateCopies:
-    """A mixture of wagers on copies that begin after so many draws, STARTS.
+    """A mixture of wagers on copies that begin after 0, 256, ... 65,536 draws (`STARTS`).
 
-    Before noise comes again there is no copy: what is lost by then takes as many copies to regain.
+    Until noise comes again a wager only loses, and that has to be won back by as many copies.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class LateCopies:
 
     @property
     def log_ratios(self) -> Vector:
-        """Of all wagers (starts times shares,)."""
+        """Log-ratio of each wager (starts times shares,)."""
         return np.concatenate([evidence.log_ratios for evidence in self._since])
 
     @property
@@ -51,16 +51,16 @@ class LateCopies:
 
     @property
     def log_weights(self) -> Vector:
-        """Of all wagers."""
+        """Log of the weight of each wager."""
         wagers = len(STARTS) * SHARES.size
         return np.full(wagers, -math.log(wagers))
 
 
 class LearnedCopies(LateCopies):
-    """The same; half of the wager is on a share of copies as in the draws before.
+    """Copies that begin late; half of the wager is on the share of copies among earlier draws.
 
-    honest: the share of draws that match by chance, about. Draws may come in groups, known before
-    each draw, and each group has a share of its own.
+    honest: about the share of draws that match by chance. Draws may be put into groups before they
+    are seen, and each group has a share of its own.
     """
 
     def __init__(self, honest: float = 0.0) -> None:
@@ -97,11 +97,11 @@ class LearnedCopies(LateCopies):
 
     @property
     def log_ratios(self) -> Vector:
-        """Of all wagers, that of the learned share last."""
+        """Log-ratio of each wager, that on the learned share last."""
         return np.append(super().log_ratios, self.learned)
 
     @property
     def log_weights(self) -> Vector:
-        """Of all wagers."""
+        """Log of the weight of each wager."""
         each = np.full(len(STARTS) * SHARES.size, -math.log(2.0 * len(STARTS) * SHARES.size))
         return np.append(each, -math.log(2.0))

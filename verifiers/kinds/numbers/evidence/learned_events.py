@@ -1,8 +1,8 @@
 """Wagers that two laws differ more than epsilon and delta allow, by events learned on the way.
 
-Nothing is known of the laws: cells are cut on the first releases, and before every further batch
-those cells are put together in which the past favours one input most. An event depends on earlier
-releases alone, so that each factor of `two_events` keeps its expectation, given the past.
+The laws are not known. Cells are cut by the first releases, and before each further batch an event
+is made of the cells that favoured one input most so far. An event depends on earlier releases
+alone, so that the factors of `two_events` keep their expectation, given the past.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 from .two_events import STAKES, Hits, Level
 
 _CELLS = 16
@@ -20,10 +20,10 @@ _WAYS = 4  # any cells, or a tail of them, for either input
 
 
 class LearnedEvents:
-    """Capital of wagers whose event is chosen anew for each batch, from the batches before.
+    """Wagers whose events are chosen anew for each batch, by the batches before.
 
-    level: epsilon and delta of the null; direction (d,): along which releases are compared. The
-    first batch is a pilot, on which nothing is bet.
+    level: epsilon and delta of the null; direction (d,): releases are compared by their projection
+    on it. Nothing is bet on the first batch, a pilot.
     """
 
     def __init__(self, level: Level, direction: Vector) -> None:
@@ -76,12 +76,12 @@ class LearnedEvents:
     def log_e_value(self) -> float:
         """Expectation at most 1 where the level holds, at every number of pairs."""
         logs = self._logs.ravel()
-        return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+        return log_mean_of(logs)
 
     def told(self) -> tuple[bool, float, float]:
-        """Whether the first input has the telling event, and how often it and the other had it.
+        """Whether the first input has the telling event, and the event's share at it and the other.
 
-        Of the releases that were bet on.
+        The shares are of the releases that were bet on.
         """
         way = int(np.argmax(self._logs.max(1)))
         often, rarely = self._hits[:, way] / max(self._bets, 1)
@@ -98,7 +98,7 @@ class LearnedEvents:
 
 
 def _edges(pooled: Vector) -> Vector:
-    """Cuts between cells that the pilot has in equal measure; a value often repeated is a cell."""
+    """Cuts between cells that are equally likely in the pilot; a value often repeated is a cell."""
     cuts = np.quantile(pooled, np.arange(1, _CELLS) / _CELLS)
     values, repeats = np.unique(pooled, return_counts=True)
     often = np.argsort(-repeats, kind="stable")[:_ATOMS]

@@ -26,9 +26,9 @@ _FINER = (0, 1, 2)  # powers of two below the spacing of what is summed
 
 @dataclass(frozen=True)
 class BitEvent:
-    """An event of released numbers: its name, the test, and at which input it is likelier.
+    """An event of released numbers, by its name and a test.
 
-    first: at the pair's first input, else at its second.
+    first: whether it is likelier at the first input of the pair than at the second.
     """
 
     name: str
@@ -37,9 +37,9 @@ class BitEvent:
 
 
 def bit_events(exact: tuple[float, float], scale: float) -> tuple[BitEvent, ...]:
-    """The events of a pair of exact numbers, the second one farther from 0.
+    """The events of a pair of exact numbers, of which the second lies farther from 0.
 
-    Beside 0 also those of the first number: the noise itself is seen there.
+    Where the first is 0, the release is the noise itself, and events of its own bits are added.
     """
     found = []
     spacing = _exponent(exact[1])
@@ -57,7 +57,7 @@ def bit_events(exact: tuple[float, float], scale: float) -> tuple[BitEvent, ...]
 
 
 def grid_events(exact: tuple[float, float], scale: float) -> tuple[BitEvent, ...]:
-    """Events of a pair that lies on no grid: noise of a grid, added to it, keeps where it lies."""
+    """Events of a pair that lies on no grid: with noise on one, releases lie whole steps off it."""
     found = []
     for number, first in zip(exact, (True, False), strict=True):
         for digits, finer in _GRIDS:

@@ -1,4 +1,4 @@
-"""Evidence that one record moves a release further than the claim allows."""
+"""Evidence that one record moves a release farther than the claim allows."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from .....reference.numbers.families import Whole
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 
 _FURTHER = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # scales beyond what is allowed
 _LEAST, _TRIED = 0.01, 150  # scales, and moves tried for what a pass would have seen
@@ -19,11 +19,12 @@ _CALIBRATION = 0.5  # of the e-value 0.5 p^-0.5, for moves beyond all bounds
 
 
 class MovedTooFar:
-    """Wagers for each coordinate and direction that the centre lies beyond what is allowed.
+    """Wagers for each coordinate and sign that the noise is centred beyond what is allowed.
 
     The noise is log-concave, so that the ratio of its densities at two centres grows with the
-    release: it is valid for every centre up to the allowed one. far: where the move may be of any
-    size, a wager on the release's tail probability under the farthest centre allowed.
+    release. A ratio to the farthest centre allowed is therefore a fair wager for every centre up to
+    it. One more wager is on moves of any size: a calibrated p-value of the release under the
+    farthest centre allowed.
     """
 
     def __init__(self, noise: NumberNoise, dimensions: int) -> None:
@@ -33,10 +34,11 @@ class MovedTooFar:
     def observe(
         self, released: Matrix, exact: Vector, allowed: float | Matrix, half: Matrix
     ) -> None:
-        """Adds releases (n, d) of a neighbour of the input whose exact value is `exact` (d,).
+        """Adds releases (n, d) of an input whose neighbour has the exact value `exact` (d,).
 
-        allowed: how far its own exact value may lie from that, of each number, with what floats
-        may add to it. It is never added to a far centre, whose float would lose it.
+        allowed: how far the input's own exact value may lie from that in each number, with what
+        floats may add to it. half: half the width of what rounds to each release (n, d). `allowed`
+        is kept apart from `exact`: added to a number far from 0 it would be lost.
         """
         law = self._whole if self.noise.family.whole else self._ratios
         for side, sign in enumerate((1.0, -1.0)):
@@ -64,11 +66,12 @@ class MovedTooFar:
     def _whole(
         self, released: Matrix, exact: Vector, allowed: Vector, half: Matrix, sign: float
     ) -> tuple[Matrix, Matrix]:
-        """The same of whole noise, on sums that need not be whole.
+        """What `_ratios` gives, for whole noise on sums that need not be whole.
 
-        Noise is no less than the least whole number that explains a release, from the farthest
-        centre allowed; the ratio at that number is no larger than at the noise itself. Where a
-        range ends, all numbers beyond are one: a release there is taken for the end that says less.
+        The noise is at least the smallest whole number that explains a release from the farthest
+        centre allowed, and the ratio at that number is at most the ratio at the noise itself. At an
+        end of the range all values beyond it look alike: a release there is taken for the value
+        that says least.
         """
         family, low, high = self.noise.family, self.noise.low, self.noise.high
         assert isinstance(family, Whole), "noise that moves by whole steps"
@@ -105,20 +108,20 @@ class MovedTooFar:
     def log_e_value(self) -> float:
         """Expectation at most 1 while every coordinate stays within what is allowed."""
         logs = self.gains.ravel()
-        return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+        return log_mean_of(logs)
 
     @property
     def worst(self) -> tuple[int, float]:
-        """The coordinate with the most evidence, and its sign."""
+        """The coordinate with the most evidence, and the sign of its move."""
         side, place, _ = np.unravel_index(int(np.argmax(self.gains)), self.gains.shape)
         return int(place), 1.0 if side == 0 else -1.0
 
 
 def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold: float) -> float:
-    """How far beyond what is allowed a coordinate must lie to show with probability 0.99.
+    """The least move beyond what is allowed that shows with probability 0.99.
 
-    By the mean and variance of what each wager gains, of noise that is not clamped, where what is
-    allowed lies on the grid; infinite where no move of ten scales would.
+    By a normal approximation to what each wager gains, for noise that is not clamped and a move
+    allowed that lies on its grid. Infinite where not even ten scales of the noise would show.
     """
     family, scale = noise.family, noise.family.scale
     step = noise.grid or float(family.whole) or scale / _FINE
@@ -141,3 +144,24 @@ def seen_move(noise: NumberNoise, releases: int, coordinates: int, log_threshold
     coarse = next((k for k in range(0, moves.size, _STRIDE) if shows(float(moves[k]))), moves.size)
     near = moves[max(coarse - _STRIDE, 0) : coarse + 1]
     return next((float(move) for move in near if shows(float(move))), math.inf)
+
+
+def taken_for_two_things(low: MovedTooFar, high: MovedTooFar) -> float:
+    """Log-evidence that two inputs have different numbers in place of missing ones.
+
+    low, high: evidence of moves where the other records lie at one bound, and at the other. Each is
+    about the exact value with the middle of the bounds in the missing places. If both inputs have
+    the same number there, it lies above the middle or not. Then one of them is not centred below
+    its exact value, or the other not above. So the smaller of two wagers, one on each, has
+    expectation at most 1 either way.
+    """
+    logs = [
+        np.minimum(_mixed(one, 1), _mixed(other, 0)) for one, other in ((low, high), (high, low))
+    ]
+    return float(np.logaddexp.reduce(np.concatenate(logs)) - math.log(2 * logs[0].size))
+
+
+def _mixed(evidence: MovedTooFar, side: int) -> Vector:
+    """Log of the mean wager (k,) that a number lies above the exact value (0) or below it (1)."""
+    gains = evidence.gains[side]
+    return np.asarray(np.logaddexp.reduce(gains, axis=1) - math.log(gains.shape[1]))

@@ -1,7 +1,7 @@
-"""Evidence that one record moves a release further along a direction than a norm allows.
+"""Evidence that one record moves a release farther along a direction than a norm allows.
 
-What all numbers of a release tell together, each by its part of the direction: a norm that is not
-bounded as claimed may move every single number by no more than the claim allows.
+A norm that is not bounded as claimed may move each single number by no more than the claim allows.
+All numbers together, each weighted by its part of the direction, show it.
 """
 
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .....reference.numbers import NumberNoise
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 
 _RATES = np.geomspace(0.005, 0.95, 12)  # of the largest at which a moment is finite
 _STEEP = np.array([0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0])  # over the scale, where all are
@@ -20,10 +20,10 @@ _MOST = 1e6  # nats of a release: more would prove no more
 class MovedAlong:
     """Wagers exp(rate t) on projections t, priced by the moments of the noise (Chernoff 1952).
 
-    The noise of each number has moment E exp(rate u_i N) for its part u_i of the direction, which
-    multiply. What the centre lies below the farthest one allowed only lowers a wager, so that its
-    expectation is at most 1 for every such centre. noise: neither ends nor a range, a grid adds
-    half a step to each number at most; direction (d,).
+    With u_i the i-th part of the direction, the noise of that number has moment E exp(rate u_i N),
+    and the moments of all numbers multiply. A centre nearer than the farthest one allowed only
+    lowers a wager, so that its expectation is at most 1 for all of them. noise: without a range; a
+    grid adds at most half a step to each number. direction (d,).
     """
 
     def __init__(self, noise: NumberNoise, direction: Vector) -> None:
@@ -39,7 +39,7 @@ class MovedAlong:
         self._gains = np.zeros(rates.size)
 
     def observe(self, moved: Vector, allowed: Vector) -> None:
-        """Adds releases: how far each projection (n,) lies from the exact one, and what may be."""
+        """Adds releases: how far each projection (n,) lies off the exact one, and may lie off."""
         beyond = (moved - allowed) - self._rounded
         gains = np.minimum(self._rates * beyond[:, None] - self._prices, _MOST)
         self._gains += gains.sum(0)
@@ -47,4 +47,4 @@ class MovedAlong:
     @property
     def log_e_value(self) -> float:
         """Expectation at most 1 while the centre stays within what is allowed."""
-        return log_mixture_of(self._gains, np.full(self._gains.size, -math.log(self._gains.size)))
+        return log_mean_of(self._gains)

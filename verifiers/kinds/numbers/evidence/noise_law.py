@@ -1,7 +1,7 @@
-"""Evidence that noise does not follow its law: over all draws, and over groups of them.
+"""Evidence that noise does not follow its law, over all draws and over groups of them.
 
 A fault may show in one coordinate alone, for some inputs, or in calls of one release. Half of the
-wager is on all draws together, the other half is spread over groups that are fixed beforehand.
+wager is on all draws together; the other half is spread over groups that are fixed beforehand.
 """
 
 import math
@@ -15,7 +15,7 @@ from .....reference.numbers import NumberNoise
 from ....evidence.mixture import log_mixture_of
 from .bins import Placed, bins_of
 from .fault_ratios import Chosen, FaultRatios
-from .faults import Fault, log_weights
+from .faults import Fault, FaultKind, log_weights
 from .uniform import LEAVES, UniformEvidence, leaves
 
 _PARTS = np.log([0.55, 0.15, 0.15, 0.15])
@@ -23,7 +23,7 @@ _PARTS = np.log([0.55, 0.15, 0.15, 0.15])
 
 _ALIKE = 2.0  # nats by which one of two faults may be likelier that are nearly the same
 _ALL = ""
-"""The name, among those of groups, of all draws."""
+"""The name of the group of all draws."""
 
 
 class _Group:
@@ -35,7 +35,7 @@ class _Group:
         self._log_e_value: float | None = None
 
     def changed(self) -> None:
-        """There are more draws."""
+        """Is called once draws were added."""
         self._log_e_value = None
 
     @property
@@ -49,10 +49,10 @@ class _Group:
 
 
 class NoiseLawEvidence:
-    """Average over groups of wagers on known faults and on any deviation from the claimed law.
+    """The mean over groups of wagers on known faults and on any deviation from the claimed law.
 
-    noise: claimed; groups: how many groups of draws there may be at most, which share half of the
-    wager evenly; divisor: the public number by which a release is divided, if it is.
+    noise: claimed; groups: the largest number of groups, which share half of the wager evenly;
+    divisor: the public number by which a release is divided, if it is.
     """
 
     def __init__(self, noise: NumberNoise, groups: int, divisor: float | None = None) -> None:
@@ -68,10 +68,10 @@ class NoiseLawEvidence:
         return self._ratios.forbidden
 
     def observe(self, placed: Placed, groups: Mapping[str, NDArray[np.bool_]]) -> None:
-        """Adds draws, which are flat arrays (n,).
+        """Adds draws as arrays (n,).
 
-        groups: by name, which draws (n,) of these belong to it; a draw may be in several. Raises
-        ValueError for more groups than were announced.
+        groups: by name, which of these draws (n,) belong to each; a draw may belong to several.
+        Raises ValueError for more groups than were announced.
         """
         within: dict[str, Chosen] = {_ALL: None}
         within |= {name: chosen for name, chosen in groups.items() if chosen.any()}
@@ -106,7 +106,7 @@ class NoiseLawEvidence:
         return float(np.logaddexp.reduce(logs))
 
     def worst(self) -> tuple[str | None, Fault, float]:
-        """Where the fault shows most (None for all draws), the likeliest one, and its log-ratio."""
+        """The group that shows most (None: all draws), its likeliest fault, and the log-ratio."""
         name, group, handicap = None, self.all, math.log(max(self._most, 1))
         for other, found in self.groups.items():
             if found.log_e_value - handicap > group.log_e_value - (handicap if name else 0.0):
@@ -114,6 +114,6 @@ class NoiseLawEvidence:
         ratios = group.ratios
         best = int(np.argmax(ratios))
         for place, fault in enumerate(self.faults):  # Laplace noise cut is missing in some numbers
-            if fault.kind == "cut" and ratios[place] >= ratios[best] - _ALIKE:
+            if fault.kind is FaultKind.CUT and ratios[place] >= ratios[best] - _ALIKE:
                 best = place
         return name, self.faults[best], float(ratios[best])

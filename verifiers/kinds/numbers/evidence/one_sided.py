@@ -1,6 +1,6 @@
-"""Noise of one sign alone, and noise that is held at the exact value on one side, as known faults.
+"""Noise of one sign alone, and noise that is 0 in place of one sign, as known faults.
 
-Laws of symmetric noise, in the terms of `Additive`; mirrored, where `up` is false.
+The laws are made of symmetric noise, and are mirrored where `up` is false.
 """
 
 import math
@@ -12,7 +12,7 @@ from .....reference.numbers.families import Additive
 
 
 class _OneSided(Additive):
-    """What both share: the noise, and the side."""
+    """A law on one side, made of symmetric noise."""
 
     def __init__(self, of: Additive, *, up: bool) -> None:
         super().__init__(of.scale)

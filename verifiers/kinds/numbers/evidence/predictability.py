@@ -1,4 +1,4 @@
-"""How well numbers of claimed noise tell where they were seen before."""
+"""How many numbers of claimed noise identify the place at which they came before."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from .....reference.numbers import NumberNoise
 
 CELLS = {53: 2.0**22, 24: 2.0**17}
-"""Of unrounded noise per scale, by the digits of its floats: numbers in one are alike."""
+"""Cells per scale of unrounded noise, by the digits of its floats; numbers in one are alike."""
 
 _LONGEST = 64  # context
 _FINEST = 1 << 12  # steps per scale beyond which a sum over them is an integral
@@ -17,7 +17,7 @@ _FINEST = 1 << 12  # steps per scale beyond which a sum over them is an integral
 
 @dataclass(frozen=True)
 class Predictability:
-    """Of one number of claimed noise: entropy in nats, and the chance that two are alike."""
+    """The entropy in nats of one number of noise, and the chance that two numbers are alike."""
 
     entropy: float
     alike: float
@@ -25,9 +25,9 @@ class Predictability:
     @classmethod
     @cache
     def of(cls, noise: NumberNoise) -> "Predictability":
-        """Of steps of the grid, or of whole numbers; where noise is finer, as good as continuous.
+        """Predictability of claimed noise, in steps of its grid or in whole numbers.
 
-        Where noise is not rounded, numbers as close as two that match are taken for alike.
+        Numbers of noise that is not rounded are alike where they lie in one of `CELLS`.
         """
         scale, step = noise.family.scale, noise.grid or float(noise.family.whole)
         step = step or scale / CELLS[53]
@@ -42,6 +42,6 @@ class Predictability:
         return cls(entropy, float(np.square(mass).sum()))
 
     def context(self, places: float, spare: float) -> int:
-        """How many numbers tell one of so many places, with so many nats to spare."""
+        """How many numbers identify one of so many places, with so many nats to spare."""
         wanted = math.log(places) + spare
         return min(_LONGEST, math.ceil(wanted / max(self.entropy, wanted / _LONGEST)))

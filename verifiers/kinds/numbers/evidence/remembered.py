@@ -1,10 +1,9 @@
 """Draws that come again with either sign, at any place, however long ago they came first.
 
-Noise from a table or of a generator of a short period is a copy of draws that lie anywhere before;
-of calls that take their seed from a small pool, the first numbers are. A fresh draw has the size of
-one of m remembered ones with a chance of at most 2 m times that of the likeliest window as wide as
-a match, which is the price of a match here: the release has no part in it, nor what is remembered
-but its number.
+Noise from a table, or from a generator of a short period, copies draws that lie anywhere before.
+Where calls take their seed from a small pool, their first numbers do. A fresh draw matches one of m
+remembered draws with a chance of at most 2 m times the mass of the likeliest window as wide as a
+match. That is the price of a match, and it depends on nothing that was drawn but m.
 """
 
 import math
@@ -23,22 +22,22 @@ _NEAR = {53: 2.0**-23, 24: 2.0**-18}
 
 
 class RememberedNoise:
-    """Draws of continuous noise, compared with about as many as `keep` before; in parts."""
+    """Compares draws of continuous noise with up to about `keep` draws before them."""
 
     def __init__(self, noise: NumberNoise, keep: int = _MOST) -> None:
         self._noise, self._keep = noise, keep
         self._old, self._new = np.zeros(0), np.zeros(0)  # sorted; half of what is kept each
         unbounded = math.isinf(noise.low) and math.isinf(noise.high)
         self.applies = unbounded and not noise.grid and not noise.family.whole
-        """Whether draws are so rarely alike that a match tells much."""
+        """Whether fresh draws are so rarely alike that a match proves something."""
 
     def repeats(
         self, released: Matrix, exact: Matrix, digits: int = 53
     ) -> tuple[NDArray[np.bool_], Vector]:
-        """Which draws (m,) repeat an earlier one, and the log-prices (k,) of those that do.
+        """Which draws (m,) repeat an earlier one, and the log-price of each that does.
 
-        released, exact: (n, k), in the order released. m <= n k: draws beside numbers so large that
-        floats lose more of them than lies between a match are left out.
+        released, exact: (n, k), in the order released. m is at most n k: draws are left out where
+        the numbers are so large that floats lose more of the noise than two that match differ.
         """
         scale = self._noise.family.scale
         near = _NEAR[digits] * scale
@@ -59,11 +58,11 @@ class RememberedNoise:
 
     @property
     def _bound(self) -> float:
-        """Draws beyond it match nothing; those of the claim are, once in e^32."""
+        """Draws beyond it are not compared; the claim gives one such draw in e^32."""
         return 32.0 * self._noise.family.scale
 
     def _take(self, drawn: Vector, near: float, keep: int) -> tuple[NDArray[np.bool_], Vector]:
-        """Which sizes (m,) repeat one before, of how many; then they are remembered."""
+        """Which sizes (m,) repeat one before them, and how many those are; remembers them."""
         before = np.arange(drawn.size, dtype=np.float64) + (self._old.size + self._new.size)
         kept = drawn <= self._bound
         found = _is_near(drawn, self._old, near) | _is_near(drawn, self._new, near)

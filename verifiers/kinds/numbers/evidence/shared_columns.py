@@ -1,8 +1,8 @@
 """Wagers that two numbers of a release share their noise, whichever two they are.
 
-The noise of a number in several releases is its column; equal columns lie side by side once sorted.
-The claim says how many pairs of a block of releases are equal by chance, at most, in expectation.
-How many are, over that, has expectation at most 1, and so has its mixture with 1.
+The noise of one number in a block of releases is its column; sorting brings equal columns together.
+The claim bounds how many pairs of columns are equal by chance, in expectation. The number of pairs
+that are equal, over that bound, has expectation at most 1, and so has its mixture with 1.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from .....reference.numbers import NumberNoise
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 from .bins import StepBins, bins_of
 
 SHARES = np.array([0.9, 0.3, 0.05])
@@ -29,7 +29,10 @@ _REACH = 64.0  # scales that a release may lie off the exact number
 
 
 class SharedColumns:
-    """Of all pairs of `width` numbers, in blocks of releases; folded: of noise without its sign."""
+    """Counts pairs of `width` numbers with equal noise in a block of releases.
+
+    folded: whether noise is compared without its sign.
+    """
 
     def __init__(self, noise: NumberNoise, width: int, *, folded: bool) -> None:
         self._folded, self._width, cell = folded, width, cell_of(noise)
@@ -71,7 +74,7 @@ class SharedColumns:
         self._count(columns)
 
     def _count(self, columns: NDArray[np.uint64]) -> None:
-        """Adds blocks of columns (n, width), of which equal ones are equal numbers."""
+        """Adds blocks of columns (n, width), each column as one number."""
         ordered = np.sort(columns, axis=1)
         equal = (ordered[:, 1:] == ordered[:, :-1]).sum(1)  # no more than there are pairs
         gained = np.log1p(-SHARES)[:, None]
@@ -86,12 +89,13 @@ class SharedColumns:
 
     @property
     def log_e_value(self) -> float:
-        """Expectation at most 1 under the claim, in the middle of a block too.
+        """Expectation at most 1 under the claim, within a block too.
 
-        A block that is not yet full counts as one without an equal pair: at most what it will be.
+        A block that is not yet full counts as one without an equal pair, which is the least that it
+        may gain.
         """
         gains = self.gains + np.log1p(-SHARES) if len(self._waiting) else self.gains
-        return log_mixture_of(gains, np.full(SHARES.size, -math.log(SHARES.size)))
+        return log_mean_of(gains)
 
 
 def cell_of(noise: NumberNoise) -> float:
@@ -109,9 +113,10 @@ def _is_stepwise(noise: NumberNoise, cell: float) -> bool:
 def cells_of(
     noise: NumberNoise, released: Matrix, exact: Matrix, digits: int = 53
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Cells (n, d) of the noise of released and exact numbers (n, d), and which tell nothing of it.
+    """Cells (n, d) of the noise in released numbers (n, d), and which of them say nothing of it.
 
-    digits: of the floats that carry the releases. At an end of the range noise is not seen.
+    exact (n, d): the numbers behind them; digits: of the floats that carry the releases. At an end
+    of the range the noise is not seen.
     """
     cell = cell_of(noise)
     # of exact numbers alone: whether one is told must not depend on its noise
@@ -129,10 +134,10 @@ def cells_of(
 
 
 def log_chance_alike(noise: NumberNoise, cell: float, *, folded: bool) -> float:
-    """The most that the claim gives (log) to noise of two numbers in one cell.
+    """Log of the most that the claim gives to two numbers having their noise in one cell.
 
-    Of whole noise the sum of squares of its law; else the mass of the likeliest window, which is a
-    little wider than a cell, for what floats lose.
+    For whole noise it is the sum of the squared probabilities of its law; else the mass of the
+    likeliest window, a little wider than a cell because of what floats lose.
     """
     bins = bins_of(replace(noise, low=-math.inf, high=math.inf))
     if noise.family.whole and isinstance(bins, StepBins):

@@ -1,6 +1,6 @@
-"""Whether a sum is divided by the number of records that came, which is nobody's to know.
+"""Whether a sum is divided by the number of records in the input, which is private.
 
-No wager, since its law is another one for every input: it names the cause of what wagers refuted.
+It decides nothing: it names the cause of what wagers have refuted.
 """
 
 import math
@@ -13,9 +13,9 @@ from .faults import with_leak
 
 
 class TrueDivisor:
-    """The log-likelihood ratio of that law to the claimed one.
+    """The log-likelihood ratio of a law with the true number of records to the claimed one.
 
-    divisor: claimed; noise_too: whether the noise is divided by it as the sum is.
+    divisor: claimed; noise_too: whether the noise is divided by the true number as the sum is.
     """
 
     def __init__(self, noise: NumberNoise, divisor: float, *, noise_too: bool) -> None:
@@ -39,6 +39,6 @@ class TrueDivisor:
 
     @property
     def cause(self) -> str:
-        """As findings tell it."""
+        """The cause as findings name it."""
         what = "sum and noise are" if self._noise_too else "the sum is"
         return f"{what} divided by the number of records that came, not by {self._divisor:g}"

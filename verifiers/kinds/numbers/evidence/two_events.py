@@ -1,11 +1,10 @@
 """Wagers that neighbours differ more than epsilon and delta allow, by events fixed beforehand.
 
-Each takes one release of either input. With A an event and y, y' the two releases, the factor
+Each wager takes one release of either input. With A an event and y, y' the two releases, the factor
 1 + lambda (1A(y) - e^epsilon 1A(y') - delta) is never negative for lambda up to
-1 / (e^epsilon + delta), and its expectation is 1 + lambda (P(A) - e^epsilon P'(A) - delta): at most
-1 for *every* two laws that are (epsilon, delta)-close, whatever else they are. Nothing is taken for
-impossible that has not been seen: an event that one law has and the other lacks is worth what
-epsilon makes of it.
+1 / (e^epsilon + delta), and its expectation is 1 + lambda (P(A) - e^epsilon P'(A) - delta). That is
+at most 1 for every two laws that are (epsilon, delta)-close, whatever else they are. An event that
+was never seen is not taken for impossible.
 """
 
 import math
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 
 STAKES = np.array([0.98, 0.7, 0.4, 0.15, 0.04])
 """Shares of the largest lambda, each a wager of its own."""
@@ -30,7 +29,7 @@ Hits = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Level:
-    """An epsilon and a delta that two neighbouring laws are claimed to keep to together."""
+    """An epsilon and a delta that the laws of two neighbours are claimed to keep to."""
 
     epsilon: float
     delta: float
@@ -47,10 +46,10 @@ class Level:
         return np.log1p(stakes[:, None, None] * gain)
 
     def share_needed(self, log_evidence: float, pairs: int) -> float:
-        """How often one law must have an event that the other lacks, to show within `pairs`.
+        """How likely an event that the other law lacks must be, to show within `pairs`.
 
-        That is, with probability `SEEN`: how often it comes is binomial. A number above 1 says that
-        none would show.
+        It then shows with probability `SEEN`, by the binomial law of its count. Above 1, not even
+        an event that always comes would show.
         """
         hit, miss = self.log_factors()[:, 1, 0], self.log_factors()[:, 0, 0]
         trials = max(pairs, 1)
@@ -61,10 +60,10 @@ class Level:
 
 
 class TwoEvents:
-    """A mixture over events, levels and stakes; every level is part of the same claim.
+    """A mixture of wagers over events, levels and stakes.
 
-    events: how many there are; levels: (epsilon, delta) pairs that all hold of a correct one.
-    Releases of an input must be independent of each other, as the claim has them.
+    events: how many there are; levels: (epsilon, delta) pairs that all hold of a correct
+    deployment. Releases of an input must be independent of each other, as the claim has them.
     """
 
     def __init__(self, events: int, levels: tuple[Level, ...]) -> None:
@@ -74,9 +73,9 @@ class TwoEvents:
         self._factors = np.stack([level.log_factors() for level in levels])
 
     def observe(self, here: Hits, there: Hits) -> None:
-        """Adds pairs: whether each event (n, events) holds of the one release, and of the other.
+        """Adds n pairs: which events (n, events) the one release has, and which the other.
 
-        here: of the input at which an event is said to be the likelier.
+        here: the release of the input at which an event is said to be likelier.
         """
         seen = np.empty_like(self.counts)
         for a in (0, 1):
@@ -90,7 +89,7 @@ class TwoEvents:
     def log_e_value(self) -> float:
         """Expectation at most 1 where all levels hold, at every number of pairs."""
         logs = self._logs.ravel()
-        return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+        return log_mean_of(logs)
 
     @property
     def best(self) -> tuple[int, Level]:

@@ -1,8 +1,8 @@
 """Wagers that probability transforms are not uniform: cells, Legendre polynomials, a dyadic tree.
 
-Each sees another kind of deviation. Cells alone miss a scale that is off by a tenth 2.5 times
-longer than the polynomials do; the tree finds what is narrow. All are functions of how many draws
-lie in each leaf of the tree, so that their order does not matter.
+Each sees another kind of deviation. To see a scale that is off by a tenth, cells alone take 2.5
+times as many draws as polynomials; the tree finds narrow peaks and gaps. Each depends only on how
+many draws lie in each leaf of the tree, not on their order.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
 from .....reference.arrays import Matrix, Vector
-from ....evidence.mixture import log_mixture_of
+from ....evidence.mixture import log_mean_of
 
 DEPTH = 10
 """Levels of the tree: cells of 2^-10 at the bottom."""
@@ -54,7 +54,7 @@ def legendre_gains() -> Matrix:
 
 
 class UniformEvidence:
-    """A mean of three wagers that transforms are not uniform, from what was counted of them."""
+    """Three wagers that transforms are not uniform, from the number of them in each leaf."""
 
     def __init__(self) -> None:
         self.counts = np.zeros(LEAVES)
@@ -67,7 +67,7 @@ class UniformEvidence:
     def parts(self) -> tuple[float, float, float]:
         """Log-e-values of the cells, the polynomials and the tree."""
         gains = self.counts @ legendre_gains()
-        bets = log_mixture_of(gains, np.full(BETS, -math.log(BETS)))
+        bets = log_mean_of(gains)
         return _cells(self.counts), bets, _tree(self.counts)
 
 
@@ -82,14 +82,14 @@ def _cells(counts: Vector) -> float:
         each = gammaln(seen + _CONCENTRATIONS[:, None]) - gammaln(_CONCENTRATIONS)[:, None]
         found.append(marginal + each.sum(1) + total * math.log(cells))
     logs = np.concatenate(found)
-    return log_mixture_of(logs, np.full(logs.size, -math.log(logs.size)))
+    return log_mean_of(logs)
 
 
 def _tree(counts: Vector) -> float:
-    """Each node is uniform below with weight one half, else split by a Beta(1/2, 1/2) share.
+    """Log of the context tree's mixture over dyadic cells, over the uniform law.
 
-    The context tree's mixture (Willems, Shtarkov, Tjalkens 1995) over dyadic cells: its ratio to
-    the uniform law has expectation 1.
+    With weight one half a node is uniform below it, else it is split by a Beta(1/2, 1/2) share
+    (Willems, Shtarkov, Tjalkens 1995). The ratio has expectation 1.
     """
     below, seen = np.zeros(LEAVES), counts
     for _ in range(DEPTH):

@@ -1,8 +1,8 @@
 """Whole releases whose noise came before: as it is, or negated, reversed and rolled.
 
-Rounded noise repeats honestly, and small noise often. A release is wagered to have the noise of one
-of the releases before, each as likely as the others: what is gained by a noise that came m times
-among N is m / N over its probability under the claim. The sum over all noises is 1 at most.
+Correct rounded noise repeats too, and small noise often. The wager is that a release has the noise
+of an earlier one, each of them as likely. Noise that came m times among N releases gains m / N over
+its probability under the claim, and has expectation at most 1.
 """
 
 from dataclasses import dataclass
@@ -33,11 +33,10 @@ class Steps:
 
     @classmethod
     def of(cls, noise: NumberNoise, y: Matrix, x: Matrix, digits: int) -> "Steps":
-        """Of releases (n, d) of exact numbers (n, d): the first numbers of each.
+        """The steps of the first numbers of releases y (n, d) of exact numbers x (n, d).
 
-        Given the exact number, every release has steps of its own: whole noise, the noise itself;
-        an end of the range, which may lie off the grid, the most or the least steps. Beyond these
-        nothing is compared: those are -2^31.
+        For whole noise the steps are the noise itself. An end of the range, which may lie off the
+        grid, has the most or the least steps. Numbers beyond are not compared, and have -2^31.
         """
         y, x = y[:, :_WIDEST], x[:, :_WIDEST]
         step = noise.grid
@@ -48,7 +47,7 @@ class Steps:
         return cls(told.astype(np.int32), y, x, digits)
 
     def log_chance(self, noise: NumberNoise, rows: NDArray[np.int64]) -> Vector:
-        """Of the releases of some rows (m,), under the claim; infinite where none is told."""
+        """Log-chance (m,) of some rows' releases under the claim; infinite if not compared."""
         y, x = self.released[rows], self.exact[rows]
         found = noise.log_mass(y, x, noise.half_width(y, self.digits)).sum(1)
         untold = (self.steps[rows] == -(1 << 31)).any(1) | ~np.isfinite(found)
@@ -56,9 +55,9 @@ class Steps:
 
 
 class RepeatedReleases:
-    """Remembers releases by their noise, and wagers that the next has one of these.
+    """Remembers releases by their noise, and wagers that the next one has the noise of one of them.
 
-    forms: whether the noise may be negated, reversed and rolled, each of 4 k ways as likely.
+    forms: whether the noise may be negated, reversed and rolled, each of the 4 k forms as likely.
     """
 
     def __init__(self, noise: NumberNoise, width: int, *, forms: bool = False) -> None:
@@ -78,7 +77,7 @@ class RepeatedReleases:
         self._factors = np.random.default_rng(_SEED).integers(1, 1 << 62, width) | 1
 
     def observe(self, evidence: LearnedCopies, steps: Steps) -> None:
-        """Wagers on releases, in order, and remembers them."""
+        """Wagers on releases in the order they came, and remembers them."""
         rows = np.ascontiguousarray(steps.steps if self._ways == 1 else self._turned(steps.steps))
         size, counts = rows.shape[1] * rows.itemsize, self._counts
         data, times = rows.tobytes(), []
@@ -102,7 +101,7 @@ class RepeatedReleases:
             self._counts, self._seen = {}, 0
 
     def _turned(self, steps: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Of all forms of each row (n, k), one that all of them share."""
+        """One form of each row (n, k), the same for all rows that are forms of each other."""
         factors = np.zeros((steps.shape[1], len(self._turns)), dtype=np.int64)
         factors[self._turns, np.arange(len(self._turns))[:, None]] = self._factors
         sums = steps.astype(np.int64) @ factors

@@ -1,1 +1,1 @@
-"""What a run asks of a deployment that releases numbers."""
+"""The inputs that a run asks of a deployment of numbers, and how many releases of each."""

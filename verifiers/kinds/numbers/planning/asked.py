@@ -1,4 +1,4 @@
-"""What a run asks of a deployment that releases numbers, and what came of it."""
+"""Inputs that a run asks of a deployment of numbers, and the releases that came."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,14 +15,15 @@ from ....targets.replies import CallError
 from ..evidence.bins import Placed, Placing
 
 MOST_COORDINATES = 1_000
-"""Coordinates of a release that are looked at; of more, so many that the seed chooses."""
+"""Coordinates of a release that are looked at, at most; of more, the seed chooses so many."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """An input: values as the deployment takes them, and the exact numbers (d,) behind a release.
+    """An input.
 
-    role: why it is asked, in a word; name: as messages call it.
+    values: as the deployment takes them; exact: the numbers (d,) to which noise is added.
+    role: why it is asked, a `Role` or of keys a name of their plan; name: as messages call it.
     """
 
     values: Any = field(repr=False)
@@ -32,15 +33,15 @@ class Asked:
 
     @property
     def records(self) -> int:
-        """How many there are, in an input of records or tensors."""
+        """How many records the input has, of records or tensors."""
         return len(self.values[0] if isinstance(self.values, list) else self.values)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Releases (n, d) of one input, in the order asked; calls: the sizes of the calls in it.
+    """Releases (n, d) of one input, in the order asked.
 
-    abreast: whether these calls were in flight together.
+    calls: the sizes of the calls that gave them; abreast: whether these were in flight together.
     """
 
     asked: Asked
@@ -50,7 +51,7 @@ class Batch:
 
 
 def finite(release: NumberRelease, reply: Any, values: Any, size: int) -> Matrix:
-    """The releases (size, d) in a reply. Raises TargetError for one that is no finite number."""
+    """The releases (size, d) in a reply. Raises TargetError where one is not finite."""
     found = release.shaped(reply, values, size)
     told = np.isfinite(found)
     if not told.all():
@@ -79,10 +80,9 @@ def asked_for(target: Target, release: NumberRelease, asked: Asked, sizes: Seque
 
 @dataclass(frozen=True)
 class Draws:
-    """The numbers of some batches one by one, release after release: each is a draw of the noise.
+    """Draws of the noise: the numbers of all releases in some batches, n releases in all.
 
-    placing: puts them into bins; coordinates: which (k,) of the releases' numbers are looked at.
-    Releases are stacked, n in all.
+    placing: puts draws into bins; coordinates (k,): which numbers of each release are looked at.
     """
 
     batches: tuple[Batch, ...]
@@ -91,18 +91,18 @@ class Draws:
 
     @cached_property
     def released(self) -> Matrix:
-        """What was released (n, k)."""
+        """The numbers released (n, k) that are looked at."""
         return np.concatenate([batch.releases[:, self.coordinates] for batch in self.batches])
 
     @cached_property
     def exact(self) -> Matrix:
-        """The exact numbers (n, k) behind it."""
+        """The exact numbers (n, k) behind `released`."""
         rows = [batch.asked.exact[self.coordinates] for batch in self.batches]
         return np.repeat(np.array(rows), self._sizes, axis=0)
 
     @cached_property
     def whole(self) -> tuple[Matrix, Matrix]:
-        """What was released (n, d), and the exact numbers behind it: all, not those looked at."""
+        """Every number released (n, d), looked at or not, and the exact ones (n, d) behind it."""
         if self.coordinates.size == self.batches[0].asked.exact.size:
             return self.released, self.exact
         exact = np.array([batch.asked.exact for batch in self.batches])
@@ -111,26 +111,26 @@ class Draws:
 
     @cached_property
     def digits(self) -> int:
-        """Of the significands of the floats that carry these releases."""
+        """Digits of the floats that carry these releases; see `digits_of`."""
         return digits_of(self.released)
 
     @cached_property
     def placed(self) -> Placed:
-        """All of it (n, k) in bins."""
+        """These draws (n, k) in bins."""
         return self.placing.placed(self.released, self.exact, self.digits)
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
-        """Why the inputs were asked, each once."""
+        """The roles of the inputs, each once."""
         return tuple(dict.fromkeys(batch.asked.role for batch in self.batches))
 
     def of_role(self, role: str) -> NDArray[np.bool_]:
-        """Which releases (n,) are of inputs asked for this reason."""
+        """Which releases (n,) are of inputs of this role."""
         return np.repeat([batch.asked.role == role for batch in self.batches], self._sizes)
 
     @cached_property
     def calls(self) -> NDArray[np.int64]:
-        """How many releases each release's (n,) call asked for."""
+        """The size (n,) of the call that gave each release."""
         return np.concatenate([np.repeat(batch.calls, batch.calls) for batch in self.batches])
 
     @cached_property
@@ -139,6 +139,6 @@ class Draws:
 
 
 def digits_of(released: Matrix) -> int:
-    """Of the significands of the floats that carry these releases: 24 where all are single."""
+    """Binary digits of the floats that carry releases: 24 where all are single, else 53."""
     with np.errstate(over="ignore", invalid="ignore"):
         return 24 if (released == released.astype(np.float32)).all() else 53

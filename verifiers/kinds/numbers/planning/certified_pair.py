@@ -1,4 +1,4 @@
-"""The farthest neighbours that a claim of numbers has, as proofs of their cost take them."""
+"""The farthest neighbours of a claim of numbers, for proofs of what they cost."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from ..claim import NumbersClaim
 from .plan import as_values
 
 _MORE = (1, 2)
-"""Records, or counts, that inputs have more than the one that is asked most."""
+"""How many more records, or counts, other inputs have than the one that is asked most."""
 
 _FAR = 60.0  # scales of the noise, beyond which a clamp changes nothing
 
@@ -26,10 +26,10 @@ def farthest_move(claim: NumbersClaim) -> Move:
 
 
 def certified_pair(claim: NumbersClaim) -> CertifiedPair:
-    """The costliest neighbours of any input, with exact values as far from clamps as can be.
+    """The costliest neighbours of any input, with exact values as far from clamps as possible.
 
-    Of a replaced record one count moves up and another down, which tells as much where the law of
-    the noise is symmetric about either exact value; else one of the two is left out. Raises
+    Where a record is replaced, one count moves up and another down. Both cost the same if the law
+    of the noise is symmetric about either exact value; else one of the two is left out. Raises
     ValueError as `CertifiedPair` does.
     """
     noise, move = claim.mechanism.aggregation.noise, farthest_move(claim)
@@ -41,9 +41,9 @@ def certified_pair(claim: NumbersClaim) -> CertifiedPair:
 
 
 def charged_pair(claim: NumbersClaim) -> tuple[Any, CertifiedPair] | None:
-    """An input of which a neighbour lies as far away as any does, and their cost.
+    """An input with a neighbour as far away as any, and what they cost.
 
-    None where noise is clamped and the neighbour lies below: proofs have it above. Raises
+    None where noise is clamped and the neighbour lies below, since proofs take it above. Raises
     ValueError as `CertifiedPair` does.
     """
     mechanism, found = claim.mechanism, certified_pair(claim)
@@ -69,10 +69,10 @@ def charged_pair(claim: NumbersClaim) -> tuple[Any, CertifiedPair] | None:
 
 
 def inputs_alike(claim: NumbersClaim, values: Any, pair: CertifiedPair) -> list[Any]:
-    """Other inputs of which a neighbour is as far, and costs the same: none where a clamp decides.
+    """Other inputs with a neighbour as far away, which cost the same; none where a clamp decides.
 
-    values, pair: of `charged_pair`. Counts are moved alike, or only one that no neighbour moves;
-    records get some of zeros beside, or where zeros are not allowed some like the first.
+    values, pair: of `charged_pair`. All counts are moved alike, or only one that no neighbour
+    moves. Records of zeros are added or, where zeros are beyond the bounds, records like the first.
     """
     mechanism, noise = claim.mechanism, pair.noise
     clamped = math.isfinite(noise.low) or math.isfinite(noise.high)
@@ -94,14 +94,14 @@ def inputs_alike(claim: NumbersClaim, values: Any, pair: CertifiedPair) -> list[
 
 
 def _is_symmetric(noise: NumberNoise, start: float, by: float) -> bool:
-    """Whether a count that moves down has the law of one that moves up, turned over."""
+    """Whether a count that moves down has the mirrored law of one that moves up."""
     on_grid = not noise.grid or all((v / noise.grid).is_integer() for v in (start, by))
     reach = 0.5 * _FAR * noise.family.scale
     return on_grid and noise.low <= start - reach and start + by + reach <= noise.high
 
 
 def _start(claim: NumbersClaim, move: Move) -> float:
-    """An exact value that some input has, in the middle of the range of releases or far inside."""
+    """An exact value of some input, in the middle of the range of releases or far from its end."""
     noise, mechanism = claim.mechanism.aggregation.noise, claim.mechanism
     reach = _FAR * noise.family.scale
     start = 0.0

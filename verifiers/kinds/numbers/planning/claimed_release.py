@@ -1,6 +1,6 @@
-"""The claimed release of a noisy gradient, as the defence that an adversary knows.
+"""The claimed release of a noisy gradient, as a defence that an adversary knows.
 
-Loads JAX: whoever needs it imports it late.
+It loads JAX, so that it is imported only where it is needed.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from .....reference.numbers import NoisyGradient
 
 @dataclass(frozen=True)
 class ClaimedRelease(Defence):
-    """Clipping, division and noise as claimed, whatever the noise is."""
+    """Clipping, division and noise as claimed."""
 
     name: str = "the claim"
     mechanism: NoisyGradient = field(kw_only=True)

@@ -1,12 +1,13 @@
 """Neighbours of an input, and records that no claim foresees: what one record may do to a release.
 
-Each is an input with one record more, or another in its place, beside the input without it.
+Each input has one altered record more, or one in another's place, than its neighbour.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,46 +16,35 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Vector
 from .....reference.numbers import NoisyHistogram, sensitivity
 from ..claim import NumbersClaim
+from .bounds import Bounds, contributed
 from .plan import as_values, at_once
 
 _RECORDS, _SHOWN = 9, 12
 
-IN_TURN, OTHERWISE = "numbers of 1,000 and -1,000", "numbers of -1,000 and 1,000"
 
-PULLING = ("one number of 1,000", "one number of -1,000", IN_TURN, OTHERWISE, "in one cell")
-"""How the names end of altered records that pull hardest, along an axis and along a diagonal.
+class HeldTo(Enum):
+    """What the claim holds a release of an altered input to."""
 
-Both ways, each of all numbers up and down: what bounds one side need not bound the other.
-"""
-
-_GROUPS = (
-    ("first", 10.0),
-    ("middle", 100.0),
-    ("some", 10.0),
-    ("some", 1000.0),
-    ("most", 1.5),
-    ("most", 3.0),
-    ("most", 10.0),
-    ("most", 100.0),
-)
-"""Where units beyond the bounds stand, and by how much; alone and last, `_extremes` are."""
-
-
-Kind = Literal["moved", "placed", "within"]
+    MOVE = auto()
+    """It lies at most `allowed` from the exact value of the neighbour."""
+    RANGE = auto()
+    """It lies at most `allowed` from the middle of what the altered records may be taken for."""
+    SUM = auto()
+    """It lies at the exact sum: no record is beyond the bounds."""
 
 
 @dataclass(frozen=True)
 class Neighbour:
     """An input beside the exact value (d,) of its neighbour.
 
-    allowed: how far a coordinate may move; name: what the altered record is. direction: of the
-    altered record (d,), of length 1, in which it pulls; None where it has none. units: whose data
-    differ: a group lies as far from its neighbour as so many steps of a unit each, and `allowed`
-    counts them all. kind: "placed" where `exact` is the middle of what records may be taken for,
-    "within" where no number may be changed. releases: wanted, the check's own number if 0. typed:
+    name: what the altered record is, for messages. allowed: how far the exact value of the input
+    may lie from `exact` in a coordinate, for all `units` together whose data differ. direction: the
+    unit vector (d,) along which the altered record pulls; None where it has none. held_to: what
+    `exact` and `allowed` say. releases: how many are wanted, the check's own number if 0. typed:
     whether numbers are of another type, which a target need not take. imputes: of two inputs whose
-    missing records are to be taken for the same, which one it is. altered: numbers of a record (k,)
-    that are other than in the rest; None for all.
+    missing records are to be taken for the same, which one it is. altered: the numbers of a record
+    (k,) in which the altered one is extreme; None for all. farthest: whether the altered record is
+    one of those that pull a release farthest, up or down.
     """
 
     name: str
@@ -63,25 +53,53 @@ class Neighbour:
     allowed: float
     direction: Vector | None = None
     units: int = 1
-    kind: Kind = "moved"
+    held_to: HeldTo = HeldTo.MOVE
     releases: int = 0
     typed: bool = False
     imputes: int | None = None
     altered: NDArray[np.int64] | None = None
+    farthest: bool = False
 
     @property
     def records(self) -> int:
-        """How many there are, or how many counts."""
+        """How many records the input has; of counts, how many counts."""
         return len(self.values[0] if isinstance(self.values, list) else self.values)
 
 
-def neighbours(claim: NumbersClaim, seed: int, axis: int = 0) -> Iterator[Neighbour]:
-    """Inputs with an extreme record that the bounds allow, and with records beyond them.
+@dataclass(frozen=True)
+class _Extreme:
+    """A record (width,) far beyond all bounds.
 
-    axis: of the number that is extreme where one is.
+    farthest: whether no record pulls a release farther: it is asked for alone too, and with many
+    releases. missing: whether it may be taken for 0, and so lies farthest where 0 is out of bounds.
     """
+
+    said: str
+    record: Vector
+    farthest: bool = False
+    missing: bool = False
+
+
+_FIRST, _MIDDLE, _SOME, _MOST = (0.0,), (0.5,), (0.0, 0.5, 1.0), None
+"""Which units of an input lie beyond the bounds, by their place from 0 to 1; None: all but one."""
+
+_GROUPS: tuple[tuple[tuple[float, ...] | None, float], ...] = (
+    (_FIRST, 10.0),
+    (_MIDDLE, 100.0),
+    (_SOME, 10.0),
+    (_SOME, 1000.0),
+    (_MOST, 1.5),
+    (_MOST, 3.0),
+    (_MOST, 10.0),
+    (_MOST, 100.0),
+)
+"""Which units lie beyond the bounds, and how many times as far as the bound."""
+
+
+def neighbours(claim: NumbersClaim, seed: int, axis: int = 0) -> Iterator[Neighbour]:
+    """Inputs with one unit's record at or beyond the bounds; axis: the number that is extreme."""
     if isinstance(claim.mechanism.aggregation, NoisyHistogram):
-        yield from _of_counts(claim)
+        yield _of_counts(claim)
         return
     yield from _of_records(claim, np.random.default_rng([seed, 4]), axis)
 
@@ -91,80 +109,38 @@ def groups(claim: NumbersClaim, axis: int = 0) -> Iterator[Neighbour]:
 
     Each unit may move the exact value by the sensitivity, so that a group moves it by as many.
     """
-    mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
+    aggregation = claim.mechanism.aggregation
     if isinstance(aggregation, NoisyHistogram):
         return
-    times, width = aggregation.contributions, mechanism.width
-    units = max(1, at_once(width, _RECORDS * times) // times)
+    bounds, times = Bounds.of(claim), aggregation.contributions
+    units = max(1, at_once(bounds.width, _RECORDS * times) // times)
     replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
+    inside = bounds.record(bounds.middle, axis)
+    # to the side that lies farther from 0, where an added record moves a sum farthest
+    before = bounds.record(bounds.end(-bounds.farther), axis)
     for where, size in _GROUPS:
-        inside, before, beyond = _across(claim, axis, size)
-        places = _places(where, units)
+        beyond = bounds.record(bounds.beyond(bounds.farther, size), axis)
+        places = np.arange(max(1, units - 1))
+        if where is not None:
+            places = np.unique([min(int(place * units), units - 1) for place in where])
         records = np.tile(inside, (units, times, 1))
         others = np.delete(records, places, axis=0)
         if replaces:
             others = np.concatenate([others, np.tile(before, (places.size, times, 1))])
         records[places] = beyond
-        exact = aggregation.exact(as_values(claim, others.reshape(-1, width)))
-        name = f"the {where} of {units} records, {size:g} times beyond the bound,"
+        exact = aggregation.exact(as_values(claim, others.reshape(-1, bounds.width)))
+        which = "the middle" if places[0] else "the first"
         if places.size > 1:
-            name = f"a group of {places.size} of {units} records, {size:g} times beyond the bound,"
+            which = f"a group of {places.size}"
+        name = f"{which} of {units} records, {size:g} times beyond the bound,"
         allowed = places.size * sensitivity(aggregation, math.inf)
-        pulls = _direction(beyond) if mechanism.upper is None else None
-        values = as_values(claim, records.reshape(-1, width))
+        pulls = None if bounds.order is None else _direction(beyond)
+        values = as_values(claim, records.reshape(-1, bounds.width))
         yield Neighbour(name, values, exact, allowed, pulls, places.size)
 
 
-def _places(where: str, units: int) -> NDArray[np.int64]:
-    """Which of the units are altered, each once."""
-    if where == "first":
-        return np.zeros(1, dtype=np.int64)
-    if where == "middle":
-        return np.full(1, units // 2, dtype=np.int64)
-    if where == "some":
-        return np.unique([0, units // 2, units - 1])
-    return np.arange(max(1, units - 1))
-
-
-def _across(claim: NumbersClaim, axis: int, size: float) -> tuple[Vector, Vector, Vector]:
-    """Records (width,): inside the bounds, at the bound on one side, and beyond the other side.
-
-    size: how far beyond, as a multiple of the bound; of a box, from its middle.
-    """
-    mechanism = claim.mechanism
-    inside = np.zeros(mechanism.width)
-    if mechanism.lower is None or mechanism.upper is None:
-        unit = inside.copy()
-        unit[axis] = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-        return inside, -unit, size * unit
-    lower, upper = mechanism.lower, mechanism.upper
-    middle, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
-    # to the side that lies farther from 0, where an added record moves a sum farthest
-    before, sign = (lower, 1.0) if abs(upper) >= abs(lower) else (upper, -1.0)
-    beyond = middle + sign * size * half
-    if mechanism.of_whole_numbers:
-        middle, beyond = math.floor(middle), sign * math.ceil(sign * beyond)
-    return inside + middle, inside + before, inside + beyond
-
-
-def contributed(claim: NumbersClaim) -> tuple[float, float]:
-    """Between what each number of a release may change by a record, whatever the record is.
-
-    It may be left out as well, where neighbours have a record more or less.
-    """
-    mechanism = claim.mechanism
-    divide_by = mechanism.divide_by or 1.0
-    bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-    low, high = -bound, bound
-    if mechanism.lower is not None and mechanism.upper is not None:
-        low, high = mechanism.lower, mechanism.upper
-        if mechanism.aggregation.adjacency is Adjacency.ADD_REMOVE:
-            low, high = min(low, 0.0), max(high, 0.0)
-    return low / divide_by, high / divide_by
-
-
-def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
-    """A user's records in one cell: the release is of counts, which no record lies outside of."""
+def _of_counts(claim: NumbersClaim) -> Neighbour:
+    """One unit with its records in one cell, since no record of counts lies beyond a bound."""
     aggregation = claim.mechanism.aggregation
     cells, moved = claim.mechanism.width, aggregation.contributions
     counts = np.full(cells, 20 + moved, dtype=np.int64)
@@ -172,84 +148,62 @@ def _of_counts(claim: NumbersClaim) -> Iterator[Neighbour]:
     more[0] += moved
     if aggregation.adjacency is Adjacency.REPLACE_ONE and cells > 1:
         more[1] -= moved
-    allowed = sensitivity(aggregation, math.inf)
-    yield Neighbour("one unit's records in one cell", more, counts.astype(float), allowed)
+    name, allowed = "one unit's records in one cell", sensitivity(aggregation, math.inf)
+    return Neighbour(name, more, counts.astype(float), allowed, farthest=True)
 
 
 def _of_records(claim: NumbersClaim, rng: np.random.Generator, axis: int) -> Iterator[Neighbour]:
-    mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
-    width = mechanism.width
+    """Some records in the middle of the bounds and an extreme one of each kind, or it alone."""
+    aggregation, bounds = claim.mechanism.aggregation, Bounds.of(claim)
     # one more than a user has: where they are replaced, as many others must go
-    number = max(at_once(width, _RECORDS), aggregation.contributions + 1)
-    records = np.zeros((number, width))
-    if mechanism.lower is not None and mechanism.upper is not None:
-        middle = 0.5 * (mechanism.lower + mechanism.upper)
-        records += math.floor(middle) if mechanism.of_whole_numbers else middle
+    number = max(at_once(bounds.width, _RECORDS), aggregation.contributions + 1)
+    records = np.full((number, bounds.width), bounds.middle)
     allowed, times = sensitivity(aggregation, math.inf), aggregation.contributions
     replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
     base = records[:-times] if replaces else records
-    kind: Kind = "moved"
-    middle = 0.0
+    held_to, middle = HeldTo.MOVE, 0.0
     low, high = contributed(claim)
     if not replaces and low + high != 0.0:  # a sum may be moved farther one way than the other
-        kind, middle = "placed", 0.5 * times * (low + high)
+        held_to, middle = HeldTo.RANGE, 0.5 * times * (low + high)
         allowed = 0.5 * times * (high - low)
-    for name, drawn in _extremes(width, axis, rng):
-        record = np.rint(drawn) if mechanism.of_whole_numbers else drawn
+    for extreme in _extremes(bounds.width, axis, rng):
+        record = np.rint(extreme.record) if bounds.whole else extreme.record
         pulls, alike = _direction(record), np.tile(record, (times, 1))
-        gone = np.tile(_opposite(claim, record), (times if replaces else 0, 1))
-        for others, where in ((base, ""), (base[:0], ", alone,")):
-            if where and not name.endswith(PULLING):
-                continue
-            exact = aggregation.exact(as_values(claim, np.vstack([others, gone]))) + middle
-            values = as_values(claim, np.vstack([others, alike]))
-            altered = np.flatnonzero(drawn) if np.count_nonzero(drawn) == 1 else None
+        gone = np.tile(bounds.opposite(record), (times if replaces else 0, 1))
+        altered = np.flatnonzero(extreme.record)
+        far = extreme.farthest or (extreme.missing and replaces and bounds.nearest != 0.0)
+        for others in (base, base[:0])[: 2 if extreme.farthest else 1]:
             yield Neighbour(
-                f"{name}{where}", values, exact, allowed, pulls, kind=kind, altered=altered
+                f"{extreme.said}{'' if len(others) else ', alone,'}",
+                as_values(claim, np.vstack([others, alike])),
+                aggregation.exact(as_values(claim, np.vstack([others, gone]))) + middle,
+                allowed,
+                pulls,
+                held_to=held_to,
+                altered=altered if altered.size == 1 else None,
+                farthest=far and len(others) > 0,
             )
 
 
-def _opposite(claim: NumbersClaim, record: Vector) -> Vector:
-    """The record (width,) that lies farthest from what clipping makes of an extreme one.
+def simple_neighbours(claim: NumbersClaim, sign: float = 1.0) -> Iterator[Neighbour]:
+    """One record alone, beyond the bounds in one number, by less and by more.
 
-    At the other bound of each number; what is not finite may be taken for 0, so that it is far from
-    the bound that lies farther from 0.
+    sign: 1 for a record above the upper end, -1 for one below the lower end.
     """
-    mechanism = claim.mechanism
-    if mechanism.lower is None or mechanism.upper is None:
-        bound, order = mechanism.clip_norm, 2
-        if bound is None:
-            bound, order = mechanism.clip_norm1 or 1.0, 1
-        finite = np.isfinite(record)
-        if not finite.all():
-            return np.where(finite, 0.0, -bound * np.sign(np.nan_to_num(record, nan=1.0)))
-        unit = record / np.abs(record).max()  # whose squares do not overflow
-        return np.asarray(-bound * unit / np.linalg.norm(unit, order))
-    lower, upper = mechanism.lower, mechanism.upper
-    middle = min(max(0.0, lower), upper)
-    found = np.where(record > 0, lower, np.where(record < 0, upper, middle))
-    return np.where(np.isnan(record), upper if abs(upper) >= abs(lower) else lower, found)
-
-
-def simple_neighbours(claim: NumbersClaim) -> Iterator[Neighbour]:
-    """One record alone, beyond the bounds in one number, by less and by more."""
-    mechanism, aggregation = claim.mechanism, claim.mechanism.aggregation
+    aggregation = claim.mechanism.aggregation
     if isinstance(aggregation, NoisyHistogram):
         return
-    bound = mechanism.clip_norm or mechanism.clip_norm1 or mechanism.upper or 1.0
-    record = np.zeros((1, mechanism.width))
-    if mechanism.lower is not None and mechanism.upper is not None:
-        record += min(max(0.0, mechanism.lower), mechanism.upper)
-    replaces = aggregation.adjacency is Adjacency.REPLACE_ONE
-    exact = np.zeros(mechanism.width)
-    if replaces:
+    bounds = Bounds.of(claim)
+    record = np.full((1, bounds.width), bounds.nearest)
+    exact = np.zeros(bounds.width)
+    if aggregation.adjacency is Adjacency.REPLACE_ONE:
         exact = aggregation.exact(as_values(claim, record))
     allowed = sensitivity(aggregation, math.inf)
     for times in (2.0, 10.0, 100.0, 1e4, 1e8):
         altered = record.copy()
-        altered[0, 0] = times * abs(bound)
-        said = f"{mechanism.width:,} numbers, the first {altered[0, 0]:g}"
-        if mechanism.width <= _SHOWN:
+        altered[0, 0] = sign * times * abs(bounds.end(sign) or 1.0)
+        said = f"{bounds.width:,} numbers, the first {altered[0, 0]:g}"
+        if bounds.width <= _SHOWN:
             said = str(altered[0].tolist())
         values, name = as_values(claim, altered), f"a record alone, {said},"
         yield Neighbour(name, values, exact, allowed, _direction(altered[0]))
@@ -262,21 +216,26 @@ def _direction(record: Vector) -> Vector | None:
     return np.asarray(unit / np.linalg.norm(unit))
 
 
-def _extremes(width: int, place: int, rng: np.random.Generator) -> Iterator[tuple[str, Vector]]:
-    """Records (width,) by name; place: of one extreme number."""
+def _extremes(width: int, place: int, rng: np.random.Generator) -> Iterator[_Extreme]:
+    """Extreme records; place: of the number that is extreme where one is.
+
+    The farthest pull both ways, in one number and in all of them: a deployment that bounds one side
+    need not bound the other.
+    """
     axis, spread = np.zeros(width), np.ones(width)
     axis[place] = 1.0
     turns = rng.permutation(np.resize([1.0, -1.0], width))
     for size, word in ((1e3, "1,000"), (1e12, "10^12"), (1e308, "10^308")):
-        yield f"a record with one number of {word}", size * axis
-        yield f"a record with one number of -{word}", -size * axis
+        least = size == 1e3
+        yield _Extreme(f"a record with one number of {word}", size * axis, least)
+        yield _Extreme(f"a record with one number of -{word}", -size * axis, least)
         if width > 1:
-            yield f"a record with all numbers {word}", size * spread
-            yield f"a record with all numbers -{word}", -size * spread
+            yield _Extreme(f"a record with all numbers {word}", size * spread)
+            yield _Extreme(f"a record with all numbers -{word}", -size * spread)
     if width > 1:
-        yield f"a record with {IN_TURN}", 1e3 * turns
-        yield f"a record with {OTHERWISE}", -1e3 * turns
-    yield "a record of random numbers of 10^6", 1e6 * rng.standard_normal(width)
-    yield "a record with a NaN", np.where(axis > 0, math.nan, 0.0)
-    yield "a record with an infinity", np.where(axis > 0, math.inf, 0.0)
-    yield "a record with a negative infinity", np.where(axis > 0, -math.inf, 0.0)
+        yield _Extreme("a record with numbers of 1,000 and -1,000", 1e3 * turns, True)
+        yield _Extreme("a record with numbers of -1,000 and 1,000", -1e3 * turns, True)
+    yield _Extreme("a record of random numbers of 10^6", 1e6 * rng.standard_normal(width))
+    yield _Extreme("a record with a NaN", np.where(axis > 0, math.nan, 0.0), missing=True)
+    yield _Extreme("a record with an infinity", np.where(axis > 0, math.inf, 0.0))
+    yield _Extreme("a record with a negative infinity", np.where(axis > 0, -math.inf, 0.0))

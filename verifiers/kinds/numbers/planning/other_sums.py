@@ -1,4 +1,4 @@
-"""What releases may be centred on in place of the exact numbers, for a diagnosis alone."""
+"""Sums that a faulty deployment may release in place of the exact ones, for diagnoses alone."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,10 +16,9 @@ _ROUNDED = 1e-4  # of a sum, that floats may carry it off
 
 
 def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[str, Vector]]:
-    """Exact releases (d,) of an input that is summed otherwise, and the words for it.
+    """Sums (d,) of an input under known mistakes, each with its words.
 
-    Another norm bounds its records, by the claimed bound, or that of a box's farthest number; or
-    its first or last record is left out.
+    The records are clipped by another norm than claimed, or the first or last one is left out.
     """
     mechanism = claim.mechanism
     if mechanism.takes not in ("records", "tensors"):
@@ -50,9 +49,9 @@ def other_sums(claim: NumbersClaim, values: Any) -> Iterator[tuple[str, Vector]]
 
 
 def moved_as(claim: NumbersClaim, values: Any, released: Matrix, places: Any) -> str | None:
-    """What releases (n, k) of an input are the sums of, if of another norm; places (k,): looked at.
+    """The known mistake that explains releases (n, k) of an input; None where none does.
 
-    None where they fit no norm.
+    places (k,): the coordinates of these releases.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         mean = released.mean(0)
@@ -69,10 +68,10 @@ def moved_as(claim: NumbersClaim, values: Any, released: Matrix, places: Any) ->
 def likeliest(
     claim: NumbersClaim, plan: NumbersPlan, seen: Mapping[str, tuple[int, Vector]]
 ) -> tuple[str, float] | None:
-    """What explains the means best, and its log-odds to the claim as if noise were normal.
+    """The known mistake that explains the means of releases best; None where none does.
 
-    seen: by an input's role, how many releases, and how far their mean (k,) lies off the exact
-    numbers that are looked at. None where nothing that is known explains them.
+    seen: by role of the input, how many releases there are, and how far their mean (k,) lies off
+    the exact numbers. Returns its words, and its log-odds to the claim as if noise were normal.
     """
     odds: dict[str, float] = {}
     variance = max(claim.mechanism.added.family.standard_deviation**2, _LEAST)
@@ -94,10 +93,10 @@ def likeliest(
 def _multiples(
     plan: NumbersPlan, both: Vector, square: Vector, variance: float
 ) -> dict[str, float]:
-    """Numbers released as a multiple: all of them, or the one of which that explains most.
+    """Log-odds that all numbers, or the likeliest single one, are a multiple of the exact ones.
 
-    both, square (k,): products of the exact numbers with how far means lie off, and with
-    themselves, weighted by releases.
+    both, square (k,): the exact numbers times how far means lie off, and times themselves, summed
+    over releases.
     """
     one = np.divide(both, square, out=np.zeros(both.size), where=square > 0)
     place = int(np.argmax(both * one))

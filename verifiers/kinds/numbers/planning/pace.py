@@ -1,4 +1,4 @@
-"""How large the calls of a run are, and how often its evidence is looked at."""
+"""The sizes of the calls of a run, and how often its evidence is looked at."""
 
 from collections.abc import Iterator
 
@@ -6,17 +6,17 @@ from .asked import Asked
 from .plan import NumbersPlan
 
 _FEW, _SHARE = 50, 0.1
-"""Evidence is looked at after every call at first, then after a tenth of the releases beyond."""
+"""Evidence is looked at after every call up to `_FEW` releases, then after a tenth more of them."""
 
 _GROWTH, _MANY = 10, 10_000
-"""A call asks for a tenth of the releases before it at most, until so many numbers were seen.
+"""A call asks for at most a tenth of the releases before it, until so many numbers were seen.
 
-A fault that some releases show is not paid for by a call for hundreds.
+So a fault that shows in a few releases is not followed by a call for hundreds.
 """
 
 
 def paced(plan: NumbersPlan, seed: int, seen: int) -> Iterator[tuple[Asked, int, bool]]:
-    """Calls without end, after so many releases: an input, a size, whether a look follows."""
+    """Calls without end after `seen` releases: an input, a size, and whether a look follows."""
     waiting, width = 0, plan.coordinates.size
     for asked, wanted in plan.calls(seed):
         before = seen + waiting

@@ -1,8 +1,8 @@
 """Pairs of neighbours whose releases are compared with each other, number by number.
 
-In each some coordinates have one exact value here and another there; the rest of a release is not
-looked at. Neighbours differ in one record, added or replaced as the claim's adjacency says, or,
-the farthest ones, in all records of one unit.
+In each pair some coordinates have one exact value in the first input and another in the second; the
+other coordinates are not looked at. Neighbours differ in one record, which is added or replaced as
+the claim's adjacency says; the farthest ones differ in all records of one unit.
 """
 
 import math
@@ -16,6 +16,7 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.arrays import Vector
 from ....text import counted
 from ..claim import NumbersClaim
+from .bounds import Bounds
 from .plan import as_values
 
 Coordinates = NDArray[np.int64]
@@ -27,10 +28,10 @@ _GRANULE = 2.0**-20
 
 @dataclass(frozen=True)
 class Pair:
-    """Two inputs, and the exact number that the looked-at coordinates have for either.
+    """Two inputs, and the exact number of the coordinates that are looked at in either.
 
-    said: the inputs as messages call them; coordinates (k,): of a release, looked at;
-    direction (k,): in which they move; off_grid: whether the exact numbers lie on no grid.
+    said: how messages call the inputs; coordinates (k,): which are looked at; direction (k,): of
+    their move; off_grid: whether the exact numbers lie on no grid of a power of two.
     """
 
     said: tuple[str, str]
@@ -43,24 +44,24 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Both inputs in words."""
+        """How messages call the two inputs."""
         return f"{self.said[0]} and {self.said[1]}"
 
     @property
     def move(self) -> float:
-        """How far one coordinate moves, what correct arithmetic may add to it included."""
+        """How far one coordinate moves, with what correct rounding may add to that."""
         return abs(self.exact[1] - self.exact[0]) * (1.0 + _GRANULE)
 
 
 def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
-    """Exact numbers 0 and v, then v and 2 v: floats are spaced otherwise around each.
+    """Pairs of exact numbers 0 and v, and v and 2 v: floats around each are spaced otherwise.
 
-    v is a power of two, 1 of counts. Where the bounds forbid 0, an empty input has it, or the
-    first pair is left out.
+    v is a power of two; of counts it is 1. Where 0 lies beyond the bounds, it is the sum of an
+    empty input, or the first pair is left out.
     """
     if claim.mechanism.takes == "counts":
         return [_of_counts(claim, least) for least in (0, 1)]
-    v, (low, high) = _step(claim), _bounds(claim)
+    v, (low, high) = _step(claim), Bounds.of(claim).alike
     if _adjacency(claim) is Adjacency.ADD_REMOVE:
         empty = [0.0] if low <= 0.0 <= high else []
         sums = [(empty, [*empty, v]), ([v], [v, v])]
@@ -72,13 +73,13 @@ def low_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
 
 
 def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
-    """A pair of exact numbers that lie on no grid of a power of two, nor as far apart as one.
+    """A pair of exact numbers that lie on no grid of a power of two, nor differ by a step of one.
 
-    None of whole numbers.
+    Whole numbers have no such pair.
     """
     if claim.mechanism.takes == "counts" or claim.mechanism.of_whole_numbers:
         return []
-    v, (low, high) = _step(claim), _bounds(claim)
+    v, (low, high) = _step(claim), Bounds.of(claim).alike
     some, more = v / 3.0, 6.0 * v / 7.0
     if not low <= 0.0 <= high:
         some, more = low + (high - low) / 3.0, low + 6.0 * (high - low) / 7.0
@@ -88,10 +89,10 @@ def off_grid_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
 
 
 def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
-    """Pairs at the ends of what an input of so many records can have, and counts far from 0."""
+    """Pairs at either end of the sums that eight records can have; counts at 0 and far from it."""
     if claim.mechanism.takes == "counts":
         return [_of_counts(claim, least) for least in (0, 20)]
-    low, high = _bounds(claim)
+    low, high = Bounds.of(claim).alike
     nearest = min(max(0.0, low), high)
     pairs = []
     for edge in (high, low):
@@ -109,13 +110,13 @@ def edge_pairs(claim: NumbersClaim, coordinates: Coordinates) -> list[Pair]:
 
 
 def farthest_pair(claim: NumbersClaim, coordinates: Coordinates) -> Pair:
-    """Neighbours as far apart as a unit's records can make them; all coordinates are looked at."""
+    """Neighbours as far apart as the records of a unit can be; all coordinates are looked at."""
     times = claim.mechanism.contributions
     if claim.mechanism.takes == "counts":
         found = _of_counts(claim, 20, times)
         moved = np.asarray(found.there - found.here, dtype=np.float64)[coordinates]
         return replace(found, coordinates=coordinates, direction=moved / times)
-    low, high = _bounds(claim)
+    low, high = Bounds.of(claim).alike
     one, other = (high, low) if high >= -low else (low, high)
     if _adjacency(claim) is Adjacency.ADD_REMOVE:
         other = min(max(0.0, low), high)
@@ -132,22 +133,9 @@ def _divided(claim: NumbersClaim) -> float:
     return claim.mechanism.divide_by or 1.0
 
 
-def _bounds(claim: NumbersClaim) -> tuple[float, float]:
-    """Of each number of a record that has the same one in every coordinate."""
-    mechanism = claim.mechanism
-    if mechanism.lower is not None and mechanism.upper is not None:
-        return mechanism.lower, mechanism.upper
-    if mechanism.clip_norm1 is not None:
-        bound = mechanism.clip_norm1 / mechanism.width
-    else:
-        bound = (mechanism.clip_norm or 1.0) / math.sqrt(mechanism.width)
-    bound *= 1.0 - 1e-9  # where the rounding of a norm decides nothing
-    return -bound, bound
-
-
 def _step(claim: NumbersClaim) -> float:
     """A power of two within the bounds, no farther from 0 than the noise reaches if possible."""
-    low, high = _bounds(claim)
+    low, high = Bounds.of(claim).alike
     sign = 1.0 if high > 0 else -1.0
     least, most = (max(low, 0.0), high) if high > 0 else (max(-high, 0.0), -low)
     reach = claim.mechanism.aggregation.noise.family.scale * _divided(claim)

@@ -1,6 +1,6 @@
-"""Extreme records at random places among few and many, extreme in numbers here and there.
+"""Inputs with extreme records at random places, each extreme in one number at a random place.
 
-A deployment may look at the first records, at the first tensor or at the first column alone.
+A deployment may check only the first records, the first tensor or the first column.
 """
 
 import math
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NoisyHistogram
 from ..claim import NumbersClaim
-from .neighbours import Neighbour, contributed
+from .bounds import WITHIN, Bounds, contributed
+from .neighbours import HeldTo, Neighbour
 from .plan import as_values, at_once
 
 AMONG = (40, 250, 3_000)
@@ -30,9 +31,9 @@ _MISSING, _MANY = 20, 200
 
 
 def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
-    """Numbers (k,) of a record that are extreme in turn: one of each of some tensors, and the last.
+    """Places (k,) of a record's numbers that are extreme in turn: one in each of some tensors.
 
-    Each once, the last at the end.
+    The last number of the record is always one of them, and comes last.
     """
     rng, width = np.random.default_rng([seed, 7]), claim.mechanism.width
     sizes = [math.prod(shape) for shape in claim.mechanism.shapes or [[width]]]
@@ -43,7 +44,7 @@ def places_of(claim: NumbersClaim, seed: int) -> NDArray[np.int64]:
 
 
 def among(claim: NumbersClaim, most: int) -> int:
-    """So many records, or as few as an input may hold; two at least."""
+    """`most` records, or fewer where they would be too many numbers; at least two."""
     width = claim.mechanism.width
     return at_once(width, min(most, max(2, _NUMBERS // width)))
 
@@ -59,12 +60,13 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
     for records in sorted({few, some, many}):
         yield make.extreme(records, 0, _SIZES)
     yield make.extreme(some, some - 1, _SIZES)
-    yield make.just_beyond(few)
+    for sign in (1.0, -1.0) if make.bounds.order is None else (1.0,):
+        yield make.just_beyond(few, sign)
     for records, altered in sorted({(few, 1), (some, 0), (many, 2)}):
         yield make.not_finite(records, altered, "NaN", (math.nan,))
     for records in sorted({few, some}):
         yield make.not_finite(records, 0, "an infinity", (math.inf, -math.inf))
-    if make.inside.is_integer():
+    if make.bounds.nearest.is_integer():
         yield make.typed(few, np.int64, "whole numbers")
     yield make.typed(few, np.float32, "numbers in single precision")
     yield from make.imputed(among(claim, 2 * _MISSING))
@@ -72,33 +74,34 @@ def placed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
 
 @dataclass(frozen=True)
 class _Making:
-    """Makes inputs of a claim; places: as `places_of` gives them."""
+    """Makes inputs of a claim; places: as `places_of` gives them.
+
+    All numbers that are not altered are 0, or the end of the bounds next to 0.
+    """
 
     claim: NumbersClaim
     places: NDArray[np.int64]
     rng: np.random.Generator
 
     @property
-    def inside(self) -> float:
-        """What all other numbers are: 0, or the bound next to it."""
-        mechanism = self.claim.mechanism
-        if mechanism.lower is None or mechanism.upper is None:
-            return 0.0
-        return min(max(0.0, mechanism.lower), mechanism.upper)
+    def bounds(self) -> Bounds:
+        """The bounds of the claim."""
+        return Bounds.of(self.claim)
 
     def extreme(self, records: int, altered: int, sizes: tuple[float, ...]) -> Neighbour:
-        """Numbers far beyond the bounds, of both signs; altered: records, 0 for one per place."""
+        """Records with a number far beyond the bounds; altered: how many, 0 for one per place."""
         rows, chosen = self._altered(records, altered, sizes, signed=True)
         return self._neighbour(f"{self._said(chosen)} extreme, among {records:,}", rows, chosen)
 
-    def just_beyond(self, records: int) -> Neighbour:
-        """All but one a little beyond the bound, in one number: each moves a sum by little."""
-        mechanism = self.claim.mechanism
-        bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-        value = (1.0 + _BEYOND) * bound
-        if mechanism.lower is not None and mechanism.upper is not None:
-            value = mechanism.upper + _BEYOND * (mechanism.upper - mechanism.lower)
-        rows = np.full((records, mechanism.width), self.inside)
+    def just_beyond(self, records: int, sign: float) -> Neighbour:
+        """Every record but one a little beyond the end of this sign, in one number.
+
+        Each moves a sum by little, all of them by much.
+        """
+        bounds = self.bounds
+        width = bounds.upper - (bounds.lower if bounds.order is None else 0.0)
+        value = bounds.end(sign) + sign * _BEYOND * width
+        rows = np.full((records, bounds.width), bounds.nearest)
         chosen = np.arange(1, records)
         rows[chosen, self.places[-1]] = value
         name = f"{chosen.size} records with one number at {value:g}, a little beyond its bound"
@@ -113,7 +116,7 @@ class _Making:
         return self._neighbour(name, rows, chosen)
 
     def typed(self, records: int, kind: type[np.generic], said: str) -> Neighbour:
-        """Extremes in arrays of another type, of which a target in Python is given these."""
+        """Extreme records in arrays of another type, which a target in Python is given as such."""
         rows, chosen = self._altered(records, 0, _SINGLE, signed=True)
         if np.issubdtype(kind, np.integer):
             rows = np.clip(rows, -(2.0**53), 2.0**53)
@@ -121,18 +124,12 @@ class _Making:
         return self._neighbour(name, rows.astype(kind), chosen, typed=True)
 
     def imputed(self, records: int) -> Iterator[Neighbour]:
-        """Records without any number, beside others that lie at one bound, and at the other."""
-        mechanism = self.claim.mechanism
-        missing = min(_MISSING, records // 2)
+        """Records of NaN among others at the lower bound, then among others at the upper bound."""
+        bounds, missing = self.bounds, min(_MISSING, records // 2)
         chosen = np.sort(self.rng.choice(records, missing, replace=False))
-        ends = [mechanism.lower, mechanism.upper]
-        for side, end in enumerate(ends):
-            rows = np.zeros((records, mechanism.width))
-            if end is None:
-                bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-                rows[:, self.places[-1]] = (-1.0, 1.0)[side] * bound * (1.0 - 1e-9)
-            else:
-                rows[:] = end
+        for side, sign in enumerate((-1.0, 1.0)):
+            end = bounds.end(sign) * (1.0 if bounds.order is None else WITHIN)
+            rows = np.tile(bounds.record(end, self.places[-1]), (records, 1))
             rows[chosen] = math.nan
             name = f"{missing} records of NaN among {records}, the others at one bound"
             yield self._neighbour(name, rows, chosen, releases=_MANY, imputes=side)
@@ -140,10 +137,10 @@ class _Making:
     def _altered(
         self, records: int, altered: int, sizes: tuple[float, ...], *, signed: bool = False
     ) -> tuple[Matrix, NDArray[np.int64]]:
-        """Records (n, width), and which of them are altered; from the last place on, in turn."""
+        """Records (n, width), and which are altered: at each place in turn, the last first."""
         count = min(altered or max(self.places.size, 2), records)
         chosen = np.sort(self.rng.choice(records, count, replace=False))
-        rows = np.full((records, self.claim.mechanism.width), self.inside)
+        rows = np.full((records, self.claim.mechanism.width), self.bounds.nearest)
         sign = float(self.rng.choice([-1.0, 1.0])) if signed else 1.0
         for turn, row in enumerate(self.rng.permutation(chosen)):
             place = self.places[-1 - turn % self.places.size]
@@ -158,12 +155,12 @@ class _Making:
     def _neighbour(
         self, name: str, rows: NDArray[Any], chosen: NDArray[np.int64], **more: Any
     ) -> Neighbour:
-        """With what these records may be taken for: anything that a bounded record may be."""
+        """The input, where each chosen record may be taken for any within the bounds."""
         claim, aggregation = self.claim, self.claim.mechanism.aggregation
         low, high = contributed(claim)
         others = np.delete(rows, chosen, axis=0).astype(np.float64)
         exact: Vector = aggregation.exact(as_values(claim, others))
         exact = exact + 0.5 * chosen.size * (low + high)
         allowed = 0.5 * chosen.size * (high - low)
-        values, altered = as_values(claim, rows), self.places
-        return Neighbour(name, values, exact, allowed, kind="placed", altered=altered, **more)
+        more |= {"held_to": HeldTo.RANGE, "altered": self.places}
+        return Neighbour(name, as_values(claim, rows), exact, allowed, **more)

@@ -1,4 +1,4 @@
-"""Which inputs a run asks of a deployment that releases numbers, and in calls of which sizes."""
+"""The inputs that a run asks of a deployment of numbers, and the sizes of its calls."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,41 +11,39 @@ from .....reference.numbers import NoisyGradient
 from ..claim import NumbersClaim
 from ..mechanism import RECORDS
 from .asked import MOST_COORDINATES, Asked
+from .bounds import WITHIN, Bounds
+from .roles import Role
 
 _RECORDS = 24  # in a typical input of records
 _PRINTED, _PRINTED_COUNTS = 1_000, 60
-"""Numbers that numpy prints, and counts that pandas does: of more, those in the middle are dots."""
+"""Numbers that numpy prints, and counts that pandas prints; of more, not those in the middle."""
 _NUMBERS = 1 << 21
-"""Numbers in a call's reply at most, and in a typical input: as JSON, 54 MB."""
+"""Numbers in the reply to a call at most, and in a typical input: 54 MB as JSON."""
 
 CALLS = (1, 1, 1, 1, 2, 3, 5, 8, 16, 40, 100, 300)
-"""Sizes of calls, taken in turn: production asks for one, and what differs there must show."""
+"""Sizes of calls, in turn: production often asks for one release, where a fault must show too."""
 
 _TOTAL = 10**7
-"""Of counts in the millions, at least; each is below 2^24, so that single floats hold it."""
-
-NO_RECORDS = "no records"
-"""The input that a deployment may fail at: much code for records takes the first one."""
-
-_MIDDLE = "typical but for one in the middle"
+"""Least sum of counts in the millions; each count is below 2^24, so that single floats hold it."""
 
 _LONG_CALL, _WIDEST_OF_LONG = 1_100, 20
-"""Releases of one call of a run: services may answer more than 1,000 in another way.
+"""Releases of the one long call of a run: services may answer more than 1,000 in another way.
 
-Of wider releases a pass takes fewer, so that these would be an eighth more of all.
+It is left out where releases are wider, since a pass then takes few of them.
 """
 
 _LONGER, _NUMBERS_OF_LONGER = 100, 100_000
-"""The longest calls grow to a hundredth of what was asked before, up to so many numbers."""
+"""The longest calls grow to a hundredth of the releases before them, up to so many numbers."""
 
 
 @dataclass(frozen=True)
 class NumbersPlan:
-    """Inputs, asked over and over; coordinates (k,) of a release that are looked at.
+    """Inputs, which are asked over and over, and how.
 
-    largest_call: releases that a call asks for at first, fewer where a release has many numbers;
-    share: of what the checks ask for themselves, less than 1 where a run was planned for few
-    queries; long_call: releases of the one call that is longer than all others, 0 for none.
+    coordinates (k,): which numbers of a release are looked at. largest_call: releases per call at
+    first, fewer where a release has many numbers. share: of the releases that checks ask for by
+    themselves; less than 1 where a run is planned for few queries. long_call: releases of the one
+    call that is longer than all others, 0 for none.
     """
 
     inputs: tuple[Asked, ...]
@@ -62,7 +60,7 @@ class NumbersPlan:
     as sizes of calls differ."""
 
     def calls(self, seed: int) -> Iterator[tuple[Asked, int]]:
-        """Inputs and sizes of calls without end, each size with each input."""
+        """Calls without end, each an input and a size; every size comes with every input."""
         order, before = np.random.default_rng([seed, 1]), 0
         width = max(1, self.coordinates.size)
         while True:
@@ -99,23 +97,23 @@ def make_numbers_plan(claim: NumbersClaim, seed: int) -> NumbersPlan:
 
 
 def _of_the_opening() -> np.random.Generator:
-    """For the typical input, the same in every run: what two runs begin with can be compared."""
+    """The generator of the typical input: the same in every run, so that two can be compared."""
     return np.random.default_rng(0)
 
 
 def at_once(width: int, most: int) -> int:
-    """Rows of so many numbers that travel or are held together: `most`, or as few as fit."""
+    """How many rows of `width` numbers are sent or held at once: `most`, or as many as fit."""
     return min(most, max(2, _NUMBERS // width))
 
 
-def _named(claim: NumbersClaim, values: Any, role: str) -> str:
+def _named(claim: NumbersClaim, values: Any, role: Role) -> str:
     return f"{claim.release.input_text(values)} ({role})"
 
 
-def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
-    """Counts (cells,): typical ones, the same moved and reversed, none, few, and of any size.
+def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[Role, Any]]:
+    """Inputs of counts (cells,): typical ones, those moved and reversed, none, few, and many.
 
-    More inputs would cost every one of them its draws: sizes share an input where cells allow it.
+    More inputs would leave each fewer draws, so that one has counts of several sizes.
     """
     opening = _of_the_opening()
     typical = opening.integers(5, 60, cells)
@@ -129,69 +127,66 @@ def _of_counts(cells: int, rng: np.random.Generator) -> list[tuple[str, Any]]:
     many = np.zeros(cells, dtype=np.int64)
     many[0] = 1_234_567
     made = [
-        ("typical", typical),
-        ("moved by 17", typical + 17),
-        ("reversed", typical[::-1].copy()) if cells > 1 else ("tens of thousands", tens),
-        ("empty", np.zeros(cells, dtype=np.int64)),
-        ("few", (np.arange(cells) + 1) % 8),
-        ("hundreds, and one that has nearly all", hundreds),
-        ("thousands", thousands),
-        ("millions", rng.integers(least, least + least // 2, cells)),
-        ("one large count", many),
+        (Role.TYPICAL, typical),
+        (Role.MOVED, typical + 17),
+        (Role.REVERSED, typical[::-1].copy()) if cells > 1 else (Role.TENS_OF_THOUSANDS, tens),
+        (Role.EMPTY, np.zeros(cells, dtype=np.int64)),
+        (Role.FEW, (np.arange(cells) + 1) % 8),
+        (Role.HUNDREDS, hundreds),
+        (Role.THOUSANDS, thousands),
+        (Role.MILLIONS, rng.integers(least, least + least // 2, cells)),
+        (Role.ONE_LARGE_COUNT, many),
     ]
     if cells > _PRINTED_COUNTS:  # a seed made of what is printed is that of the typical ones
         middle = typical.copy()
         middle[cells // 2] += 1
-        made.append((_MIDDLE, middle))
+        made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
     return made
 
 
-def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[str, Any]]:
-    """Records within the bounds: typical ones, reordered, one, none, alike, and at the bounds."""
+def _of_records(claim: NumbersClaim, rng: np.random.Generator) -> list[tuple[Role, Any]]:
+    """Inputs of records within the bounds, one for each role."""
     width = claim.mechanism.width
     few = at_once(width, _RECORDS)
     typical = _records(claim, _of_the_opening(), few)
     edge = _records(claim, rng, few, edge=True)
-    made: list[tuple[str, Matrix]] = [
-        ("typical", typical),
-        ("in another order", typical[::-1].copy()),
-        ("one record", typical[:1]),
-        (NO_RECORDS, typical[:0]),
-        ("alike", np.repeat(typical[:1], at_once(width, 7), axis=0)),
-        ("at the bounds", edge),
-        ("many", _records(claim, rng, at_once(width, RECORDS))),
+    made: list[tuple[Role, Matrix]] = [
+        (Role.TYPICAL, typical),
+        (Role.REORDERED, typical[::-1].copy()),
+        (Role.ONE_RECORD, typical[:1]),
+        (Role.NO_RECORDS, typical[:0]),
+        (Role.ALIKE, np.repeat(typical[:1], at_once(width, 7), axis=0)),
+        (Role.AT_THE_BOUNDS, edge),
+        (Role.MANY, _records(claim, rng, at_once(width, RECORDS))),
     ]
     if typical.size > _PRINTED:  # as of counts
         middle = typical.copy()
         middle[few // 2] = typical[0]
-        made.append((_MIDDLE, middle))
+        made.append((Role.CHANGED_IN_THE_MIDDLE, middle))
     return [(role, as_values(claim, records)) for role, records in made]
 
 
 def _records(
     claim: NumbersClaim, rng: np.random.Generator, records: int, edge: bool = False
 ) -> Matrix:
-    """Records (n, width) that no bound changes; at an edge, on it."""
-    mechanism = claim.mechanism
-    width = mechanism.width
-    if mechanism.lower is not None and mechanism.upper is not None:
+    """Random records (n, width) within the bounds; edge: at the bounds."""
+    bounds = Bounds.of(claim)
+    shape = records, bounds.width
+    if bounds.order is None:
         if edge:
-            return rng.choice([mechanism.lower, mechanism.upper], (records, width))
-        if mechanism.of_whole_numbers:
-            first, last = int(mechanism.lower), int(mechanism.upper)
-            return rng.integers(first, last + 1, (records, width)).astype(np.float64)
-        return rng.uniform(mechanism.lower, mechanism.upper, (records, width))
-    bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-    drawn = rng.standard_normal((records, width))
-    order = 1 if mechanism.clip_norm1 is not None else 2
-    unit = drawn / np.linalg.norm(drawn, order, axis=1, keepdims=True)
-    # a hair within the bound, where the rounding of a norm decides nothing
-    size = np.full((records, 1), 1.0 - 1e-9) if edge else rng.uniform(0.1, 0.95, (records, 1))
-    return np.asarray(bound * size * unit)
+            return rng.choice([bounds.lower, bounds.upper], shape)
+        if bounds.whole:
+            first, last = int(bounds.lower), int(bounds.upper)
+            return rng.integers(first, last + 1, shape).astype(np.float64)
+        return rng.uniform(bounds.lower, bounds.upper, shape)
+    drawn = rng.standard_normal(shape)
+    unit = drawn / np.linalg.norm(drawn, bounds.order, axis=1, keepdims=True)
+    size = np.full((records, 1), WITHIN) if edge else rng.uniform(0.1, 0.95, (records, 1))
+    return np.asarray(bounds.upper * size * unit)
 
 
 def as_values(claim: NumbersClaim, records: Matrix) -> Any:
-    """Records (n, width) as the deployment takes them: themselves, or a list of tensors."""
+    """Records (n, width) as the deployment takes them: this array, or a list of tensors."""
     aggregation = claim.mechanism.aggregation
     if not isinstance(aggregation, NoisyGradient):
         return records

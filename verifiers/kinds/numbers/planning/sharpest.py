@@ -1,4 +1,4 @@
-"""What a pass of numbers takes, check by check, and the sharpest one that so many queries allow."""
+"""The releases that a pass takes, check by check, and the sharpest pass that a budget allows."""
 
 import math
 from collections.abc import Mapping
@@ -35,16 +35,17 @@ from .plan import NumbersPlan
 
 _STEPS = 12  # of the search
 _LOST, _LATE = 4.0, 1.5  # nats beyond the threshold of an interval, and deviations of its draws
-_SHORTEST = 16  # releases of a call at most, where few are asked for
+_SHORTEST = 16  # releases per call at most, where few are asked for
 _FINEST = 1e-3  # of a share, the least that is searched for
 _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
 
 @dataclass(frozen=True)
 class Sharpest:
-    """A claim with the precision that fits, what is asked, and what that takes.
+    """A claim with the precision that fits a budget, and the releases that a pass of it takes.
 
-    looked_at: releases by check, of which the checks that see all share the same; queries: in all.
+    share: of the releases that checks ask for themselves. looked_at: releases by check; the checks
+    that see every release look at the same ones. queries: releases in all.
     """
 
     claim: NumbersClaim
@@ -54,7 +55,7 @@ class Sharpest:
 
     @property
     def coarser(self) -> str | None:
-        """A warning that a pass rules out less than at the default precision, if it does."""
+        """The warning that a pass says less than one at the defaults; None where it does not."""
         gate = self.claim.gate
         if is_default(gate) and self.share == 1.0:
             return None
@@ -63,7 +64,7 @@ class Sharpest:
 
 
 def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan:
-    """The inputs of a run, as what is released asks for; share: of what checks ask themselves."""
+    """The inputs of a run; share: of the releases that checks ask for themselves."""
     made = claim.inputs(seed)
     largest = min(made.largest_call, max(_SHORTEST, math.ceil(share * made.largest_call)))
     return replace(
@@ -74,7 +75,7 @@ def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan
 def pass_of(
     claim: NumbersClaim, seed: int, share: float = 1.0, selection: Selection | None = None
 ) -> Sharpest:
-    """What a pass takes under a claim as it stands, by the checks that are chosen."""
+    """What a pass of the chosen checks takes under a claim as it stands."""
     plan, kept = make_plan(claim, seed, share), selection or Selection()
     setting = Setting(claim, seed, plan)
     specs = [spec for spec in claim.kind.checks.applicable(claim) if kept.keeps(spec.id)]
@@ -96,8 +97,8 @@ def sharpest(
 ) -> Sharpest:
     """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
-    Values that the claim states are kept; only defaults change. Half of the queries at most go to
-    checks that ask for releases of their own. Raises TooFewError.
+    An effect or tolerance that the claim states is kept. At most half of the queries go to checks
+    that ask for releases of their own. Raises TooFewError.
     """
 
     def at(effect: float, share: float) -> Sharpest:
@@ -127,9 +128,9 @@ def sharpest(
 
 
 def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
-    """A warning that the queries ended before a pass, with the number that a pass takes.
+    """The warning that a run's queries ended before a pass, with what a pass takes.
 
-    planned: whether the plan was made for this number of queries.
+    planned: whether the run was planned for its queries.
     """
     most, needed = claim.gate.max_queries, pass_of(claim, seed).queries
     coarse = ""
@@ -142,7 +143,7 @@ def dearer_than(claim: NumbersClaim, seed: int, *, planned: bool) -> str:
 
 
 def calls_of(claim: NumbersClaim, plan: NumbersPlan, seed: int, queries: int) -> int:
-    """Calls in which a run asks for so many releases; those that checks ask for are alike."""
+    """About how many calls a run makes for so many releases."""
     released = _opening(claim, plan)
     calls = len(InputContract(claim, plan).sizes) + len(plan.inputs) - 1
     for _, size, _ in paced(plan, seed, released):
@@ -158,7 +159,7 @@ def _at_effect(claim: NumbersClaim, queries: int, effect: float) -> NumbersClaim
 
 
 def _opening(claim: NumbersClaim, plan: NumbersPlan) -> int:
-    """Releases of the first calls."""
+    """How many releases the first calls ask for."""
     return InputContract(claim, plan).opens_with + len(plan.inputs) - 1
 
 
@@ -184,7 +185,7 @@ def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> 
 def _releases_call_by_call(
     check: KeysCheck, claim: NumbersClaim, plan: NumbersPlan, seed: int
 ) -> int:
-    """Releases until a look at which a check has seen enough, call by call as in a run."""
+    """Releases until a look at which a check has seen enough, in the calls of a run."""
     released, seen = _opening(claim, plan), np.zeros(check.wanted.size)
     by_call: dict[tuple[str, int], Vector] = {}
     for asked, size, look in paced(plan, seed, released):
@@ -198,7 +199,7 @@ def _releases_call_by_call(
 
 
 def _divergence(noise: NumberNoise, other: NumberNoise, offset: float) -> float:
-    """Nats that a draw of the one tells of the other, moved by an offset; of noise around 0."""
+    """Mean nats of a draw of `noise` around 0 against `other`, moved by `offset`."""
     scale = noise.family.standard_deviation
     step = noise.grid or float(noise.family.whole) or scale / 100.0
     most = math.ceil(12.0 * scale / step)

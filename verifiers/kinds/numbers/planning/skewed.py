@@ -1,6 +1,7 @@
-"""Records within the bounds, of which no number may be changed: few beside many, all at a bound.
+"""Inputs whose records all lie within the bounds, so that no correct deployment changes any.
 
-Outliers that are left out, quantiles to which records are cut and sums that overflow show here.
+Some have a few records at one bound and many near another. Deployments that drop outliers, clip at
+quantiles or lose digits in sums are found by them.
 """
 
 import math
@@ -11,7 +12,8 @@ import numpy as np
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NoisyHistogram
 from ..claim import NumbersClaim
-from .neighbours import Neighbour
+from .bounds import WITHIN, Bounds
+from .neighbours import HeldTo, Neighbour
 from .placed import among, places_of
 from .plan import as_values
 
@@ -19,7 +21,7 @@ _RELEASES, _OF_MANY = 100, 40  # of each of these inputs, and where a release ha
 _WIDE = 100
 
 _RARE = 0.1
-"""Of records, at one bound: outliers beside the rest, who lie near another."""
+"""Largest share of records at one bound that are outliers: the rest lie near the other bound."""
 
 _SHARES = (
     *((30, 0.1), (100, 0.02), (100, 0.05), (100, 0.1)),
@@ -35,7 +37,7 @@ def skewed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
     """Inputs whose exact value every correct deployment has; none of counts."""
     if isinstance(claim.mechanism.aggregation, NoisyHistogram):
         return
-    rng, whole = np.random.default_rng([seed, 9]), claim.mechanism.of_whole_numbers
+    rng, bounds = np.random.default_rng([seed, 9]), Bounds.of(claim)
     ends, done = _Ends(claim, rng, seed), set[tuple[int, float, int]]()
     for turn, (number, share) in enumerate(_SHARES):
         records = among(claim, number)
@@ -45,17 +47,17 @@ def skewed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
         done.add((records, few, turn % 2))
         high, low = ends.at(turn)
         parts = rng.random((records, 1)) * (0.1 if rare else 1.0)
-        rows = low + (np.rint(parts) if whole else parts) * (high - low)
+        rows = low + (np.rint(parts) if bounds.whole else parts) * (high - low)
         rows[rng.permutation(records)[:few]] = high
         said = f"{few:,} of them at one bound"
         if not few:
-            said, rows[:] = "all 0", _zero(claim)
+            said, rows[:] = "all 0", bounds.nearest
         elif few < records:
             said += f", the rest {'far off' if rare else 'anywhere'}"
         yield _within(claim, f"{records:,} records, {said}", rows)
-    if not (_zero(claim).any() or whole):
+    if bounds.nearest == 0.0 and not bounds.whole:
         tiny = 10.0 ** rng.permutation(np.resize(_TINY, among(claim, 40)))
-        rows = tiny[:, None] * (-1.0 if claim.mechanism.upper == 0.0 else 1.0)
+        rows = tiny[:, None] * (-1.0 if bounds.upper == 0.0 else 1.0)
         rows = np.repeat(rows, claim.mechanism.width, axis=1)
         yield _within(claim, f"{len(rows)} records of 1e-310 to 1e-30", rows)
 
@@ -64,39 +66,29 @@ def _within(claim: NumbersClaim, name: str, rows: Matrix) -> Neighbour:
     values = as_values(claim, rows)
     exact = claim.mechanism.aggregation.exact(values)
     releases = _RELEASES if claim.mechanism.width <= _WIDE else _OF_MANY
-    return Neighbour(name, values, exact, 0.0, kind="within", releases=releases)
-
-
-def _zero(claim: NumbersClaim) -> Vector:
-    """The record (width,) of zeros, or of what lies next to 0 within the bounds."""
-    mechanism = claim.mechanism
-    zeros = np.zeros(mechanism.width)
-    if mechanism.lower is None or mechanism.upper is None:
-        return zeros
-    return np.clip(zeros, mechanism.lower, mechanism.upper)
+    return Neighbour(name, values, exact, 0.0, held_to=HeldTo.SUM, releases=releases)
 
 
 class _Ends:
-    """Two records (width,) within the bounds, far from each other, and the other way next time.
+    """Two records (width,) within the bounds and far apart, which change sides from turn to turn.
 
-    Of a box two opposite corners; of a ball one at its edge, along one number or all in turn, and
-    another well within, on the other side.
+    In a box they are opposite corners. In a ball one lies at the edge, along one number or along
+    all of them, and the other well within, on the other side.
     """
 
     def __init__(self, claim: NumbersClaim, rng: np.random.Generator, seed: int) -> None:
-        self.mechanism, width = claim.mechanism, claim.mechanism.width
+        self.bounds, width = Bounds.of(claim), claim.mechanism.width
         self._signs: Vector = rng.permutation(np.resize([1.0, -1.0], width))
         self._axis = np.zeros(width)
         self._axis[rng.choice(places_of(claim, seed))] = 1.0
 
     def at(self, turn: int) -> tuple[Vector, Vector]:
-        """The farther one, and the other, of each turn."""
-        mechanism, sign = self.mechanism, (1.0, -1.0)[turn % 2]
-        if mechanism.lower is not None and mechanism.upper is not None:
-            up, (lower, upper) = sign * self._signs > 0, (mechanism.lower, mechanism.upper)
+        """The two records of a turn, the one farther from 0 first."""
+        bounds, sign = self.bounds, (1.0, -1.0)[turn % 2]
+        if bounds.order is None:
+            up, lower, upper = sign * self._signs > 0, bounds.lower, bounds.upper
             return np.where(up, upper, lower), np.where(up, lower, upper)
         toward = self._signs if turn // 2 % 2 else self._axis
-        order = 1 if mechanism.clip_norm1 is not None else 2
-        bound = mechanism.clip_norm or mechanism.clip_norm1 or 1.0
-        high = sign * toward * (bound * (1.0 - 1e-9) / float(np.linalg.norm(toward, order)))
+        length = float(np.linalg.norm(toward, bounds.order))
+        high = sign * toward * (bounds.upper * WITHIN / length)
         return high, -0.1 * high
