@@ -19,7 +19,6 @@ from dpassay.verifiers.kinds.labels.logs.certain_total import certain_total
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
 VOTES = [(20, 15, 5, 0), (10, 10, 10, 10), (0, 22, 18, 0)]
-QUIET = (30, 4, 4, 2)
 
 
 def rows_of(number, charged=None, votes=VOTES, label=0):

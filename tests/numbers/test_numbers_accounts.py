@@ -12,9 +12,9 @@ import pytest
 from checked_alone import claimed
 from http_server import Server
 from numeric_zoo import COUNT
+from published_costs import renyi_cost
 
 from dpassay.reference import BudgetExhausted
-from dpassay.reference.numbers.costs import renyi_cost
 from dpassay.reference.numbers.families import Gaussian
 from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.claims.open_target import in_process, open_claimed

@@ -157,7 +157,7 @@ def test_a_run_with_too_few_queries_says_which_do() -> None:
     cut = small_claim(gate={"max_queries": 2000, "tolerance": 0.4, "smallest_effect": 0.3})
     told = [w for w in verify(drawing(cut), cut, seed=0).warnings if "--queries" in w]
     (found,) = [re.search(r"--max-queries (\d+); --queries 2000 plans", each) for each in told]
-    more = cut.with_max_queries(int(found[1]))
+    more = cut.with_limits(int(found[1]), None)
     assert verify(drawing(more), more, seed=0).verdict == "pass"
 
 

@@ -225,7 +225,7 @@ def test_the_tutorials_aggregator_is_mended_line_by_line() -> None:
     tutorials_aggregator("sigma")
     claim = parse_claim(tomllib.loads(blocks(text("tutorial.md"), "toml")[0]))
     target = InProcessTarget(tutorials_aggregator("sigma", "rng"))
-    report = verify(target, claim.with_max_queries(5000), seed=7)
+    report = verify(target, claim.with_limits(5000, None), seed=7)
     assert report.verdict == Verdict.INCONCLUSIVE
 
 

@@ -200,10 +200,6 @@ class Claim(Table):
         http = self.http or HttpClaim()
         return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
 
-    def with_max_queries(self, max_queries: int) -> "Claim":
-        """The same claim under another query budget."""
-        return self.with_limits(max_queries, None)
-
     def with_limits(self, max_queries: int | None, run_timeout: float | None) -> "Claim":
         """The same claim under other limits of a run, where they are given."""
         given = {"max_queries": max_queries, "run_timeout": run_timeout}
