@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numeric_zoo import COUNT, HISTOGRAM, WHOLE
+from numeric_zoo.claims import COUNT, HISTOGRAM, WHOLE
 from targets.test_several_workers import service
 
 from dpassay.reference.numbers import parse_number_noise

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from checked_alone import claimed
 from http_server import Server
-from numeric_zoo import COUNT
+from numeric_zoo.claims import COUNT
 from published_costs import renyi_cost
 
 from dpassay.reference import BudgetExhausted

@@ -16,7 +16,7 @@ from dpassay.verifiers.kinds.numbers.claim import parse_numbers_claim
 detection = import_module("benchmarks.numbers_detection")
 field = import_module("benchmarks.field.__main__")
 rates = import_module("benchmarks.numbers_error_rate")
-shelves = import_module("benchmarks.numbers_zoo")
+shelves = import_module("benchmarks.zoo.numbers")
 means = import_module("benchmarks.peers.mean_mechanisms")
 
 

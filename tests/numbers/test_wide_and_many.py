@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numeric_zoo import GRADIENT
+from numeric_zoo.claims import GRADIENT
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Verdict
