@@ -19,10 +19,10 @@ import numpy as np
 
 from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim, parse_numbers_claim
+from dpassay.verifiers.kinds.numbers.either import verify_any
 from dpassay.verifiers.kinds.numbers.evidence.learned_events import LearnedEvents
 from dpassay.verifiers.kinds.numbers.evidence.two_events import Level
 from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
 from dpassay.verifiers.kinds.numbers.standing import NumbersStanding
 from dpassay.verifiers.run.ending import Ending
 from dpassay.verifiers.targets import InProcessTarget
@@ -73,7 +73,7 @@ def by_the_check(seed: int, form: str, name: str, epsilon: float) -> tuple[str, 
     outcome = PrivacyAudit(claim, make_numbers_plan(claim, seed), seed).conclude(standing)
     assert outcome is not None
     target = InProcessTarget(deployed(FORMS[form][name], epsilon, seed), release=claim.release)
-    report = verify_numbers(target, claim, seed=seed)
+    report = verify_any(target, claim, seed=seed)
     verdict = outcome.verdict.value
     return verdict, outcome.queries, report.verdict.value, report.found_after or report.queries
 

@@ -154,7 +154,7 @@ def test_evidence_without_bounds_is_still_json() -> None:
 
 
 RUNS = 16
-"""Runs of the error-rate tests; `benchmarks.error_rate` does thousands."""
+"""Runs of the error-rate tests; `benchmarks.error_rate labels` does thousands."""
 
 
 @pytest.mark.slow("error rates over many runs")
