@@ -5,7 +5,8 @@ from datetime import datetime
 from ..findings.number_figures import RATE_CONFIDENCE, NumberFigures
 from ..findings.report import Report
 from ..kinds.numbers.claim import NumbersClaim
-from .numbers_charts import noise_chart, quantile_chart, rate_chart
+from .charts import rate_chart
+from .numbers_charts import noise_chart, quantile_chart
 from .page import rendered
 
 
