@@ -4,7 +4,8 @@ from contextlib import suppress
 
 from ....targets import Refused, Target, TargetError, largest_whole
 from .budget_account import AskedHistogram
-from .budget_asking import LONG_AGAIN, SEVERAL, BudgetAsking
+from .budget_asking import SEVERAL, BudgetAsking
+from .watched import LONG_AGAIN
 
 _SINGLES = 32  # calls for one label of a histogram, while the account stands still
 _CALLS = 384  # until answers to a histogram have certainly cost too much

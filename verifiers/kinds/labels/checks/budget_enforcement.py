@@ -11,12 +11,13 @@ from ....targets import Refused, Target
 from ..claim import ANY_QUERIES, Claim
 from .base import Finding, Outcome, Site, Unseeing
 from .budget_account import AskedHistogram
-from .budget_asking import SECONDS, BudgetAsking
+from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_calls import BudgetCalls
 from .budget_histograms import costliest, in_scope, telling
 from .certain_cost import MOST_ANSWERS, CertainCost
 from .spec import NO_PRIVACY, CheckSpec, Phase, Setting, lacks_nothing
+from .watched import SECONDS
 
 _BATCHES = 20  # calls until answers to a histogram have certainly cost too much
 _FEW = 40  # answers that a sound account allows: too few for histograms of every kind

@@ -9,8 +9,8 @@ from ....claims.open_target import open_claimed
 from ....findings.verdict import Verdict
 from ....targets import NotOffered, Refused, Target
 from ...labels.checks.base import Finding, Outcome
-from ...labels.checks.budget_asking import AGAIN, LONG_AGAIN, SECONDS
 from ...labels.checks.spec import NO_PRIVACY
+from ...labels.checks.watched import AGAIN, LONG_AGAIN, SECONDS
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.certified_pair import charged_pair, inputs_alike
