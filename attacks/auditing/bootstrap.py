@@ -87,5 +87,8 @@ def _bootstrapped(
 
 
 def _quantile(found: Matrix, share: float) -> Matrix:
-    """Of the resampled values (2, resampled, orders), one that came: some may be infinite."""
+    """A quantile (2, orders) of resampled values (2, resampled, orders), without interpolation.
+
+    Some of the values may be infinite.
+    """
     return np.quantile(found, share, axis=1, method="inverted_cdf")

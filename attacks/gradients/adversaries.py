@@ -43,10 +43,10 @@ class Adversary(Protocol):
 
     @property
     def name(self) -> str:
-        """Of its kind."""
+        """The name of this kind of adversary."""
 
     def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
-        """Of one round, under a uniform prior (t, m)."""
+        """Log-posteriors (t, m) from one round, under a uniform prior."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Forest:
         return "adaptive" if self.adaptive else "static"
 
     def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
-        """Of each trial's release, from shadow batches drawn anew."""
+        """Log-posteriors (t, m) of the trials' releases, learned from new shadow batches."""
         known = _some(public, self.shadow_records)
         batches = balanced(
             self.inferred, known, self.shadow_batches, self.size, stream([seed, 10], seen.number)

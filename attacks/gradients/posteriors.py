@@ -19,7 +19,10 @@ TREES = 50
 def by_forest(
     features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
 ) -> Logs:
-    """Of a random forest on features (s, f) with values (s,), for observed ones (t, f)."""
+    """Log-posteriors (t, m) for observed features (t, f), by a random forest.
+
+    features, sensitive: what it learns from, (s, f) and values (s,).
+    """
     forest = _forest(seed).fit(features, sensitive)
     shares = np.zeros((len(observed), classes))
     shares[:, forest.classes_] = forest.predict_proba(observed)
@@ -29,7 +32,10 @@ def by_forest(
 def by_thresholds(
     features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
 ) -> Logs:
-    """Of an ordered variable, by m - 1 forests for whether a > i (Frank and Hall 2001)."""
+    """Log-posteriors (t, m) of an ordered variable a, by a forest for each a > i.
+
+    Frank and Hall 2001. Arguments as for `by_forest`.
+    """
     above = np.empty((len(observed), classes - 1))
     for i in range(classes - 1):
         forest = _forest(seed + i).fit(features, sensitive > i)

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def shown(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
-    """The same results; a bar with the time left at a terminal, elsewhere one line per minute."""
+    """The results as they come, with a bar at a terminal, or else a line each minute."""
     from rich.console import Console
     from rich.progress import track
 

@@ -10,7 +10,7 @@ from .defence import Defence, Gradients
 
 @dataclass(frozen=True)
 class Pruning(Defence):
-    """All but the coordinates largest in absolute value are set to 0, in each batch by itself.
+    """Sets the coordinates of a batch to 0, but for those that are largest in absolute value.
 
     rate: the share that is, of the p coordinates; one is kept at least. Raises ValueError for a
     rate outside [0, 1).
