@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed, drawing_with, result
+from claims import COARSE
+from runs import claimed, drawing_with, result
 from scipy.stats import binom
 
 from dpassay.reference import BudgetExhausted

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from claims import gnmax
 
 from dpassay.verifiers.kinds.labels.claim import parse_claim
 from dpassay.verifiers.kinds.labels.planning.plan import Plan, Stream
@@ -12,7 +13,7 @@ from dpassay.verifiers.kinds.labels.planning.roles import Role, anchors
 from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
 from dpassay.verifiers.kinds.labels.planning.traits import Traits
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+GNMAX = gnmax()
 
 
 def plan(other_totals=True, **mechanism):
