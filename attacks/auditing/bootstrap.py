@@ -87,8 +87,5 @@ def _bootstrapped(
 
 
 def _quantile(found: Matrix, share: float) -> Matrix:
-    """A quantile (2, orders) of resampled values (2, resampled, orders), without interpolation.
-
-    Some of the values may be infinite.
-    """
+    """A quantile over resamples (2, resampled, orders): one of them, as some may be infinite."""
     return np.quantile(found, share, axis=1, method="inverted_cdf")

@@ -58,7 +58,7 @@ class Counts:
         return pilot, type(self)(self.here - drawn[0], self.there - drawn[1])
 
     def __add__(self, other: Self) -> Self:
-        """The counts of this sample and of another one, added up."""
+        """The counts of both samples together."""
         return type(self)(self.here + other.here, self.there + other.there)
 
     @property

@@ -138,7 +138,7 @@ def _rows(records: Records) -> Floats:
 
 
 def _scaled(records: Records, by: Whole) -> Records:
-    """The records, with columns scaled by the rows `by`; a column that is constant there is not."""
+    """The records, standardised by those in rows `by`; features constant there keep their unit."""
     measured = ((records.features != 0.0) & (records.features != 1.0)).any(0)
     known = records.features[by].astype(np.float64)
     middle = np.where(measured, known.mean(0), 0.0)

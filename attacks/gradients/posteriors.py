@@ -19,9 +19,9 @@ TREES = 50
 def by_forest(
     features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
 ) -> Logs:
-    """Log-posteriors (t, m) for observed features (t, f), by a random forest.
+    """Log-posteriors (t, m) by a random forest, for observed features (t, f).
 
-    features, sensitive: what it learns from, (s, f) and values (s,).
+    features (s, f), sensitive (s,): the training set.
     """
     forest = _forest(seed).fit(features, sensitive)
     shares = np.zeros((len(observed), classes))
@@ -32,10 +32,7 @@ def by_forest(
 def by_thresholds(
     features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
 ) -> Logs:
-    """Log-posteriors (t, m) of an ordered variable a, by a forest for each a > i.
-
-    Frank and Hall 2001. Arguments as for `by_forest`.
-    """
+    """As `by_forest`, for ordered values: m - 1 forests for a > i (Frank and Hall 2001)."""
     above = np.empty((len(observed), classes - 1))
     for i in range(classes - 1):
         forest = _forest(seed + i).fit(features, sensitive > i)

@@ -58,7 +58,7 @@ class Sensitive(ABC):
 
 @dataclass(frozen=True)
 class SharedValue(Sensitive):
-    """The sensitive class a that all records of a batch have: attribute and property inference.
+    """One sensitive class, a, for all records of a batch: attribute and property inference.
 
     Which of the two depends on whether the features hold it. values: how many classes there are.
     """

@@ -132,7 +132,7 @@ class Played:
     features: str
 
     def part(self, trials: slice) -> "Played":
-        """What was played in some of the trials."""
+        """The results of some of the trials."""
         return replace(self, truth=self.truth[trials], logs=self.logs[trials])
 
     @property
@@ -179,7 +179,7 @@ class VendorGame:
 
     @property
     def inferred(self) -> SharedValue:
-        """What the adversary infers: the one value that all records of a batch have."""
+        """The sensitive value, which all records of a batch share."""
         return SharedValue(len(self.private.table.names))
 
     @property
@@ -207,10 +207,7 @@ class VendorGame:
         return max(read, key=lambda one: one[0])[1]
 
     def read(self, trials: Batches, observed: Floats) -> list[tuple[float, Played]]:
-        """What the adversary makes of releases by each kind of features, and its success with it.
-
-        The success is that on other batches of the adversary's own.
-        """
+        """As `played`, by each kind of features, with its success on batches held out."""
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
         m, found = self.inferred.classes, []

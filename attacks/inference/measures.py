@@ -223,7 +223,7 @@ def advantage(
 
 
 def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
-    """The advantage where both kinds are equally common: recall less false-positive rate, or 0.
+    """The advantage if both kinds were equally common: recall less false-positive rate, from 0.
 
     Yeom et al. 2018. The interval holds for any laws: each rate's has half of alpha.
     """
@@ -246,10 +246,7 @@ def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:
 
 
 def _outscored(values: Vector, truth: NDArray[np.bool_]) -> tuple[Vector, Vector]:
-    """For each positive (m,), the share of the others that it outscores.
-
-    For each other one (n,), the share of the positives that outscore it.
-    """
+    """Share of negatives below each positive (m,), and of positives above each negative (n,)."""
     ranks = rankdata(values)
     m, n = int(truth.sum()), int((~truth).sum())
     won: Vector = (ranks[truth] - rankdata(values[truth])) / n

@@ -55,7 +55,7 @@ class Shadows:
         return np.take_along_axis(self.histograms, self.labels[None, :, None], 2)[..., 0]
 
     def of(self, records: slice | NDArray[np.int64]) -> "Shadows":
-        """What these ensembles say of some of the records."""
+        """These ensembles, on some of the records."""
         return Shadows(self.histograms[:, records], self.members[:, records], self.labels[records])
 
 

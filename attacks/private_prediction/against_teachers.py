@@ -159,7 +159,7 @@ class Options:
         return np.asarray(scores[of_party.ravel()])
 
     def worlds(self, parties: tuple[int, ...]) -> Worlds:
-        """The two worlds that differ in these parties."""
+        """The two worlds, if these parties are the altered ones."""
         return Capc(self.noise, self.parties, self.altered[list(parties)], parties)
 
 

@@ -54,7 +54,7 @@ class Ensemble:
 
     @classmethod
     def parties(cls, task: Task, learner: str, teachers: int, trainings: int, seed: int) -> Self:
-        """The parties of CaPC: their records are fixed, and each is trained `trainings` times.
+        """The parties of CaPC, whose records are fixed, each trained `trainings` times.
 
         Teacher i of training g is row g * teachers + i. Raises ValueError for more teachers than
         records.
@@ -67,7 +67,7 @@ class Ensemble:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of what is trained, and of the versions of the packages that train it."""
+        """A hash of what is trained, and of the versions of the packages that train."""
         sums = hashlib.sha256(f"{self.task.fingerprint} {self.learner}".encode())
         sums.update(f"{version('numpy')} {version('scikit-learn')}".encode())
         sums.update(repr(self.subsets.shape).encode() + self.subsets.tobytes())
@@ -88,7 +88,7 @@ class Added:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the records, their labels and the queries asked."""
+        """A hash of the records, labels and queries."""
         sums = hashlib.sha256(repr(self.records.shape).encode())
         sums.update(np.ascontiguousarray(self.records).tobytes() + self.labels.tobytes())
         sums.update(b"" if self.asked is None else self.asked.tobytes())

@@ -173,10 +173,7 @@ class _Sum:
     def of(
         cls, laws: Sequence[Sequence[arb]], scores: NDArray[np.int64], times: Sequence[int]
     ) -> "_Sum":
-        """The sum of the scores of `times` answers of each kind.
-
-        Laws are convolved two by two, the shortest first.
-        """
+        """The law of a sum of scores, `times` of each kind; shortest laws are combined first."""
         parts = [
             cls._one(law, row).times(int(number))
             for law, row, number in zip(laws, scores, times, strict=True)

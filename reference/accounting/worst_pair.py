@@ -108,7 +108,7 @@ def _unlike(pairs: Iterable[Pair], known: set[bytes]) -> Pair:
 
 
 def _key(pair: Pair) -> bytes:
-    """The kind of a pair, which the order of classes and the direction do not change."""
+    """A key that is equal for pairs that differ only in class numbers or direction."""
     return min(np.sort(one * 2**32 + other).tobytes() for one, other in (pair, pair[::-1]))
 
 

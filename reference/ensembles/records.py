@@ -53,7 +53,7 @@ class Task:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that it holds, to name what was trained on it."""
+        """A hash of the content, to name what was trained on it."""
         sums = hashlib.sha256(f"{self.name} {self.classes}".encode())
         for array in (self.records, self.labels, self.queries, self.truths):
             sums.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())

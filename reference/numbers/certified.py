@@ -105,7 +105,7 @@ class CertifiedPair:
         return 0.0
 
     def _counted(self, numbers: int, delta: float) -> float:
-        """Epsilon of many numbers, by counting those beyond the middle of the two centres."""
+        """A lower bound of epsilon for many numbers, by counting those beyond the middle."""
         found = _outcomes(self, 2)
         p, q = found.here[0], found.there[0]
         least = _binomial_cut(float(p.mid()), numbers, delta)

@@ -68,7 +68,7 @@ def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -
 
 
 def _interval(family: Additive, by: float, times: int) -> float:
-    """The step of the grid of losses: fine, unless the grid would have too many points."""
+    """The interval of the grid of losses: fine, as long as the number of points is bounded."""
     least = 0.0 if isinstance(family, Laplace | DiscreteLaplace) else 1e-12
     largest = move_epsilon(family, by, least)
     return max(_INTERVAL / max(1.0, math.sqrt(times)), 2.0 * times * largest / _POINTS)

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def shown(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
-    """The results as they come, with a bar at a terminal, or else a line each minute."""
+    """Yields the results, with a progress bar at a terminal, elsewhere one line per minute."""
     from rich.console import Console
     from rich.progress import track
 
