@@ -53,7 +53,7 @@ def share_within(noise: NumberNoise, answers: int, distance: float) -> float:
 
 
 def _step(noise: NumberNoise) -> float:
-    """Of the lattice: that of the noise, unless it is finer than need be."""
+    """The step of the lattice: that of the noise, or a coarser one if that is enough."""
     fine = noise.family.scale / _FINE
     if noise.family.whole:
         return max(1.0, float(math.floor(fine)))

@@ -88,7 +88,7 @@ class PriorOfVotes:
             self.rows = rows[:, None, None]
 
     def value(self, votes: Votes, contends: Contends) -> Matrix:
-        """Of votes (s, b, c), minus infinity where one is negative."""
+        """Log-prior (s, b) of votes (s, b, c); minus infinity where one is negative."""
         possible = votes.min(-1) >= 0
         inside = np.where(contends | (votes < 0), 0, votes)  # which has a factor of 1
         factor = self._factor(np.minimum(inside, self.total)).sum(-1)

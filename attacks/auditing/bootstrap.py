@@ -87,5 +87,5 @@ def _bootstrapped(
 
 
 def _quantile(found: Matrix, share: float) -> Matrix:
-    """Of the resampled values (2, resampled, orders), one that came: some may be infinite."""
+    """A quantile over resamples (2, resampled, orders): one of them, as some may be infinite."""
     return np.quantile(found, share, axis=1, method="inverted_cdf")

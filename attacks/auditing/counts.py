@@ -58,12 +58,12 @@ class Counts:
         return pilot, type(self)(self.here - drawn[0], self.there - drawn[1])
 
     def __add__(self, other: Self) -> Self:
-        """Of both samples together."""
+        """The counts of both samples together."""
         return type(self)(self.here + other.here, self.there + other.there)
 
     @property
     def swapped(self) -> Self:
-        """With the worlds in each other's place."""
+        """The counts with the two worlds exchanged."""
         return type(self)(self.there, self.here)
 
     @property

@@ -71,7 +71,7 @@ def laws_with_shifts(noise: Noise, votes: Vector, draws: int, shifts: NDArray[np
 def _coefficients(
     noise: Noise, log_weights: Matrix, x: Vector, shifts: NDArray[np.int64]
 ) -> Matrix:
-    """Of z^k (s, c, nodes): by the row of shifts, and by the label.
+    """Coefficients of z^k (s, c, nodes), for each row of shifts and each label.
 
     log_weights: of the Poisson counts (c, k + 1); x: places (nodes,) of the noisy maximum.
     """
@@ -138,7 +138,7 @@ def _picked(degree: int) -> tuple[int, NDArray[np.complex128]]:
 
 
 def _products_of_the_others(factors: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Of each factor (c, ...), the product of all others, without a division."""
+    """For each factor (c, ...), the product of all others, without a division."""
     products = np.empty_like(factors)
     products[0] = 1.0
     for i in range(1, len(factors)):

@@ -23,7 +23,7 @@ ENCODINGS = ("one-hot", "label")
 def adult(
     folder: Path, encoding: str = "one-hot", *, sex: bool = False, without: tuple[str, ...] = ()
 ) -> Records:
-    """All records in `folder`; the label is the income, the sensitive class 0 men, 1 women.
+    """The records in `folder`; the label is the income, the sensitive class 0 men, 1 women.
 
     encoding: of named columns, a column for each of their values, or one with their place in the
     alphabet; sex: whether the features have it, as for attribute inference; without: columns left

@@ -39,14 +39,14 @@ class Observation:
 
 
 class Adversary(Protocol):
-    """Whoever infers; `name` as tables have it."""
+    """An adversary who infers the sensitive value of a batch."""
 
     @property
     def name(self) -> str:
-        """Of its kind."""
+        """The kind of adversary, as tables name it."""
 
     def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
-        """Of one round, under a uniform prior (t, m)."""
+        """Log-posteriors (t, m) by one round, under a uniform prior."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Forest:
         return "adaptive" if self.adaptive else "static"
 
     def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
-        """Of each trial's release, from shadow batches drawn anew."""
+        """Log-posteriors (t, m) of each trial's release, learned from new shadow batches."""
         known = _some(public, self.shadow_records)
         batches = balanced(
             self.inferred, known, self.shadow_batches, self.size, stream([seed, 10], seen.number)

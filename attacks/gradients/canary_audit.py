@@ -140,7 +140,7 @@ def proved_epsilon(
 
 
 def proved_by(found: Separated, delta: float, times: int = 1) -> float:
-    """The same from probabilities of the event that are no further apart than is proved."""
+    """`proved_epsilon` from probabilities of the event, the closest that are not refuted."""
     sides = (found.here, found.there), (1.0 - found.there, 1.0 - found.here)
     return max(costliest_count(p, q, times, delta)[1] for p, q in sides)
 
@@ -156,7 +156,7 @@ def proved_mu(counts: Counts, alpha: float, *, anytime: bool = False) -> float:
 
 
 def mu_by(found: Separated) -> float:
-    """The same from probabilities of the event that are no further apart than is proved."""
+    """`proved_mu` from probabilities of the event, the closest that are not refuted."""
     if not found.here > found.there:
         return 0.0
     return float(ndtri(min(found.here, 1.0 - 2.0**-53)) - ndtri(max(found.there, 1e-300)))

@@ -138,7 +138,7 @@ def _rows(records: Records) -> Floats:
 
 
 def _scaled(records: Records, by: Whole) -> Records:
-    """All records in the scale of those in rows `by`; what is constant there keeps its unit."""
+    """The records, standardised by those in rows `by`; features constant there keep their unit."""
     measured = ((records.features != 0.0) & (records.features != 1.0)).any(0)
     known = records.features[by].astype(np.float64)
     middle = np.where(measured, known.mean(0), 0.0)

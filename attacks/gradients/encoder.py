@@ -47,7 +47,7 @@ class Encoder:
         return "adaptive" if self.adaptive else "static"
 
     def log_posteriors(self, seen: Observation, public: Records, seed: int) -> Logs:
-        """Of the candidates (t, m), by the softmax of negative distances."""
+        """Log-posteriors (t, m) of the candidates, by the softmax of negative distances."""
         if seen.candidates is None or public.users is None:
             raise ValueError("no candidates or users: expected a game of user inference")
         defence = seen.defence if self.adaptive else Defence()

@@ -18,7 +18,7 @@ FALSE_RATE = 0.01
 
 @dataclass(frozen=True)
 class Judged:
-    """Of the trials of one seed, each with an interval over the trials.
+    """Measures of an adversary over the trials of one seed, with intervals over the trials.
 
     auroc; tpr: at 1 % of false positives; advantage: over the trials' own commonest value, so that
     who always says it has 0; success: the share of right guesses. Of two values, class 1 is the
@@ -63,7 +63,7 @@ class OverSeeds:
 
 
 def over_seeds(values: Sequence[float], alpha: float = ALPHA) -> OverSeeds:
-    """Of values of independent seeds, two or more."""
+    """Mean, deviation and interval of values of independent seeds. Raises ValueError for one."""
     found = np.asarray(values, dtype=np.float64)
     if found.ndim != 1 or found.size < 2:
         raise ValueError(f"{found.size} seeds: expected 2 or more")

@@ -98,7 +98,7 @@ class Perceptron(Network):
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of each layer, then of the code's means and spreads, then of the scores."""
+        """Shapes of weights and biases: of the layers, the code's means and spreads, the scores."""
         layers = [*pairwise((self.inputs, *self.hidden))]
         last = (self.inputs, *self.hidden)[-1]
         if self.bottleneck:

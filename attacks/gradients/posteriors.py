@@ -19,7 +19,10 @@ TREES = 50
 def by_forest(
     features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
 ) -> Logs:
-    """Of a random forest on features (s, f) with values (s,), for observed ones (t, f)."""
+    """Log-posteriors (t, m) by a random forest, for observed features (t, f).
+
+    features (s, f), sensitive (s,): the training set.
+    """
     forest = _forest(seed).fit(features, sensitive)
     shares = np.zeros((len(observed), classes))
     shares[:, forest.classes_] = forest.predict_proba(observed)
@@ -29,7 +32,7 @@ def by_forest(
 def by_thresholds(
     features: Floats, sensitive: Whole, observed: Floats, classes: int, seed: int
 ) -> Logs:
-    """Of an ordered variable, by m - 1 forests for whether a > i (Frank and Hall 2001)."""
+    """As `by_forest`, for ordered values: m - 1 forests for a > i (Frank and Hall 2001)."""
     above = np.empty((len(observed), classes - 1))
     for i in range(classes - 1):
         forest = _forest(seed + i).fit(features, sensitive > i)

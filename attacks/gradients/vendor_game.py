@@ -101,7 +101,7 @@ class Side:
         return found
 
     def known(self, defence: Defence, size: int) -> KnownDirections:
-        """Those in which records differ most, and in which the values of a do."""
+        """Directions in which records differ most, and in which means by the value of a differ."""
         norms = np.linalg.norm(self.gradients, axis=1)
         shares = defence.shares(np.repeat(norms[:, None], size, axis=1))[:, :1] * size
         rows = (shares * self.gradients)[:, coordinates(self.gradients.shape[1])]
@@ -132,7 +132,7 @@ class Played:
     features: str
 
     def part(self, trials: slice) -> "Played":
-        """Of some of the trials."""
+        """The results of some of the trials."""
         return replace(self, truth=self.truth[trials], logs=self.logs[trials])
 
     @property
@@ -179,7 +179,7 @@ class VendorGame:
 
     @property
     def inferred(self) -> SharedValue:
-        """All records of a batch have one value."""
+        """The sensitive value, which all records of a batch share."""
         return SharedValue(len(self.private.table.names))
 
     @property
@@ -188,14 +188,14 @@ class VendorGame:
         return self.inferred.prior(self.private.table.as_records)
 
     def trials(self, number: int, key: int) -> Batches:
-        """So many, drawn anew from the private records for each key."""
+        """Batches of private records, one for each of `number` trials, drawn anew for each key."""
         random = stream([self.seed, 30], key)
         return self.inferred.draw(
             self.private.table.as_records, self.prior, number, self.size, random
         )
 
     def simulated(self, trials: Batches) -> Floats:
-        """What the defence releases of them."""
+        """The releases of these trials under the defence."""
         return self.private.released(trials, self.defence, self.releases, [self.seed, 31])
 
     def played(self, trials: Batches, observed: Floats) -> Played:
@@ -207,7 +207,7 @@ class VendorGame:
         return max(read, key=lambda one: one[0])[1]
 
     def read(self, trials: Batches, observed: Floats) -> list[tuple[float, Played]]:
-        """The same by each kind of features, with their success on other batches of its own."""
+        """As `played`, by each kind of features, with its success on batches held out."""
         step("learning from shadow batches")
         shadow, held = (self._shadow(number, key) for number, key in ((_SHADOW, 0), (_CHOOSING, 1)))
         m, found = self.inferred.classes, []

@@ -91,7 +91,7 @@ def _near(votes: Votes) -> list[Votes]:
 def _by_counting(
     votes: Votes, there: Votes, mechanism: NoisyArgmax, queries: int, delta: float
 ) -> float:
-    """Both directions, by the label that is likelier here, and by the other one.
+    """Epsilon by counting one label, in both directions, by the best label.
 
     0 where the noise is so small that the laws agree to the last digit, as near unanimity.
     """

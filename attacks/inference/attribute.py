@@ -156,7 +156,7 @@ class Judged:
 def judged(
     scores: ArrayLike, flagged: ArrayLike, hidden: ArrayLike, alpha: float = ALPHA
 ) -> Judged:
-    """All measures of an attack with scores (n,) that flags people (n,)."""
+    """The measures of an attack with scores (n,) that flags people (n,); hidden: the truth (n,)."""
     truth = np.asarray(hidden)
     return Judged(
         float(truth.mean()),

@@ -223,9 +223,9 @@ def advantage(
 
 
 def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
-    """The same gain where both kinds are equally common: recall less false-positive rate, from 0.
+    """The advantage if both kinds were equally common: recall less false-positive rate, from 0.
 
-    (Yeom et al. 2018.) The interval holds for any laws: each rate's has half of alpha.
+    Yeom et al. 2018. The interval holds for any laws: each rate's has half of alpha.
     """
     caught = recall(flagged, positive, alpha / 2.0)
     wrong = false_positive_rate(flagged, positive, alpha / 2.0)
@@ -246,7 +246,7 @@ def _area(values: Vector, truth: NDArray[np.bool_]) -> tuple[float, float]:
 
 
 def _outscored(values: Vector, truth: NDArray[np.bool_]) -> tuple[Vector, Vector]:
-    """Of each positive (m,) the share that it outscores, of each other (n,) that outscores it."""
+    """Share of negatives below each positive (m,), and of positives above each negative (n,)."""
     ranks = rankdata(values)
     m, n = int(truth.sum()), int((~truth).sum())
     won: Vector = (ranks[truth] - rankdata(values[truth])) / n

@@ -34,7 +34,7 @@ TOGETHER = 256
 is all of them: it is quick, and parts that fit priors of their own would break ties by part."""
 
 Score = Callable[[Matrix], Matrix]
-"""Of histograms (..., c): a number (...), higher where the attribute is likelier."""
+"""From histograms (..., c) to numbers (...), which are higher where the attribute is likelier."""
 
 _FPR = 0.01
 _SHUFFLE = 2**32 - 1  # the stream that shuffles; parts have the others
@@ -94,17 +94,17 @@ class EndToEnd:
 
     @property
     def auc_lost(self) -> float:
-        """What the noise takes from the attacker."""
+        """The area under the curve that the attacker loses by the noise."""
         return self.direct.auc.value - self.through.auc.value
 
     @property
     def tpr_lost(self) -> float:
-        """The same, of the true-positive rate at 1 % false positives."""
+        """The true-positive rate, at 1 % false positives, that the attacker loses by the noise."""
         return self.direct.tpr.value - self.through.tpr.value
 
     @property
     def accuracy_lost(self) -> float:
-        """The same, of the balanced accuracy."""
+        """The balanced accuracy that the attacker loses by the noise."""
         return self.direct.accuracy - self.through.accuracy
 
 
@@ -192,7 +192,7 @@ class _Part(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """Of all that decides what is read."""
+        """A hash of all that determines the votes read."""
         scored = f"{self.score.__module__}.{self.score.__qualname__}"
         named = f"{self.cell!r} {self.seed} {self.number} {self.votes.shape} {scored}"
         told = hashlib.sha256(named.encode() + np.ascontiguousarray(self.votes).tobytes())

@@ -99,7 +99,7 @@ def _run(asked: Asked, terms: Terms, executor: Executor) -> Counts:
 
 
 def _costs(asked: Asked, terms: Terms, alpha: float, counts: Counts | None) -> Matrix:
-    """All six costs of one query, (6, 2, n), in the order of `Audited`.
+    """The six costs (6, 2, n) of one query, in the order of `Audited`.
 
     counts: of the query's labels, drawn here from the exact laws when None.
     """

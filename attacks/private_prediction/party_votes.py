@@ -56,5 +56,5 @@ def few_outcomes(laws: Matrix) -> tuple[Votes, Vector]:
 
 
 def group_outcomes(law: Vector, parties: int) -> tuple[Votes, Vector]:
-    """Of so many parties that have the same law (c,). Raises ValueError as `few_outcomes` does."""
+    """`few_outcomes` of `parties` parties with one law (c,); raises as it does."""
     return few_outcomes(np.tile(law, (parties, 1)))

@@ -43,7 +43,7 @@ class Ensemble:
 
     @classmethod
     def drawn(cls, task: Task, learner: str, teachers: int, trainings: int, seed: int) -> Self:
-        """So many single teachers of PATE, each on a random subset of 1/teachers of the records.
+        """Single teachers of PATE, one a training, each on a random 1/teachers of the records.
 
         Raises ValueError for more teachers than records.
         """
@@ -54,7 +54,7 @@ class Ensemble:
 
     @classmethod
     def parties(cls, task: Task, learner: str, teachers: int, trainings: int, seed: int) -> Self:
-        """All parties of CaPC, whose records are fixed, each trained so many times.
+        """The parties of CaPC, whose records are fixed, each trained `trainings` times.
 
         Teacher i of training g is row g * teachers + i. Raises ValueError for more teachers than
         records.
@@ -67,7 +67,7 @@ class Ensemble:
 
     @property
     def fingerprint(self) -> str:
-        """Of what is trained, and with which versions of the packages that train."""
+        """A hash of what is trained, and of the versions of the packages that train."""
         sums = hashlib.sha256(f"{self.task.fingerprint} {self.learner}".encode())
         sums.update(f"{version('numpy')} {version('scikit-learn')}".encode())
         sums.update(repr(self.subsets.shape).encode() + self.subsets.tobytes())
@@ -88,7 +88,7 @@ class Added:
 
     @property
     def fingerprint(self) -> str:
-        """Of all that it holds."""
+        """A hash of the records, labels and queries."""
         sums = hashlib.sha256(repr(self.records.shape).encode())
         sums.update(np.ascontiguousarray(self.records).tobytes() + self.labels.tobytes())
         sums.update(b"" if self.asked is None else self.asked.tobytes())

@@ -102,13 +102,13 @@ def _both_ways(
 
 
 def _unlike(pairs: Iterable[Pair], known: set[bytes]) -> Pair:
-    """Those (m, 2, c) that are not known, one of each kind."""
+    """The pairs (m, 2, c) whose kind is not known yet, one of each kind."""
     kinds = {_key(pair): pair for pair in pairs}
     return np.array([pair for key, pair in kinds.items() if key not in known])
 
 
 def _key(pair: Pair) -> bytes:
-    """The same for pairs that differ by the numbers of their classes or the direction alone."""
+    """A key that is equal for pairs that differ only in class numbers or direction."""
     return min(np.sort(one * 2**32 + other).tobytes() for one, other in (pair, pair[::-1]))
 
 

@@ -53,14 +53,14 @@ class Task:
 
     @property
     def fingerprint(self) -> str:
-        """Of all that it holds, to name what was trained on it."""
+        """A hash of the content, to name what was trained on it."""
         sums = hashlib.sha256(f"{self.name} {self.classes}".encode())
         for array in (self.records, self.labels, self.queries, self.truths):
             sums.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return sums.hexdigest()[:16]
 
     def with_queries(self, queries: int) -> "Task":
-        """With the first so many queries. Raises ValueError for more than there are."""
+        """The task with its first queries alone. Raises ValueError for more than there are."""
         if not 1 <= queries <= len(self.queries):
             raise ValueError(f"{queries} queries: {self.name} has 1 to {len(self.queries)}")
         return replace(self, queries=self.queries[:queries], truths=self.truths[:queries])

@@ -1,4 +1,4 @@
-"""All teachers of PATE: each trained on its own records, then asked for its votes."""
+"""The teachers of PATE: each is trained on its own records, then asked for its votes."""
 
 import hashlib
 from concurrent.futures import Executor
@@ -22,7 +22,7 @@ _TOGETHER = 10  # teachers in one part
 
 @dataclass(frozen=True)
 class Teachers:
-    """So many teachers, each trained on its part of a task's records; none of them is kept.
+    """Teachers, each trained on its part of a task's records; none of them is kept.
 
     learner: a name in `LEARNERS`, or any classifier of scikit-learn, which each teacher clones and
     gives its own seed. Raises ValueError for more teachers than records, or what is no learner.
@@ -44,7 +44,7 @@ class Teachers:
 
     @property
     def fingerprint(self) -> str:
-        """Of what is trained and asked, and with which versions of the packages that train."""
+        """A hash of what is trained and asked, and of the versions of the packages that train."""
         told = f"{self.task.fingerprint} {described(self.learner)} {self.count} {self.seed} "
         versions = f"{version('numpy')} {version('scikit-learn')}"
         return hashlib.sha256((told + versions).encode()).hexdigest()[:16]

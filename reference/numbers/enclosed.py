@@ -56,7 +56,7 @@ def _right(scale: float, start: arb) -> arb:
 
 
 def _by_integral(scale: float, start: arb) -> arb:
-    """The same by Euler and Maclaurin's formula: an integral, and derivatives at its end.
+    """`_right` by the Euler-Maclaurin formula: an integral, and derivatives at its end.
 
     With f the summand, the sum is the integral + f/2 - f'/12 + f'''/720, off by at most
     2 zeta(4) / (2 pi)^4 = 1/720 times the integral of the size of the fourth derivative, which in

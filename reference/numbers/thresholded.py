@@ -48,7 +48,7 @@ class ThresholdedHistogram:
         return np.where(exact > 0, found, 0.0)
 
     def _log_reaches(self, exact: Vector) -> Vector:
-        """Of the noisy count."""
+        """Log-probability that the noisy count reaches the threshold, for exact counts (n,)."""
         if self.threshold > self.noise.high:
             return np.full(exact.shape, -np.inf)
         if self.threshold <= self.noise.low:

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def shown(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
-    """The same results; a bar with the time left at a terminal, elsewhere one line per minute."""
+    """Yields the results, with a progress bar at a terminal, elsewhere one line per minute."""
     from rich.console import Console
     from rich.progress import track
 

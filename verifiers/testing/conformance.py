@@ -95,9 +95,10 @@ def _held(claim: Claim | dict[str, Any] | str | Path) -> Claim:
     if isinstance(claim, Claim):
         return claim
     try:
-        return parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
+        held: Claim = parse_claim(claim) if isinstance(claim, dict) else read_claim(claim)
     except ClaimError as error:
         raise ClaimError(*error.mistakes) from None
+    return held
 
 
 def _reproduce(

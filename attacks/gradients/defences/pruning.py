@@ -10,10 +10,10 @@ from .defence import Defence, Gradients
 
 @dataclass(frozen=True)
 class Pruning(Defence):
-    """All but the coordinates largest in absolute value are set to 0, in each batch by itself.
+    """Sets all but the largest coordinates, in absolute value, to 0, in each batch.
 
-    rate: the share that is, of the p coordinates; one is kept at least. Raises ValueError for a
-    rate outside [0, 1).
+    rate: share of the p coordinates that are set to 0; at least one is kept. Raises ValueError for
+    a rate outside [0, 1).
     """
 
     name: str = "pruning"

@@ -13,7 +13,7 @@ _AT_ONCE = 500  # keys in one question: SQLite takes 999 and more
 
 
 def answer_key(identity: Sequence[str], classes: int, text: str) -> str:
-    """Of all that an answer depends on: the model, how it is asked, the classes, the prompt."""
+    """A hash of all that an answer depends on: model, way of asking, classes, prompt."""
     parts = json.dumps([*identity, classes, text])  # lengths are told apart, unlike in a plain join
     return hashlib.sha256(parts.encode()).hexdigest()
 

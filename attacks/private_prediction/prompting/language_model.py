@@ -17,7 +17,7 @@ class LanguageModel(Protocol):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """All that its answers depend on apart from the text and the number of classes."""
+        """What answers depend on, apart from the text and the number of classes."""
 
     def labels(self, texts: Sequence[str], classes: int) -> list[int]:
         """One label from 0 to c - 1 for each text."""

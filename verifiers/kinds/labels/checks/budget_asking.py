@@ -2,102 +2,19 @@
 
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
 from typing import Any
 
 from .....reference import REFUSAL, BudgetExhausted, Histogram
 from .....reference.mechanisms import Labels
-from ....claims.tables import PrivacyClaim
+from ....run.watched import AGAIN, IGNORES_DELTA, UNDERCHARGED, Watched
 from ....targets import Refused, Target, TargetError, ask_whole, checked_labels
 from ..claim import LabelsClaim
-from .budget_account import Account, AskedHistogram
-
-AGAIN = 3
-"""Times in a row that it must say that its budget is spent: it may renew it."""
-
-LONG_AGAIN = 200
-"""Times in a row at the end: it may renew it in secret, once enough calls were refused."""
-
-_LINGER = 30.0  # seconds after which that is enough, of a target whose calls are slow
-
-SECONDS = 600.0
-"""After which no more is asked."""
-
-IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
-"""What is wrong with an account whose one figure is too small at a smaller delta."""
+from .asked_histogram import AskedHistogram
 
 SEVERAL = (2, 3, 4, 5, 6)
 """Labels of a call, by which an account may charge as one what are several."""
 
-_UNDERCHARGED = "the account charges less than the answers certainly cost"
 _LARGE = 50  # labels, for blocks by which calls may be charged
-
-
-class Watched:
-    """A deployment's own account, over all its lives, until something is wrong with it.
-
-    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is;
-    constant: whether it said the same epsilon at every delta when last asked.
-    """
-
-    def __init__(self, privacy: PrivacyClaim) -> None:
-        self.privacy = privacy
-        self.account = Account(privacy.epsilon, privacy.delta)
-        self.answered = 0
-        self.constant = False
-        self.violation: str | None = None
-        self.diagnosis = "the budget is not enforced"
-        self._until = monotonic() + SECONDS
-
-    def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
-        """Looks at the account at three deltas, with which it may not rise.
-
-        The smallest at which it says anything, and what it says there; None where that is no
-        smaller than the claimed one, or where it rises.
-        """
-        said = self.account.over_deltas(target)
-        rise = self.account.rise(said)
-        if rise is not None:
-            self.violation = f"spent rises with delta: it says {rise}"
-            self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
-            return None
-        self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
-        return said[-1] if said and said[-1][0] < self.privacy.delta else None
-
-    @property
-    def in_time(self) -> bool:
-        """Whether there is time to ask more."""
-        return monotonic() < self._until
-
-    def insists(self, refused: int, since: float, again: int) -> bool:
-        """Whether to go on after so many calls in a row were refused; since: of the first, or now.
-
-        All but the first few calls are left out where they take too long.
-        """
-        return refused < min(AGAIN, again) or (refused < again and monotonic() < since + _LINGER)
-
-    def reopened(self, target: Target) -> None:
-        """Looks at the account of a new life."""
-        fell = self.account.look(target, self.answered)
-        if fell is not None:
-            self.violation = f"spent fell when it was restarted, {fell}"
-            self.diagnosis = "the account is forgotten when the deployment is restarted"
-
-    def looked(self, target: Target, *, refused: bool = False) -> None:
-        """Looks at the account: it may fall, or after an answer say more than is claimed.
-
-        refused: whether the last call was: an account may have charged what was then refused.
-        """
-        fell = self.account.look(target, self.answered)
-        if fell is not None:
-            self.violation = f"spent fell {fell}"
-            self.diagnosis = "the account is not kept: what was spent is forgotten"
-        elif self.account.exceeds and not refused:
-            self.violation = (
-                f"it answered {self.answered:,} queries, although its own account then says "
-                f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
-            )
-            self.diagnosis = "the budget is not enforced: the account is kept, and nothing stops"
 
 
 class BudgetAsking(Watched):
@@ -130,14 +47,11 @@ class BudgetAsking(Watched):
         then, as one that is asked after every call may be what stops it.
         """
         kind.before = self.account.now if kind.asked == 0 else kind.before
-        refused, since = 0, monotonic()
-        while self.violation is None and kind.asked < most and self.in_time:
-            if not self.insists(refused, since, again):
-                break
-            if self._ask(target, kind, min(size, most - kind.asked), unlooked=unlooked):
-                refused, since = 0, monotonic()
-            else:
-                refused += 1
+        refused = self.until_refused(
+            lambda: self._ask(target, kind, min(size, most - kind.asked), unlooked=unlooked),
+            lambda: kind.asked < most,
+            again,
+        )
         if unlooked and self.violation is None and kind.answered:
             self._judge(target, kind, refused=refused > 0)
         if self.violation is None and kind.answered and self.in_time:
@@ -161,7 +75,7 @@ class BudgetAsking(Watched):
 
     def diagnose_few(self, target: Target, kind: AskedHistogram) -> None:
         """Tells calls for a few labels that are charged as one from charges that are too low."""
-        if self.diagnosis != _UNDERCHARGED or self.account.now is None:
+        if self.diagnosis != UNDERCHARGED or self.account.now is None:
             return
         said = [self.account.now]
         try:
@@ -257,16 +171,14 @@ class BudgetAsking(Watched):
         if proof is None:
             return
         named = self.claim.named
-        beside = self.answered - kind.answered
-        answers = f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}"
-        others = f" and {beside:,} to others" if beside else ""
-        claimed = delta == self.privacy.delta
-        asked = "spent" if claimed else f"spent({delta:g})"
-        self.violation = (
-            f"{asked} said epsilon {spent:.6g} after {answers}{others}, but the former alone cost "
-            f"at least {proof.epsilon:.6g} at delta {delta:g}: certified, against its neighbour "
-            f"{named(proof.there)}, by counting labels {list(proof.labels)} "
-            f"({proof.least:,} or more of {proof.times:,})"
+        self.undercharged(
+            f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}",
+            others=self.answered - kind.answered,
+            spent=spent,
+            cost=proof.epsilon,
+            delta=delta,
+            proof=f": certified, against its neighbour {named(proof.there)}, by counting labels "
+            f"{list(proof.labels)} ({proof.least:,} or more of {proof.times:,})",
         )
-        self.diagnosis = _UNDERCHARGED
+        claimed = delta == self.privacy.delta
         self.uncharged = kind if claimed and spent == kind.before else None

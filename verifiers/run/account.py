@@ -1,63 +1,17 @@
-"""What a deployment says it has spent, look by look, and what its answers certainly cost."""
+"""What a deployment says it has spent, look by look, while it is asked."""
 
 import math
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from .....reference import BudgetExhausted, Histogram
-from ....targets import NotOffered, Refused, Target, TargetError, checked_spent
-from .certain_cost import CertainCost, CertifiedCost
+from ...reference import BudgetExhausted
+from ..targets import NotOffered, Refused, Target, TargetError, checked_spent
 
-_ROUNDING = 1.0 + 1e-9  # of figures that are compared with a claim or with each other
+ROUNDING = 1.0 + 1e-9
+"""Of figures that are compared with a claim or with each other."""
+
 _LONG = 10  # answers over which an account may stand still unremarked
 _LEAST_DELTA = 1e-14  # below, accounts in floating point have no digits left
 _RISE, _RISEN = 1.01, 0.02  # that accountants of discretised losses may be off by, share and sum
-
-
-@dataclass
-class AskedHistogram:
-    """A histogram that a deployment with a budget is asked, and what came of it.
-
-    answers: what answers to it cost; queries: what queries of it cost, answered or not, where the
-    mechanism may refuse; limit: about the number of answers that cost more than the claim; before:
-    what the account said before the first.
-    """
-
-    answers: CertainCost
-    queries: CertainCost | None
-    limit: int | None
-    asked: int = 0
-    answered: int = 0
-    before: float | None = None
-
-    @property
-    def votes(self) -> Histogram:
-        """The histogram (c,)."""
-        return self.answers.here
-
-    def at(self, delta: float) -> "AskedHistogram":
-        """The same answers, with what they cost at another delta."""
-        queries = None if self.queries is None else self.queries.at(delta)
-        return replace(self, answers=self.answers.at(delta), queries=queries)
-
-    def costs_more_than(self, epsilon: float) -> CertifiedCost | None:
-        """A proof that the answers given cost more than `epsilon`, if there is one.
-
-        Where queries may be refused, an account may charge each for whatever may come of it, or
-        for what did come of it: either may be the smaller, so that only what exceeds both counts.
-        """
-        proofs = []
-        counted = [(self.answers, self.answered)]
-        if self.queries is not None:
-            counted.append((self.queries, self.asked))
-        for cost, times in counted:
-            if times < 1 or cost.estimate(times) <= epsilon * _ROUNDING:
-                return None
-            proof = cost.certified(times)
-            if proof is None or proof.epsilon <= epsilon * _ROUNDING:
-                return None
-            proofs.append(proof)
-        return min(proofs, key=lambda proof: proof.epsilon)
 
 
 class Account:
@@ -94,7 +48,7 @@ class Account:
         if after is None:
             return None
         self.now = after
-        if after < before / _ROUNDING:
+        if after < before / ROUNDING:
             return f"from {before:.6g} to {after:.6g}"
         if after > before:
             self._moved = answered
@@ -122,7 +76,7 @@ class Account:
     @property
     def exceeds(self) -> bool:
         """Whether it says more than the claim."""
-        return self.now is not None and self.now > self.epsilon * _ROUNDING
+        return self.now is not None and self.now > self.epsilon * ROUNDING
 
     def still(self, answered: int) -> str | None:
         """A warning, where it stood still over most of the answers given."""
