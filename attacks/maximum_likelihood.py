@@ -59,7 +59,7 @@ def maximum_likelihood(likelihood: Likelihood, teachers: int | None) -> Fit:
 
 
 def _fit(likelihood: Likelihood, polytope: Polytope) -> Optimum:
-    """From a guess; many classes are fitted row by row, each by its `EqualVotes`."""
+    """The maximum, sought from a guess; many classes row by row, each with its `EqualVotes`."""
     guess = _guess(likelihood, polytope)
     if polytope.classes < _GROUP_FROM:
         return maximise(likelihood, polytope, polytope.inner_point(guess))

@@ -40,7 +40,7 @@ class Wander:
         self.start = self.value.copy()
 
     def run(self, steps: int, order: Rows, spread: Matrix, rng: np.random.Generator) -> None:
-        """So many steps; order (b, c) and spread (b, c, c) shape them as in `moves`.
+        """Takes `steps` steps, which order (b, c) and spread (b, c, c) shape as in `moves`.
 
         Steps 4 k + 3 in number go through the kinds of moves in a palindrome, so that the way back
         is as likely as the way there.

@@ -3,7 +3,8 @@
 from rich.console import Console
 from rich.table import Table
 
-from . import accounting, attacks, detection, gate, probabilities
+from . import accounting, attacks, gate, probabilities
+from .detection import labels as detection
 
 SECTIONS = (probabilities.rows, attacks.rows, accounting.rows, gate.rows, detection.rows)
 

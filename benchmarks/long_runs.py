@@ -65,11 +65,10 @@ def kept_results(path: Path) -> dict[str, Any]:
 def sources() -> str:
     """A fingerprint of what is measured: the package as installed, the zoo, the benchmarks."""
     sums = hashlib.sha256()
-    for folder in (*map(Path, dpassay.__path__), ROOT / "tests" / "zoo", ROOT / "benchmarks"):
+    zoos = (ROOT / "tests" / "zoo", ROOT / "tests" / "numeric_zoo")
+    for folder in (*map(Path, dpassay.__path__), *zoos, ROOT / "benchmarks"):
         for path in sorted(folder.rglob("*.py")):
             sums.update(path.read_bytes())
-    for path in sorted((ROOT / "tests").glob("numeric_zoo*.py")):
-        sums.update(path.read_bytes())
     return sums.hexdigest()[:16]
 
 

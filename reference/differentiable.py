@@ -75,7 +75,7 @@ def _moments(z: Array, family: type[Noise]) -> Moments:
 
 
 def _gaussian_moments(noise: Noise, z: Array, fixed: Array) -> Moments:
-    """On the common grid; only where some class is far behind, on windows of their own too."""
+    """Moments on the common grid, and where a class is far behind, on windows of its own."""
     classes = z.shape[1]
     lowest = jnp.maximum(fixed.min(-1), -quadrature.NEAR)
     count = quadrature.gaussian_count(-quadrature.NEAR, classes)

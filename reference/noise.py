@@ -1,43 +1,26 @@
 """Noise families as frozen values: density, cdf, sampling, and the text form `gaussian:40`."""
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Array, namespace
+from .scaled import Scaled
 from .special import LOG_SQRT_2PI, log_ndtr, normal_hazard
 
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(Scaled):
     """One family at one scale (in votes); its functions take offsets in units of the scale.
 
     `scale` is sigma for `Gaussian` and the usual scale parameter for the rest.
-    Raises ValueError when `scale` is not a positive finite number.
     """
 
-    scale: float
-    family: ClassVar[str]
     standard_deviation: ClassVar[float]
     """Standard deviation at scale 1."""
-
-    def __post_init__(self) -> None:
-        scale = self.scale
-        if isinstance(scale, bool) or not isinstance(scale, int | float | np.integer | np.floating):
-            raise ValueError(f"noise scale {scale!r}: expected a number")
-        if not (math.isfinite(scale) and scale > 0):
-            raise ValueError(f"noise scale {scale}: expected a positive finite number")
-        object.__setattr__(self, "scale", float(scale))
-
-    def __str__(self) -> str:
-        return f"{self.family}:{repr(self.scale).removesuffix('.0')}"
-
-    def times(self, factor: float) -> Self:
-        """Noise of this family with `factor` times the scale."""
-        return replace(self, scale=self.scale * factor)
 
     @staticmethod
     def log_density(u: Array) -> Array:

@@ -101,7 +101,7 @@ def _integrate(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
 
 
 def _integrate_each(batch: _Batch, noise: Noise, hazards: bool) -> Moments:
-    """With nodes for each row, where no few offsets serve many rows."""
+    """Moments with nodes for each row, where no few offsets serve many rows."""
     rows, size = batch.z.shape
     log_q = np.empty((rows, size))
     means = np.empty((rows, size, size)) if hazards else None

@@ -31,12 +31,6 @@ def chatty(histogram: np.ndarray, size: int) -> Any:
     return correct(histogram, size).tolist()
 
 
-def fixed_total(histogram: np.ndarray, size: int) -> Any:
-    if histogram.sum() != 250:
-        raise ValueError("expected 250 votes")
-    return correct(histogram, size)
-
-
 def raises(histogram: np.ndarray, size: int) -> None:
     raise RuntimeError("no model\nand a second line")
 

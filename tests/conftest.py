@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import KEYS, histogram, in_toml
 from runs import TOML
 from small import drawing, small_claim
 
@@ -68,28 +69,9 @@ def reports() -> Mapping[str, Report]:
     )
 
 
-NUMBERS = """
-[mechanism]
-name = "noisy-histogram"
-noise = "laplace:2"
-adjacency = "add-remove"
-cells = 4
+NUMBERS = in_toml(mechanism=histogram(cells=4), gate={"max_queries": 600})
 
-[gate]
-max_queries = 600
-"""
-
-KEYS = """
-[mechanism]
-name = "thresholded-histogram"
-noise = "discrete-laplace:1"
-adjacency = "add-remove"
-cells = 50
-threshold = 6
-
-[gate]
-max_queries = 1500
-"""
+KEYS_CLAIM = in_toml(mechanism=KEYS, gate={"max_queries": 1500})
 
 
 @pytest.fixture(scope="session")
@@ -121,7 +103,7 @@ def number_reports() -> Mapping[str, Report]:
             "half": lambda: run(NUMBERS, half),
             "bare": lambda: run(NUMBERS, lambda values, size: np.tile(values, (size, 1))),
             "raising": lambda: run(NUMBERS, raising),
-            "keys": lambda: run(KEYS, more=privacy),
-            "every": lambda: run(KEYS, every),
+            "keys": lambda: run(KEYS_CLAIM, more=privacy),
+            "every": lambda: run(KEYS_CLAIM, every),
         }
     )

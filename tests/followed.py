@@ -9,13 +9,6 @@ from small import small_claim
 
 from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-"""
 HISTOGRAMS = np.array([(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0)])
 
 
@@ -27,6 +20,7 @@ def lines(rows: int, seed: int, scale: float = 1.0) -> str:
     return "".join(f"{','.join(map(str, h))},{y}\n" for h, y in zip(votes, labels, strict=True))
 
 
+QUERIES = {"epsilon": 1e4, "delta": 1e-5, "queries": 700, "scope": "any-queries"}
 HEAD = "a,b,c,d,label\n"
 
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from claims import gnmax
+
 from dpassay.verifiers.kinds.labels.planning.plan import Plan
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.reading import parse_claim
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+GNMAX = gnmax()
 SCREENED = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:150"}
 PRIVACY = {"epsilon": 2.65, "delta": 1e-5, "queries": 286}
 
@@ -25,7 +27,7 @@ def plan(
     return make_plan(made, 7, other_totals, histograms)
 
 
-TINY = {"name": "gnmax", "noise": "gaussian:1", "classes": 2, "teachers": 1}
+TINY = gnmax(1, 2, 1)
 PLANS = {
     "default": {},
     "privacy": {"privacy": PRIVACY},

@@ -1,8 +1,10 @@
 """Claims, targets that draw as claimed or otherwise, and what one check of a run says."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from claims import gnmax, in_toml
 
 from dpassay.reference import NoisyArgmax, parse_noise
 from dpassay.verifiers.findings.report import CheckResult, Report
@@ -10,16 +12,7 @@ from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget
 
-COARSE = {"smallest_effect": 0.1, "tolerance": 0.2}
-"""A [gate] for runs that need a verdict and not its precision: a tenth of the queries."""
-
-TOML = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:40"
-classes = 10
-teachers = 250
-"""
+TOML = in_toml(mechanism=gnmax())
 """What `claimed()` says, as it stands in a file."""
 
 
@@ -38,6 +31,17 @@ def claimed(
     tables = {"mechanism": mechanism | {"caching": caching}, "gate": gate}
     claim: LabelsClaim = parse_claim(tables | ({"privacy": privacy} if privacy else {}))
     return claim
+
+
+few_answers = partial(
+    claimed,
+    "gaussian:10",
+    classes=3,
+    teachers=50,
+    privacy={"epsilon": 1.0, "delta": 1e-5, "queries": 5},
+    max_queries=400,
+)
+"""A claim of a budget that some answers use up."""
 
 
 def drawing_with(noise: str, seed: int = 0) -> InProcessTarget:

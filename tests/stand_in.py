@@ -7,21 +7,13 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from claims import gnmax, in_toml
+
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.labels.registry import SHARES
 
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:4"
-classes = 3
-teachers = 30
-
-[gate]
-smallest_effect = 0.2
-tolerance = 0.4
-"""
+CLAIM = in_toml(mechanism=gnmax(4, 3, 30), gate={"smallest_effect": 0.2, "tolerance": 0.4})
 
 TABLE = tomllib.loads(CLAIM)
 

@@ -63,7 +63,7 @@ class Counts:
 
     @property
     def swapped(self) -> Self:
-        """With the worlds in each other's place."""
+        """The counts with the two worlds exchanged."""
         return type(self)(self.there, self.here)
 
     @property

@@ -154,7 +154,7 @@ class _Laws(NamedTuple):
 
 
 class _Lagrangian(NamedTuple):
-    """That of f / exp(log_f), which is near 1 however large f is.
+    """The Lagrangian of f / exp(log_f), a quotient near 1 however large f is.
 
     n, m: counts (o,) of the labels that came.
     """

@@ -83,7 +83,7 @@ class Canary:
 
     @property
     def direction(self) -> Vector:
-        """From there to here (p,), of length 1. Raises ValueError where both are the same."""
+        """The direction (p,) from there to here, of length 1. Raises ValueError for equal ends."""
         if self.distance == 0.0:
             raise ValueError("a canary whose gradients do not differ: expected two that do")
         return np.asarray((self.gradients[0] - self.gradients[1]) / self.distance)

@@ -46,7 +46,7 @@ class Components(Features):
     count: int = 50
 
     def of(self, shadow: Floats, observed: Floats, seed: int) -> tuple[Floats, Floats]:
-        """As many as there are shadow gradients at most."""
+        """Principal components of both, at most as many as there are shadow gradients."""
         from sklearn.decomposition import PCA
 
         count = min(self.count, *shadow.shape)

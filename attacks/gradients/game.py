@@ -92,7 +92,7 @@ def play(game: Game, data: Split, adversaries: Sequence[Adversary], seed: int) -
 
 
 def _known(private: Records, batches: Batches) -> tuple[Records, Whole] | None:
-    """What candidates are known by: their records alone, and rows of those (t, m, k)."""
+    """The records of the candidates, and which of them (t, m, k) are whose; None without any."""
     if batches.candidates is None:
         return None
     rows = batches.candidates

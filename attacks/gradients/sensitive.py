@@ -51,7 +51,7 @@ class Sensitive(ABC):
     def draw(
         self, records: Records, law: NDArray[np.float64], batches: int, size: int, random: Generator
     ) -> Batches:
-        """So many batches of `size` records, whose a are of a law (m,)."""
+        """Batches of `size` records each; their values a are drawn from a law (m,)."""
         values = random.choice(len(law), batches, p=law)
         return Batches(self.batch_of(records, values, size, random), values)
 
@@ -67,7 +67,7 @@ class SharedValue(Sensitive):
 
     @property
     def classes(self) -> int:
-        """As many as records have."""
+        """The number of values, which is that of the records' sensitive classes."""
         return self.values
 
     def prior(self, records: Records) -> NDArray[np.float64]:

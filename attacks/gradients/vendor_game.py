@@ -101,7 +101,7 @@ class Side:
         return found
 
     def known(self, defence: Defence, size: int) -> KnownDirections:
-        """Those in which records differ most, and in which the values of a do."""
+        """Directions in which records differ most, and in which means by the value of a differ."""
         norms = np.linalg.norm(self.gradients, axis=1)
         shares = defence.shares(np.repeat(norms[:, None], size, axis=1))[:, :1] * size
         rows = (shares * self.gradients)[:, coordinates(self.gradients.shape[1])]
@@ -188,14 +188,14 @@ class VendorGame:
         return self.inferred.prior(self.private.table.as_records)
 
     def trials(self, number: int, key: int) -> Batches:
-        """So many, drawn anew from the private records for each key."""
+        """Batches of private records, one for each of `number` trials, drawn anew for each key."""
         random = stream([self.seed, 30], key)
         return self.inferred.draw(
             self.private.table.as_records, self.prior, number, self.size, random
         )
 
     def simulated(self, trials: Batches) -> Floats:
-        """What the defence releases of them."""
+        """The releases of these trials under the defence."""
         return self.private.released(trials, self.defence, self.releases, [self.seed, 31])
 
     def played(self, trials: Batches, observed: Floats) -> Played:

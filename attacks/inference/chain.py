@@ -171,7 +171,7 @@ def _direct(votes: Votes, positive: NDArray[np.bool_]) -> dict[str, Judged]:
 def _members(
     people: People, setting: ChainSetting, executor: Executor, cache: Path | None
 ) -> list[Membership]:
-    """From votes, then from released labels beside what their cost allows."""
+    """Membership from votes, then from released labels beside what their cost allows."""
     shadows = shadow_ensembles(
         people.task,
         setting.learner,

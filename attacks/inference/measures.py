@@ -225,7 +225,7 @@ def advantage(
 def balanced_advantage(flagged: ArrayLike, positive: ArrayLike, alpha: float = ALPHA) -> Estimate:
     """The advantage if both kinds were equally common: recall less false-positive rate, from 0.
 
-    (Yeom et al. 2018.) The interval holds for any laws: each rate's has half of alpha.
+    Yeom et al. 2018. The interval holds for any laws: each rate's has half of alpha.
     """
     caught = recall(flagged, positive, alpha / 2.0)
     wrong = false_positive_rate(flagged, positive, alpha / 2.0)

@@ -69,7 +69,7 @@ def shadow_ensembles(
     cache: Path | None,
     executor: Executor,
 ) -> Shadows:
-    """So many ensembles, each on a random half of the task's records, split over its teachers.
+    """Ensembles, each on a random half of the task's records, which its teachers share.
 
     All records of the task are asked, its queries are not. learner: one of `LEARNERS`; cache: a
     folder in which votes are kept as they come; executor: who trains. What is left over of a half

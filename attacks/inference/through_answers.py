@@ -34,7 +34,7 @@ TOGETHER = 256
 is all of them: it is quick, and parts that fit priors of their own would break ties by part."""
 
 Score = Callable[[Matrix], Matrix]
-"""Of histograms (..., c): a number (...), higher where the attribute is likelier."""
+"""From histograms (..., c) to numbers (...), which are higher where the attribute is likelier."""
 
 _FPR = 0.01
 _SHUFFLE = 2**32 - 1  # the stream that shuffles; parts have the others

@@ -4,23 +4,13 @@ Teachers vote on a query, noise is added to the histogram, the largest count is 
 CaPC, PromptPATE (`models`) and Private-kNN (`knn_model`) differ in which teachers vote and in what
 an altered record does to them. Each is a frozen description with exact laws of the label in both
 worlds, and draws votes anew; `worlds` audits any of them, `theory` has what analyses charge,
-`neighbours` the quantities of Private-kNN, `group` claims refuted by several altered records, and
-`framework` is Algorithm 1 as running code.
+`neighbours` the quantities of Private-kNN, and `group` claims refuted by several altered records.
 
 What the descriptions hold comes from teachers (`trainings`) on records (`reference.ensembles`);
 `adversaries` craft a record and ask queries, of `against_teachers`, `against_neighbours` and
 `against_prompts`; `deployments` has all four by name, and `audited` what comes out.
 """
 
-from .framework import (
-    AllTeachers,
-    PrivatePrediction,
-    SubsampledNeighbours,
-    at_random,
-    by_party,
-    one_each,
-    trained,
-)
 from .group import per_record, per_record_if_gaussian
 from .knn_model import PrivateKnn
 from .models import Capc, Pate, PromptPate
@@ -29,16 +19,11 @@ from .theory import data_dependent, data_independent, theory
 from .worlds import Worlds, divergences, experiments, run_experiments
 
 __all__ = [
-    "AllTeachers",
     "Capc",
     "Pate",
     "PrivateKnn",
-    "PrivatePrediction",
     "PromptPate",
-    "SubsampledNeighbours",
     "Worlds",
-    "at_random",
-    "by_party",
     "data_dependent",
     "data_independent",
     "divergences",
@@ -47,11 +32,9 @@ __all__ = [
     "inclusion",
     "is_last",
     "label_laws",
-    "one_each",
     "per_record",
     "per_record_if_gaussian",
     "ranks",
     "run_experiments",
     "theory",
-    "trained",
 ]

@@ -78,7 +78,7 @@ class Attack:
 
 
 def asked(query: int, worlds: Worlds, chosen_by: Worlds | None = None) -> Asked:
-    """With the score that `chosen_by`, or else `worlds`, gives: the divergence at order 2."""
+    """A query that is asked in two worlds, with the score that `chosen_by` (or `worlds`) gives."""
     return Asked(query, worlds, score_of(worlds if chosen_by is None else chosen_by))
 
 
@@ -95,7 +95,7 @@ def wrong_labels(votes: Matrix | NDArray[np.int64], truths: NDArray[np.int64]) -
 
 
 def evenly_by_consensus(histograms: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """So many queries, from the one on which teachers agree least to that where they agree most."""
+    """The places of queries, evenly from the one on which teachers agree least to the opposite."""
     order = histograms.max(-1).argsort(kind="stable")
     places = np.linspace(0, len(order) - 1, min(number, len(order)))
     return np.asarray(order[np.unique(places.round().astype(np.int64))])

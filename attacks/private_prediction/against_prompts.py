@@ -132,7 +132,7 @@ def _poisons(
 
 
 def _named(teachers: list[int]) -> str:
-    """In words."""
+    """The altered teachers in words."""
     if len(teachers) == 1:
         return f"teacher {teachers[0]}"
     return f"teachers {', '.join(map(str, sorted(teachers)))}"

@@ -112,7 +112,7 @@ def capc(
 
 
 def _score(worlds: Pate) -> float:
-    """As `score_of` has it, at once where the record changes no vote, as most of them do not."""
+    """The score by `score_of`; 0 at once where the record changes no vote, as is most common."""
     return 0.0 if (worlds.law == worlds.altered).all() else score_of(worlds)
 
 
@@ -122,7 +122,7 @@ def _best(scores: Vector, records: int) -> tuple[int, ...]:
 
 
 def _named(parties: tuple[int, ...]) -> str:
-    """In words."""
+    """The altered parties in words."""
     if len(parties) == 1:
         return f"party {parties[0]}"
     return f"parties {', '.join(map(str, sorted(parties)))}"
@@ -174,7 +174,7 @@ class _Votes:
 
 
 def _halves(trainings: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those to choose by, and those to measure by; of one training it is both."""
+    """The trainings to choose a record by, and those to measure it by; a single one is for both."""
     if trainings == 1:
         return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     first, second = np.array_split(np.arange(trainings), 2)

@@ -126,7 +126,7 @@ class Capc:
 
     @property
     def altered_parties(self) -> tuple[int, ...]:
-        """Those whose records are altered."""
+        """The places of the parties whose records are altered."""
         return self.party if isinstance(self.party, tuple) else (self.party,)
 
     @property

@@ -43,7 +43,7 @@ class Ensemble:
 
     @classmethod
     def drawn(cls, task: Task, learner: str, teachers: int, trainings: int, seed: int) -> Self:
-        """So many single teachers of PATE, each on a random subset of 1/teachers of the records.
+        """Single teachers of PATE, one a training, each on a random 1/teachers of the records.
 
         Raises ValueError for more teachers than records.
         """

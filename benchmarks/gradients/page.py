@@ -226,8 +226,7 @@ def _others(others: Found) -> Iterator[str]:
         "the users and picks one of five others, batches of 8. *Strokes*: property inference from "
         "a small convolutional network on scikit-learn's digits: whether a batch of 16 has more "
         "ink than most of its digits. None of these figures is to be held against the paper's, "
-        "which are of CREMA-D (.6808) and CelebA (.8935); loaders for those and for Health and "
-        "UTKFace, which cannot be had here, are in `attacks/gradients/formats.py`.\n"
+        "which are of CREMA-D (.6808) and CelebA (.8935), which cannot be had here.\n"
     )
     yield f"| game | AUROC, first round | {HEADLINE} rounds | advantage | right labels |"
     yield "|---|---|---|---|---|"

@@ -5,12 +5,11 @@ Stopped, it goes on where it was when it is run again.
 """
 
 import argparse
-import statistics
 from collections import Counter
 from collections.abc import Iterator
 
 from ..long_runs import ROOT, Part, add_workers, carried_out, workers
-from ..zoo import Outcome
+from ..zoo.kind import Outcome, Outcomes, outcome_of, table_row, told
 from .assays import AT_ONCE, MECHANISM, assayed
 from .entries import ENTRIES, WORKERS, Entry
 
@@ -34,12 +33,11 @@ def main() -> None:
         for name, entry in ENTRIES.items()
         if asked.only == name or (asked.only is None and seed < runs_of(entry, asked.runs))
     ]
-    outcomes: dict[str, list[Outcome]] = {}
+    outcomes: Outcomes = {}
     with workers(asked) as executor:
         found = carried_out(assayed, parts, "services", executor)
-    for part, told in zip(parts, found, strict=True):
-        outcome = Outcome(**told | {"reporting": tuple(told["reporting"])})
-        outcomes.setdefault(str(part[1]), []).append(outcome)
+    for part, table in zip(parts, found, strict=True):
+        outcomes.setdefault(str(part[1]), []).append(outcome_of(table))
     if asked.only or asked.queries:
         print("\n".join([*HEAD, *(row(ENTRIES[name], each) for name, each in outcomes.items())]))
     else:
@@ -51,7 +49,7 @@ def runs_of(entry: Entry, runs: int) -> int:
     return runs if entry is next(iter(ENTRIES.values())) else max(1, runs // FEWER)
 
 
-def page(outcomes: dict[str, list[Outcome]]) -> Iterator[str]:
+def page(outcomes: Outcomes) -> Iterator[str]:
     found = [e for e in ENTRIES.values() if not e.correct]
     always = sum(all(o.verdict == "fail" for o in outcomes[e.id]) for e in found)
     correct = [o for e in ENTRIES.values() if e.correct for o in outcomes[e.id]]
@@ -82,20 +80,15 @@ HEAD = (
 
 
 def row(entry: Entry, outcomes: list[Outcome]) -> str:
-    verdicts = Counter(o.verdict for o in outcomes)
-    by = Counter(name for o in outcomes for name in o.reporting)
-    queries = [o.queries for o in outcomes]
     said = Counter(o.diagnosis for o in outcomes if o.diagnosis)
     cells = (
         f"`{entry.id}`",
         entry.effect + (" (correct)" if entry.correct else ""),
         " ".join([entry.server[0], *entry.telling]),
-        ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common()),
-        ", ".join(f"{name} {n}" for name, n in by.most_common()) or "-",
-        f"{statistics.median(queries):,.0f} ({max(queries):,})",
+        *told(outcomes),
         said.most_common(1)[0][0] if said else "-",
     )
-    return f"| {' | '.join(cells)} |"
+    return table_row(cells)
 
 
 if __name__ == "__main__":

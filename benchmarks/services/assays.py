@@ -1,12 +1,10 @@
 """One run of the gate on a service."""
 
-from dataclasses import asdict
-
 from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 
-from ..zoo import Outcome, diagnosis
+from ..zoo.kind import outcome
 from .entries import ENTRIES
 from .noises import CLASSES, SCALE
 from .serving import serving
@@ -25,10 +23,4 @@ def assayed(seed: int, name: str, queries: int) -> dict[str, object]:
             report = verify(target, claim, seed=seed, queries=queries or None)
         finally:
             target.close()
-    outcome = Outcome(
-        report.verdict.value,
-        tuple(c.id for c in report.checks if c.verdict.value in ("fail", "error")),
-        report.queries if report.found_after is None else report.found_after,
-        diagnosis(report),
-    )
-    return asdict(outcome)
+    return outcome(report, ("fail", "error"))

@@ -192,7 +192,7 @@ class _Sum:
         return cls(first, found)
 
     def times(self, number: int) -> "_Sum":
-        """So many independent ones, by squaring."""
+        """The sum of `number` independent copies, by repeated squaring."""
         found, square = _Sum(0, [arb(1)]), self
         while number:
             if number & 1:
@@ -203,7 +203,7 @@ class _Sum:
         return found
 
     def plus(self, other: "_Sum") -> "_Sum":
-        """With an independent one."""
+        """The sum with an independent one."""
         law = (arb_poly(self.law) * arb_poly(other.law)).coeffs()
         low, high = _negligible(law), len(law) - _negligible(law[::-1])
         return _Sum(self.first + other.first + low, law[low:high])

@@ -59,7 +59,7 @@ def epsilon_bracket(queries: Iterable[Repeated], delta: float) -> Bracket:
 
 
 def _rough_epsilon(queries: list[Repeated], delta: float) -> float:
-    """By the central limit of the privacy losses; only the grid depends on it."""
+    """An estimate of epsilon by the central limit of the losses; only the grid depends on it."""
     mean = variance = 0.0
     for query in queries:
         p, q = (np.asarray(x, dtype=np.float64) for x in (query.log_p, query.log_q))

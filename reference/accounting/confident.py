@@ -1,6 +1,6 @@
 """The cost of refusing: Confident-GNMax's threshold test, and who is charged for what."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,6 @@ from .adjacency import Adjacency, between
 from .gnmax import gaussian_data_dependent, gnmax_data_dependent, gnmax_data_independent
 
 Charging = Literal["expected", "realised", "all"]
-CHARGINGS: tuple[Charging, ...] = get_args(Charging)
 
 
 def log_answered(histograms: ArrayLike, mechanism: ConfidentGNMax) -> Matrix:

@@ -1,4 +1,4 @@
-"""From Rényi costs to (epsilon, delta): three published conversions, and a grid that refines."""
+"""From Rényi costs to (epsilon, delta): a published conversion, on a grid that is refined."""
 
 import math
 from collections.abc import Callable
@@ -17,9 +17,6 @@ Cost = Callable[[Matrix], Matrix]
 ORDERS = np.concatenate([np.geomspace(1.001, 2.0, 40, endpoint=False), np.geomspace(2, 4096, 300)])
 """The orders first tried: a stated choice, dense where budgets of 0.1 to 50 have their optimum."""
 
-RELEASED_ORDERS = np.concatenate([np.arange(2.0, 100.0, 0.5), np.geomspace(100.0, 1000.0, 200)])
-"""The grid of the code released with Papernot et al. 2018 and Wang et al. 2022."""
-
 
 @dataclass(frozen=True)
 class Epsilon:
@@ -29,25 +26,10 @@ class Epsilon:
     order: float
 
 
-def mironov(orders: Matrix, costs: Matrix, delta: float) -> Matrix:
-    """Epsilon (n,) by Mironov 2017 (arXiv 1702.07476v3), Proposition 3."""
-    return np.asarray(costs + np.log(1.0 / delta) / (orders - 1.0))
-
-
 def balle(orders: Matrix, costs: Matrix, delta: float) -> Matrix:
     """Epsilon (n,) by Balle et al. 2020 (arXiv 1905.09982v2), Theorem 21."""
     inside = np.log1p(-1.0 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1.0)
     return np.asarray(np.maximum(costs + inside, 0.0))
-
-
-def canonne(orders: Matrix, costs: Matrix, delta: float) -> Matrix:
-    """Epsilon (n,) by Canonne, Kamath and Steinke 2020 (arXiv 2004.00010v3), Proposition 12.
-
-    delta <= exp((order - 1)(cost - epsilon)) / (order - 1) (1 - 1/order)^order, solved for epsilon:
-    the same bound as `balle`'s, by another proof.
-    """
-    log_delta = np.log(delta) + np.log(orders - 1.0) - orders * np.log1p(-1.0 / orders)
-    return np.asarray(np.maximum(costs - log_delta / (orders - 1.0), 0.0))
 
 
 def to_epsilon(

@@ -84,9 +84,3 @@ def lnmax_data_dependent(histograms: ArrayLike, gamma: float, orders: ArrayLike)
     log_q = log_q_lemma_4(histograms, gamma)
     dependent = pure_data_dependent(log_q, lnmax_pure(gamma), orders)
     return np.asarray(np.minimum(dependent, lnmax_data_independent(gamma, orders)))
-
-
-def strong_composition(gamma: float, queries: int, delta: float) -> float:
-    """Epsilon of T queries: 4 T gamma^2 + 2 gamma sqrt(2 T ln 1/delta) (section 3.2)."""
-    spread = 2.0 * gamma * np.sqrt(2.0 * queries * np.log(1.0 / delta))
-    return float(4.0 * queries * gamma**2 + spread)

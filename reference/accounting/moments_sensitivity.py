@@ -1,4 +1,4 @@
-"""Smooth sensitivity of LNMax's data-dependent costs, and the release of their total under it.
+"""Local sensitivity of LNMax's data-dependent costs, from which the smooth one is computed.
 
 Papernot et al. 2017 (arXiv 1610.05755v4), section 3.3, bound the smooth sensitivity of the moments
 and add noise in proportion to it, with no formula there; what follows is derived here. The cost
@@ -18,13 +18,11 @@ from ..arrays import Matrix
 from ..histograms import as_histogram
 from .gnmax import as_orders
 from .lnmax import (
-    lnmax_data_dependent,
     lnmax_data_independent,
     lnmax_pure,
     log_q_lemma_4,
     pure_data_dependent,
 )
-from .smooth_sensitivity import release, smooth_sensitivity
 
 _CELLS = 64  # to a moved vote's change of ln q: what the bound gives away is about one in as many
 
@@ -61,31 +59,6 @@ def lnmax_local_sensitivity(histogram: ArrayLike, gamma: float, orders: ArrayLik
         above = rises[last[d - 1] : last[d] + 1].max(0)
         local[d] = np.maximum(local[d - 1], np.maximum(below, above))
     return local
-
-
-def release_lnmax_cost(
-    histograms: ArrayLike,
-    gamma: float,
-    order: float,
-    *,
-    beta: float,
-    scale: float,
-    rng: np.random.Generator | None = None,
-) -> float:
-    """The total Rényi cost of queries at one order, with noise that hides the votes; nats.
-
-    histograms: votes (queries, c) of one ensemble; gamma, order: as for `lnmax_local_sensitivity`;
-    beta, scale, rng: as for `release_cost`, which says what the release itself costs, to be added,
-    and `release`. A teacher has a vote in every query, so that local sensitivities add up distance
-    by distance. Raises ValueError for a value out of range, or totals that differ.
-    """
-    queries = [as_histogram(votes) for votes in np.atleast_2d(np.asarray(histograms))]
-    totals = sorted({int(votes.sum()) for votes in queries})
-    if len(totals) != 1:
-        raise ValueError(f"histograms of {totals} votes: expected one ensemble's, all of one total")
-    local = np.sum([lnmax_local_sensitivity(votes, gamma, [order]) for votes in queries], axis=0)
-    cost = float(lnmax_data_dependent(np.array(queries), gamma, [order]).sum())
-    return release(cost, float(smooth_sensitivity(local, beta)[0]), scale, rng)
 
 
 def _cost(log_q: Matrix, gamma: float, orders: ArrayLike) -> Matrix:

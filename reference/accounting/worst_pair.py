@@ -102,7 +102,7 @@ def _both_ways(
 
 
 def _unlike(pairs: Iterable[Pair], known: set[bytes]) -> Pair:
-    """Those (m, 2, c) that are not known, one of each kind."""
+    """The pairs (m, 2, c) whose kind is not known yet, one of each kind."""
     kinds = {_key(pair): pair for pair in pairs}
     return np.array([pair for key, pair in kinds.items() if key not in known])
 

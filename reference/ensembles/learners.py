@@ -90,7 +90,7 @@ LEARNERS: dict[str, Learner] = {
     "forest": forest,
 }
 TAKES_NO_CHANCES = frozenset({"nearest", "logistic"})
-"""Those that give the same teacher whatever the seed."""
+"""Learners that give the same teacher whatever the seed."""
 
 
 def learner(named: Any) -> Learner:

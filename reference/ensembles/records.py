@@ -60,7 +60,7 @@ class Task:
         return sums.hexdigest()[:16]
 
     def with_queries(self, queries: int) -> "Task":
-        """With the first so many queries. Raises ValueError for more than there are."""
+        """The task with its first queries alone. Raises ValueError for more than there are."""
         if not 1 <= queries <= len(self.queries):
             raise ValueError(f"{queries} queries: {self.name} has 1 to {len(self.queries)}")
         return replace(self, queries=self.queries[:queries], truths=self.truths[:queries])

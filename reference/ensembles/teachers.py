@@ -22,7 +22,7 @@ _TOGETHER = 10  # teachers in one part
 
 @dataclass(frozen=True)
 class Teachers:
-    """So many teachers, each trained on its part of a task's records; none of them is kept.
+    """Teachers, each trained on its part of a task's records; none of them is kept.
 
     learner: a name in `LEARNERS`, or any classifier of scikit-learn, which each teacher clones and
     gives its own seed. Raises ValueError for more teachers than records, or what is no learner.

@@ -1,7 +1,8 @@
 """Aggregators that release numbers: their noise with its rounding, and what they compute.
 
-`families` has the exact laws of the noise, `noise` the text form that claims use, with rounding as
-part of the law; `aggregations` and `thresholded` what is computed, and `costs` what it costs.
+`families` names the laws of noise (`continuous` and `discrete`), `noise` has the law of what is
+released, with rounding and range, and `noise_text` its text form in claims; `aggregations` and
+`thresholded` say what is computed, and `costs` what it costs.
 """
 
 from .aggregations import (
@@ -16,7 +17,8 @@ from .aggregations import (
     sensitivity,
 )
 from .families import Additive, DiscreteGaussian, DiscreteLaplace
-from .noise import NumberNoise, parse_number_noise
+from .noise import NumberNoise
+from .noise_text import parse_number_noise
 from .thresholded import ThresholdedHistogram
 
 __all__ = [

@@ -26,7 +26,7 @@ from .noise import NumberNoise
 _LEVELS, _FINE = 65, 400  # of scores, and merged outcomes where a single release is looked at
 _DEGREE = 8_000  # of the polynomials whose coefficients are probabilities of sums
 BITS = 1_024
-"""Of sums: what is less likely than 2^-896 is left out."""
+"""The precision of sums in bits: what is less likely than 2^-896 is left out."""
 _RARE = 2.0**-896
 _SHRUNK = 1.0 - 2.0**-48  # a move that floats have rounded is taken for no longer than this
 _NEARLY = (1.0 - 1e-9, 1.0 - 1e-6, 1.0 - 1e-4)
@@ -87,7 +87,10 @@ class CertifiedPair:
         return threshold_epsilon(*_sums(self, levels, numbers), delta)
 
     def _gaussian_epsilon(self, numbers: int, delta: float) -> float:
-        """So many numbers are one, sqrt(numbers) times as far (Balle, Wang 2018, Theorem 8)."""
+        """Epsilon of Gaussian noise: n moved numbers are one, moved sqrt(n) times as far.
+
+        Balle and Wang 2018, Theorem 8.
+        """
         family = self.noise.family
         about = move_epsilon(family, self.by * math.sqrt(numbers), delta)
         for nearly in _NEARLY:
@@ -234,7 +237,7 @@ def _of_discrete_laplace(family: Additive, a: arb, by: arb) -> arb:
 
 
 def _of_discrete_gaussian(family: Additive, a: arb, by: arb) -> arb:
-    """That of the continuous noise, but for the sum over whole numbers about another centre."""
+    """The divergence of continuous noise, corrected by sums over whole numbers."""
     centre = (1 - a) * by
     offset = centre - centre.floor()
     ratio = theta(family.scale, offset) / theta(family.scale, arb(0))

@@ -30,7 +30,7 @@ _ALL = 400  # releases of which floating point tries every number
 
 @dataclass(frozen=True)
 class Change:
-    """So many keys that have `here` records, and `there` in the neighbour."""
+    """How many `keys` have `here` records, and `there` records in the neighbour."""
 
     here: int
     there: int
@@ -118,7 +118,7 @@ class _Way:
         return max(found, key=lambda cost: cost.epsilon)
 
     def _one_kind(self, delta: float, *, lost: bool) -> KeysCost:
-        """Where all keys lose records, or gain them."""
+        """The cost where all keys lose records, or all gain them."""
         change, least = self._likeliest(delta, lost=lost)
         with ctx.workdps(4 * DIGITS):
             p, q = (
@@ -129,7 +129,7 @@ class _Way:
         return KeysCost(epsilon, (change,), self.releases)
 
     def _two_kinds(self, delta: float) -> KeysCost:
-        """Where some keys lose records and others gain them.
+        """The cost where some keys lose records and others gain them.
 
         Of counts that tell most of twice the releases: noise is symmetric, so that what keys below
         the threshold gain tells as much as what others, as far above it, lose.

@@ -7,13 +7,9 @@ with its rounding is what a verifier of the noise needs (`noise`), not what a bu
 import math
 from typing import Any
 
-import numpy as np
 from dp_accounting.pld import privacy_loss_distribution as pld
-from numpy.typing import ArrayLike
 
 from ..accounting.composition import Bracket
-from ..accounting.gnmax import as_orders
-from ..arrays import Vector
 from .aggregations import Aggregation, sensitivity
 from .families import Additive, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from .moves import move_epsilon
@@ -33,42 +29,6 @@ def pure_epsilon(aggregation: Aggregation) -> float:
     if isinstance(family, Laplace | DiscreteLaplace):
         return sensitivity(aggregation, 1) / family.scale
     return math.inf
-
-
-def renyi_cost(aggregation: Aggregation, orders: ArrayLike) -> Vector:
-    """Rényi cost (n,) of one release at orders (n,), above 1.
-
-    Gaussian: order * (L2 sensitivity / sigma)^2 / 2 (Mironov 2017, arXiv 1702.07476v3, Corollary
-    3), which bounds the discrete one's (Canonne, Kamath, Steinke 2020, Theorem 4). Laplace: of one
-    coordinate that takes the whole L1 sensitivity (Mironov's Proposition 6): the cost is convex in
-    the shift and 0 at none, so spreading the shift costs no more. Discrete Laplace: by summation.
-    """
-    a, family = as_orders(orders), aggregation.noise.family
-    if isinstance(family, Gaussian | DiscreteGaussian):
-        return np.asarray(0.5 * a * (sensitivity(aggregation, 2) / family.scale) ** 2)
-    shift = sensitivity(aggregation, 1)
-    if isinstance(family, Laplace):
-        return _laplace(a, shift / family.scale)
-    return _discrete_laplace(a, family.scale, shift)
-
-
-def _laplace(a: Vector, t: float) -> Vector:
-    with np.errstate(over="ignore"):
-        up = np.log(a / (2.0 * a - 1.0)) + (a - 1.0) * t
-        down = np.log((a - 1.0) / (2.0 * a - 1.0)) - a * t
-    return np.asarray(np.logaddexp(up, down) / (a - 1.0))
-
-
-def _discrete_laplace(a: Vector, b: float, shift: float) -> Vector:
-    """Two geometric tails, and the numbers between the two centres; shift: whole, as counts are."""
-    whole = math.ceil(shift)
-    between = np.arange(1, whole)
-    log_zero = math.log(math.tanh(0.5 / b))
-    log_tail = log_zero - math.log(-math.expm1(-1.0 / b))  # of 0, 1, 2, ...
-    near = (a - 1.0) * whole / b + log_tail
-    far = -a * whole / b + log_tail
-    inside = [log_zero - k / b * a - (whole - k) / b * (1.0 - a) for k in between]
-    return np.asarray(np.logaddexp.reduce([near, far, *inside], axis=0) / (a - 1.0))
 
 
 def epsilon_bracket(aggregation: Aggregation, delta: float, releases: int = 1) -> Bracket:

@@ -1,7 +1,6 @@
-"""Noise as claims write it, `laplace:2;grid=2^-40;min=0`: rounding is part of the law."""
+"""The law of a number that is released: noise, rounding and the range are one law."""
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -9,14 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Vector
-from .families import FAMILIES, Additive
-
-SCALES = (1e-9, 1e12)
-"""Of noise given as text: beyond them, squares and reciprocals leave the floats."""
+from .additive import Additive
+from .floats import half_inwards, single_precision, step_from, steps_off, steps_within, ulp
 
 _ATOM = 2.0**-24
 _NEAR_WHOLE = 2.0**-20
-_NO_LOSS = 2.0**20  # steps from 0 up to which a quotient tells a step to 2^-33
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class NumberNoise:
         return ";".join(parts)
 
     def times(self, factor: float) -> Self:
-        """A noise with `factor` times the scale, on the same grid and range."""
+        """The law with the noise at `factor` times the scale; grid and range stay."""
         return replace(self, family=self.family.times(factor))
 
     def rounded(self, numbers: ArrayLike) -> NDArray[np.float64]:
@@ -87,7 +83,7 @@ class NumberNoise:
         y, fine = np.asarray(released, dtype=np.float64), apart <= self.grid
         for end, sign in ((self.low, -1.0), (self.high, 1.0)):
             if math.isfinite(end):  # beside an end between two steps, releases are nearer
-                gap = sign * end - (_step_from(sign * end, self.grid) - 1.0) * self.grid
+                gap = sign * end - (step_from(sign * end, self.grid) - 1.0) * self.grid
                 beside = fine & (np.abs(y - end) < 0.5 * (gap + self.grid))
                 half = np.where(beside, np.minimum(half, 0.5 * gap), half)
         return half
@@ -176,16 +172,16 @@ class NumberNoise:
         moved = np.asarray(moved, dtype=np.float64)
         noise = (y - x) - moved  # floats next to each other have an exact difference
         if not self.grid and not self.family.whole:
-            inner = _inner(y, half)
+            inner = half_inwards(y, half)
             centre = noise if inner is None else noise + 0.5 * np.sign(y) * (half - inner)
             return _Behind(centre, half if inner is None else 0.5 * (half + inner), lowest, highest)
         step = self.grid or 1.0  # where floats are wider apart, several numbers have one float
-        reach, number = half, noise if self.family.whole else _steps_off(y, step)
+        reach, number = half, noise if self.family.whole else steps_off(y, step)
         coarse = reach > 0.5 * step
         off = number - np.rint(number)
         first, last = np.zeros(y.shape), np.zeros(y.shape)
         if coarse.any():
-            found = _steps_within(y, off, reach, step)
+            found = steps_within(y, off, reach, step)
             first, last = np.where(coarse, found[0], 0.0), np.where(coarse, found[1], 0.0)
         centre = noise + (0.5 * (first + last) - off) * step
         behind = _Behind(centre, 0.5 * (last - first + 1.0) * step, lowest, highest)
@@ -195,10 +191,10 @@ class NumberNoise:
             return behind
         # the range may end between two steps: what is rounded beyond it is released at its end
         if highest.any():
-            past = (_step_from(self.high, step) * step - x) - moved - 0.5 * step
+            past = (step_from(self.high, step) * step - x) - moved - 0.5 * step
             behind.floor = np.where(coarse, np.minimum(past, behind.since), past)
         if lowest.any():
-            past = (-_step_from(-self.low, step) * step - x) - moved + 0.5 * step
+            past = (-step_from(-self.low, step) * step - x) - moved + 0.5 * step
             behind.ceiling = np.where(coarse, np.maximum(past, behind.to), past)
         return behind
 
@@ -213,7 +209,7 @@ class NumberNoise:
         slack = 4.0 * np.spacing(np.abs(y)) if self.grid else 0.0
         lowest = np.abs(y - self.low) <= slack
         highest = np.abs(y - self.high) <= slack
-        low, high = _single(self.low), _single(self.high)
+        low, high = single_precision(self.low), single_precision(self.high)
         if math.isfinite(low):
             lowest |= (y == low) if low <= self.low else self._is_single(y, low, half)
         if math.isfinite(high):
@@ -274,129 +270,6 @@ class _Behind:
         """The largest noise (...)."""
         most = self.centre + self.half
         return most if self.ceiling is None else np.where(self.lowest, self.ceiling, most)
-
-
-def _inner(y: Vector, half: Vector) -> Vector | None:
-    """`half` (...) on the side of 0, of an ulp: floats below a power of two are twice as dense.
-
-    None where no release is a power of two whose width is an ulp's.
-    """
-    mantissa = np.abs(y) / half
-    power = (mantissa == 2.0**24) | (mantissa == 2.0**53)
-    return np.where(power, 0.5 * half, half) if power.any() else None
-
-
-def _steps_off(y: Vector, step: float) -> Vector:
-    """Steps (...) of these releases from 0, or, where a quotient loses digits, from a multiple.
-
-    Beyond 2^53 a quotient is whole however far a release lies off the grid.
-    """
-    number = np.asarray(y / step)
-    far = np.abs(number) > _NO_LOSS
-    if not is_power_of_two(step) and far.any():
-        return np.where(far, np.fmod(y, step) / step, number)  # a remainder is exact, but slow
-    return number
-
-
-def _steps_within(y: Vector, off: Vector, reach: Vector, step: float) -> tuple[Vector, Vector]:
-    """The first and last step (...) that have the floats y (...), where these are wider apart.
-
-    Counted from the step nearest to each, which lies `off` steps below it. Halfway between two
-    floats a number has the even one. A width that is no ulp is not held to whole steps.
-    """
-    inner = _inner(y, reach)
-    down, up = reach, reach
-    if inner is not None:
-        down, up = np.where(y > 0, inner, reach), np.where(y > 0, reach, inner)
-    mantissa = np.abs(y) / (2.0 * reach)
-    of_floats = mantissa == np.rint(mantissa)
-    of_floats &= (mantissa >= 2.0**23) & (mantissa < 2.0**53)
-    of_floats &= (mantissa < 2.0**24) | (mantissa >= 2.0**52)
-    low, high = (off * step - down) / step, (off * step + up) / step  # whole where they are
-    odd = mantissa % 2.0 == 1.0
-    first = np.where(odd, np.floor(low) + 1.0, np.ceil(low))
-    last = np.where(odd, np.ceil(high) - 1.0, np.floor(high))
-    some = of_floats & (first <= last)
-    return np.where(some, first, low + 0.5), np.where(some, last, high - 0.5)
-
-
-def _step_from(end: float, step: float) -> float:
-    """Steps from 0 to the first multiple that is no smaller, but for what floats lose."""
-    nearest = round(end / step)
-    near = abs(nearest * step - end) <= 4.0 * math.ulp(end)
-    return float(nearest if near else math.ceil(end / step))
-
-
-def _single(number: float) -> float:
-    """As a single-precision float carries it."""
-    with np.errstate(over="ignore"):
-        return float(np.float32(number))
-
-
-def is_power_of_two(number: float) -> bool:
-    """Whether floats divide by it without rounding."""
-    return math.frexp(number)[0] == 0.5
-
-
-def ulp(numbers: Vector, digits: int) -> Vector:
-    """The distance (...) from a float of so many digits to the next."""
-    _, exponent = np.frexp(numbers)
-    tiny = -1074 if digits == 53 else -149
-    return np.asarray(np.ldexp(1.0, np.maximum(exponent - digits, tiny)))
-
-
-def parse_number_noise(text: str) -> NumberNoise:
-    """The noise that `text` such as `laplace:2;round;min=0` names; `str(noise)` prints it back.
-
-    FAMILY:SCALE, then any of `round` (to whole numbers), `grid=G` (a number, or `2^-40`), `min=A`
-    and `max=B`, after semicolons. Raises ValueError naming the part and what is allowed.
-    """
-    shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
-    head, *options = (part.strip() for part in text.split(";"))
-    name, separator, scale = head.partition(":")
-    if not separator or name not in FAMILIES:
-        raise ValueError(
-            f"noise {shown}: expected FAMILY:SCALE with FAMILY one of {', '.join(FAMILIES)}"
-        )
-    size = _number(scale, f"noise {shown}: scale")
-    if not SCALES[0] <= size <= SCALES[1]:
-        raise ValueError(f"noise {shown}: scale {scale}: expected {SCALES[0]:g} to {SCALES[1]:g}")
-    found: dict[str, float] = {}
-    for option in options:
-        key, value = _option(option, shown)
-        if key in found:
-            raise ValueError(f"noise {shown}: {option!r} comes after another {key}: expected one")
-        found[key] = value
-    try:
-        return NumberNoise(FAMILIES[name](size), **found)
-    except ValueError as error:
-        raise ValueError(f"noise {shown}: {error}") from None
-
-
-_KEYS = {"grid": "grid", "min": "low", "max": "high"}
-
-
-def _option(option: str, shown: str) -> tuple[str, float]:
-    if option == "round":
-        return "grid", 1.0
-    key, separator, value = option.partition("=")
-    if not separator or key not in _KEYS:
-        raise ValueError(f"noise {shown}: {option[:60]!r}: expected round, grid=G, min=A or max=B")
-    number = _number(value, f"noise {shown}: {key}")
-    if key == "grid" and not number > 0:
-        raise ValueError(f"noise {shown}: grid {value}: expected a positive number")
-    return _KEYS[key], number
-
-
-def _number(text: str, what: str) -> float:
-    power = re.fullmatch(r"2\^(-?\d{1,4})", text.strip())
-    try:
-        number = math.ldexp(1.0, int(power[1])) if power else float(text)
-    except (ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{what} {text.strip()[:60]!r}: expected a number")
-    return number
 
 
 def _grid_text(grid: float) -> str:

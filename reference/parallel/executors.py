@@ -80,7 +80,7 @@ class Processes(Workers):
         )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As of any executor; never refused because a worker was lost."""
+        """Submits as any executor does, and is not refused because a worker was lost."""
         try:
             return self._pool.submit(fn, *args, **kwargs)
         except BrokenProcessPool:
@@ -89,7 +89,7 @@ class Processes(Workers):
             return self._pool.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """As of any executor."""
+        """Shuts down as any executor does."""
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
@@ -129,7 +129,7 @@ class Cluster(Workers):
         self._looked = self._seen = time.monotonic()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As of any executor. Raises WorkersError where the scheduler is gone."""
+        """Submits as any executor does. Raises WorkersError where the scheduler is gone."""
         if self._client.status != "running":
             raise self._gone()
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)

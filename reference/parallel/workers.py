@@ -94,7 +94,7 @@ def _submitted(executor: Executor, work: Callable[..., Any], part: _Part) -> Fut
 
 
 def _ready(flight: dict[Future[Any], _Part], executor: Executor) -> list[Future[Any]]:
-    """Those in flight that are done, at least one.
+    """The parts in flight that are done, at least one.
 
     Asked one by one: `concurrent.futures.as_completed` has failed on Dask's (distributed#3695).
     """

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed, drawing_with, result
+from claims import COARSE
+from runs import claimed, drawing_with, result
 
 from dpassay.reference import ConfidentGNMax, Gaussian
 from dpassay.verifiers.findings.report import Verdict

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from claims import gnmax
 from runs import claimed, result
 
 from dpassay.reference import Gaussian, NoisyArgmax
@@ -102,7 +103,7 @@ def test_an_accountant_of_rare_answers_is_not_accused(teachers, threshold, thres
     assert soundness(mechanism, theorem_6).proved is None
 
 
-GNMAX_3 = {"name": "gnmax", "noise": "gaussian:3", "classes": 4, "teachers": 250}
+GNMAX_3 = gnmax(3, 4)
 
 
 def test_rounding_does_not_crowd_out_a_shortfall() -> None:
@@ -166,7 +167,7 @@ def test_accountants_that_charge_too_little_are_proved_wrong(name) -> None:
     assert np.abs(np.array(here) - there).sum() == 2
 
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 5, "teachers": 250}
+GNMAX = gnmax(40, 5)
 LNMAX = {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 100}
 SCREENED = GNMAX | {"name": "confident-gnmax", "noise": "gaussian:100", "threshold": 150.0}
 SCREENED |= {"threshold_noise": "gaussian:20"}

@@ -1,12 +1,10 @@
 """`budget-enforcement`: deployments that go on, forget, or account downwards are found."""
 
 import math
-import textwrap
-from functools import partial
 
 import numpy as np
 import pytest
-from runs import claimed, result
+from runs import claimed, few_answers
 
 from dpassay.reference import BudgetExhausted, Gaussian, Laplace, NoisyArgmax
 from dpassay.reference.accounting.analyses import query_cost
@@ -19,16 +17,10 @@ from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
-from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.run.selection import select
-from dpassay.verifiers.targets import InProcessTarget, TargetError
+from dpassay.verifiers.targets import InProcessTarget
 
 GNMAX = NoisyArgmax(Gaussian(10.0))
-
-PRIVACY = {"epsilon": 1.0, "delta": 1e-5, "queries": 5}
-claim = partial(claimed, "gaussian:10", classes=3, teachers=50, privacy=PRIVACY, max_queries=400)
 
 
 class Deployment:
@@ -87,7 +79,7 @@ class Silent(Deployment):
 
 
 def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
-    check = enforced(Deployment(tmp_path / "ledger"), claim())
+    check = enforced(Deployment(tmp_path / "ledger"), few_answers())
     assert check.verdict is Verdict.PASS
     assert check.finding().message.startswith("it stopped after 3 answers, with epsilon")
     assert check.finding().warning is None
@@ -103,14 +95,14 @@ def test_a_ledger_enforces_its_budget(enforced, tmp_path) -> None:
     ],
 )
 def test_budgets_that_are_not_enforced_are_found(enforced, tmp_path, broken, words) -> None:
-    check = enforced(broken(tmp_path / "ledger"), claim())
+    check = enforced(broken(tmp_path / "ledger"), few_answers())
     assert check.verdict is Verdict.FAIL
     assert words in check.violation
 
 
 def test_where_too_far_is_depends_on_the_claim_alone() -> None:
     """Near the exact cost of the worst pair: beyond the data-independent count, within twice it."""
-    times = costliest(claim())[1]
+    times = costliest(few_answers())[1]
     alone = 0
     while to_epsilon(ORDERS, (alone + 1) * ORDERS / 100, 1e-5).epsilon <= 1.0:
         alone += 1
@@ -122,7 +114,7 @@ def test_where_too_far_is_has_an_end() -> None:
     """Epsilon 1e9 cannot be exceeded by any answers that a run could ask for."""
     privacy = {"epsilon": 1e9, "delta": 1e-5, "queries": 5, "scope": "any-queries"}
     unchecked = PrivacyClaim.model_construct(**privacy)  # a claim read from a file has less
-    check = BudgetEnforcement(claim().model_copy(update={"privacy": unchecked}))
+    check = BudgetEnforcement(few_answers().model_copy(update={"privacy": unchecked}))
     assert "cannot be proved to exceed" in check.run(InProcessTarget(Spending([0, 1, 2])))
 
 
@@ -130,7 +122,9 @@ def test_where_too_far_is_has_an_end() -> None:
 def test_an_account_of_a_tiny_delta_does_not_rise(enforced, tmp_path, delta) -> None:
     """Below 1e-14 a floor above the claimed delta would make every correct account rise."""
     deployment = Deployment(tmp_path / "ledger", budget=4.0, delta=delta)
-    check = enforced(deployment, claim(privacy=PRIVACY | {"delta": delta, "epsilon": 4.0}))
+    check = enforced(
+        deployment, few_answers(privacy={"epsilon": 4.0, "delta": delta, "queries": 5})
+    )
     assert check.verdict is Verdict.PASS, check.violation
     assert check.answered > 0
 
@@ -266,7 +260,7 @@ class Renewing(Deployment):
 def test_a_budget_that_renews_is_found(enforced, tmp_path) -> None:
     """Every answer counts, also those after it said that it has stopped."""
     # its account says enough for the first few
-    check = enforced(Renewing(tmp_path / "ledger"), claim())
+    check = enforced(Renewing(tmp_path / "ledger"), few_answers())
     assert check.violation is not None
     assert "cost more than" in check.violation
 
@@ -314,90 +308,3 @@ def test_answers_behind_a_screen_are_counted() -> None:
     assert check.run(InProcessTarget(Spending([0, *[-1] * 19]))) is None
     assert "cost more than" in check.violation
     assert times <= check.answered < 1.2 * times + 20
-
-
-@pytest.fixture
-def module(tmp_path):
-    """A budgeted target in a file of its own, and one whose ledger is in memory."""
-    source = """
-        import numpy as np
-        from dpassay.reference import BudgetExhausted, Gaussian, NoisyArgmax
-        from dpassay.reference.accounting.ledger import Ledger
-
-        gnmax = NoisyArgmax(Gaussian(10.0))
-        ledger = Ledger({path!r}, gnmax, delta=1e-5, budget=1.0)
-
-        class Kept:
-            def sample(self, histogram, size):
-                ledger.charge(size)
-                return gnmax.sample(histogram, size)
-
-            def spent(self, delta):
-                return ledger.spent_at(delta)
-
-        class InMemory:
-            asked = 0
-
-            def sample(self, histogram, size):
-                if self.asked + size > 4:
-                    raise BudgetExhausted("spent")
-                self.asked += size
-                return gnmax.sample(histogram, size)
-
-            def spent(self, delta):
-                return 0.5 + 0.1 * self.asked
-
-        class Closed(InMemory):
-            def sample(self, histogram, size):
-                raise ValueError("closed on Saturdays")
-
-        kept, in_memory, closed = Kept(), InMemory(), Closed()
-    """
-    path = tmp_path / "budgeted.py"
-    path.write_text(textwrap.dedent(source).format(path=str(tmp_path / "ledger")))
-    return path
-
-
-def run(spec):
-    target = InProcessTarget(lambda h, n: GNMAX.sample(h, n, np.random.default_rng(0)))
-    alone = select(["budget-enforcement"], of=SHARES)
-    report = verify(target, claim(budget_target=spec), seed=0, selection=alone)
-    return result(report, "budget-enforcement")
-
-
-@pytest.mark.slow("asks budgets to their end; others are")
-def test_a_restart_must_forget_nothing(module) -> None:
-    """On a target of its own, by spec: a file remembers, memory does not."""
-    assert run(f"{module}:kept").verdict is Verdict.PASS
-    found = run(f"{module}:in_memory")
-    assert found.verdict is Verdict.FAIL
-    assert "when it was restarted" in found.message
-
-
-def test_a_refusal_is_neither_a_stop_nor_a_traceback(module) -> None:
-    found = run(f"{module}:closed")
-    assert found.verdict is Verdict.NOT_APPLICABLE
-    assert found.message == "the target refuses the costliest histogram: closed on Saturdays"
-
-
-def test_without_an_account_there_is_no_budget_to_look_at() -> None:
-    target = InProcessTarget(GNMAX.sample)
-    assert "no spent" in BudgetEnforcement(claim()).run(target)
-
-
-def test_exhaustion_in_the_statistical_checks_is_no_failure() -> None:
-    def spent_at_once(histogram, size):
-        raise BudgetExhausted("spent")
-
-    report = verify(InProcessTarget(spent_at_once), claim(), seed=0)
-    assert report.verdict is Verdict.INCONCLUSIVE
-
-
-def test_an_error_that_speaks_of_a_budget_names_the_exception() -> None:
-    """Whoever raises another exception is told which one ends a budget."""
-
-    def ends(histogram, size):
-        raise RuntimeError("budget exhausted")
-
-    with pytest.raises(TargetError, match=r"raise dpassay\.reference\.BudgetExhausted"):
-        InProcessTarget(ends).ask(np.array([1, 2, 3]), 1)

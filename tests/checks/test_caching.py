@@ -5,7 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed, result
+from claims import COARSE
+from runs import claimed, result
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan

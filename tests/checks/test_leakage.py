@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed, drawing_with, result
+from claims import COARSE, gnmax
+from runs import claimed, drawing_with, result
 
 from dpassay.verifiers.evidence import log_e_value_above
 from dpassay.verifiers.findings.report import Verdict
@@ -123,7 +124,7 @@ def test_votes_of_very_many_scales_are_attacked_less_often_unless_a_limit_is_to_
     """Each fit takes twenty times the steps there: a hundred of them took most of a minute."""
 
     def attacks(teachers, **gate):
-        mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": teachers}
+        mechanism = gnmax(40, 3, teachers)
         plan = make_plan(parse_claim({"mechanism": mechanism, "gate": gate}), 0)
         check = HistogramLeakage(plan, 0)
         check.run()

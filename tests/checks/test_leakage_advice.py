@@ -5,7 +5,8 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed
+from claims import COARSE
+from runs import claimed
 
 from dpassay.attacks import misplaced
 from dpassay.verifiers.findings.report import CheckResult, Verdict

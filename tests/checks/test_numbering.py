@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed, result
+from claims import COARSE
+from runs import claimed, result
 
 from dpassay.verifiers.kinds.labels.checks.numbering import AsNumbered
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan

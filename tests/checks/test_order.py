@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from claims import gnmax
 from plans import GNMAX, SCREENED, plan
 from small import small_claim
 
@@ -19,7 +20,7 @@ from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, Refused
 
 MECHANISMS = {
-    "argmax": {"name": "gnmax", "noise": "gaussian:2", "classes": 3, "teachers": 6},
+    "argmax": gnmax(2, 3, 6),
     "threshold": {"name": "confident-gnmax", "noise": "gaussian:2", "classes": 2, "teachers": 6}
     | {"threshold": 4.0, "threshold_noise": "gaussian:2"},
 }

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from claims import gnmax, in_toml
 from runs import claimed, drawing_with
 from scipy.stats import binom
 from typed import typed
@@ -172,9 +173,11 @@ def test_the_command_prints_what_the_contract_says(tmp_path, monkeypatch) -> Non
         )
     )
     (tmp_path / "claim.toml").write_text(
-        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:2"\nclasses = 3\nteachers = 10\n'
-        "[privacy]\nepsilon = 6.0\ndelta = 1e-5\nqueries = 5\n"
-        "[gate]\nmax_queries = 20000\n"
+        in_toml(
+            mechanism=gnmax(2, 3, 10),
+            privacy={"epsilon": 6.0, "delta": 1e-5, "queries": 5},
+            gate={"max_queries": 20_000},
+        )
     )
 
     def run(*arguments):

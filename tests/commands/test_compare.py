@@ -3,13 +3,13 @@
 import json
 
 import pytest
+from claims import SMALL
 from runs import claimed, drawing_with
 from typed import typed
 
 from dpassay.verifiers.run.run import verify
 
 COARSE = {"tolerance": 0.5, "smallest_effect": 0.3, "false_alarm": 1e-3}
-MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
 
 TARGETS = """
 import numpy as np
@@ -29,7 +29,7 @@ def verified(tmp_path, monkeypatch):
     module.write_text(TARGETS)
     (tmp_path / "claim.toml").write_text(
         "[mechanism]\n"
-        + "".join(f"{key} = {json.dumps(value)}\n" for key, value in MECHANISM.items())
+        + "".join(f"{key} = {json.dumps(value)}\n" for key, value in SMALL.items())
         + "[gate]\nmax_queries = 100\ntolerance = 0.5\nsmallest_effect = 0.3\n"
     )
     monkeypatch.chdir(tmp_path)

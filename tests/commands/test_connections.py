@@ -11,13 +11,14 @@ import time
 
 import httpx
 import pytest
+from claims import gnmax
 
 from dpassay.verifiers.commands import connections
 from dpassay.verifiers.commands import service as server
 from dpassay.verifiers.commands.connections import QuietServer, settings
 from dpassay.verifiers.kinds.reading import parse_claim
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+MECHANISM = gnmax(10, 3, 50)
 ASKED = {"histogram": [30, 15, 5], "size": 2}
 
 

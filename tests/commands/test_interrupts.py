@@ -9,11 +9,10 @@ import sys
 import time
 
 import pytest
+from claims import SMALL_TOML
 
 from dpassay.verifiers.commands import interrupts as module
 from dpassay.verifiers.commands.interrupts import remembered_interrupts
-
-CLAIM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:10"\nclasses = 4\nteachers = 40\n'
 
 MORE = pytest.mark.slow("processes that load everything; others are")
 
@@ -99,7 +98,7 @@ def test_what_was_found_is_kept(tmp_path, apart, times, number) -> None:
 
     The report is complete, on stdout and in its folder.
     """
-    (tmp_path / "claim.toml").write_text(CLAIM)
+    (tmp_path / "claim.toml").write_text(SMALL_TOML)
     started = tmp_path / "started"
     (tmp_path / "asleep.py").write_text(
         "import pathlib, time\n"

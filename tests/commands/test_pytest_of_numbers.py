@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import histogram, in_toml
 
 from dpassay.verifiers import Inconclusive, assert_conforms
 from dpassay.verifiers.claims.claim import ClaimError
@@ -26,16 +27,9 @@ TABLE: dict[str, Any] = {
     },
     "gate": {"smallest_effect": 0.2, "tolerance": 0.3},
 }
-CLAIM = """
-[mechanism]
-name = "noisy-histogram"
-noise = "laplace:2;round"
-adjacency = "add-remove"
-cells = 6
-[gate]
-smallest_effect = 0.2
-tolerance = 0.3
-"""
+CLAIM = in_toml(
+    mechanism=histogram("laplace:2;round", cells=6), gate={"smallest_effect": 0.2, "tolerance": 0.3}
+)
 TARGETS = """
 import numpy as np
 rng, seeded = np.random.default_rng(), np.random.default_rng(3)

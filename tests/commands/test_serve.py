@@ -10,6 +10,7 @@ import sys
 
 import httpx
 import pytest
+from claims import COARSE, gnmax, in_toml
 
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.commands.serve import ServingError, serve_reference
@@ -17,16 +18,7 @@ from dpassay.verifiers.commands.service import application
 from dpassay.verifiers.kinds.reading import parse_claim
 
 COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli"]
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:{scale}"
-classes = 3
-teachers = 50
-[gate]
-tolerance = 0.2
-smallest_effect = 0.1
-"""
+CLAIM = in_toml(mechanism=gnmax("{scale}", 3, 50), gate=COARSE)
 BUDGET = "[privacy]\nepsilon = 1.0\ndelta = 1e-5\nqueries = 5\n"
 
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from claims import COARSE, SMALL, in_toml
 from runs import TOML
 from typed import typed
 
@@ -21,17 +22,7 @@ def run(command):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
-COARSE = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-
-[gate]
-smallest_effect = 0.1
-tolerance = 0.2
-"""
+COARSE_CLAIM = in_toml(mechanism=SMALL, gate=COARSE)
 """For runs to the end that are about the command line alone: a tenth of the queries."""
 
 
@@ -42,7 +33,7 @@ def verify(name, claim_file, *more):
 @pytest.mark.slow("a pass in a process of its own")
 def test_the_right_noise_exits_0(tmp_path) -> None:
     """In a process of its own, as a script meets it."""
-    (tmp_path / "coarse.toml").write_text(COARSE)
+    (tmp_path / "coarse.toml").write_text(COARSE_CLAIM)
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--json"]
     found = run(
         [*command, f"{HERE}/aggregators.py:quarter_noise", "--claim", str(tmp_path / "coarse.toml")]
@@ -102,7 +93,7 @@ def test_broken_targets_exit_2_with_one_line(name, words, claim_file) -> None:
 def cut_short(tmp_path_factory):
     """A run of a right aggregator whose budget ends too soon."""
     claim = tmp_path_factory.mktemp("short") / "coarse.toml"
-    claim.write_text(COARSE)
+    claim.write_text(COARSE_CLAIM)
     return verify("quarter_noise", str(claim), "--max-queries", "300")
 
 
@@ -161,7 +152,7 @@ def test_the_default_is_for_people_and_passes() -> None:
 def test_a_terminal_sees_progress(tmp_path) -> None:
     """On a real pseudo-terminal: the bar is drawn on it and gone again, the report stays."""
     main, side = pty.openpty()
-    (tmp_path / "coarse.toml").write_text(COARSE)
+    (tmp_path / "coarse.toml").write_text(COARSE_CLAIM)
     command = [sys.executable, "-m", "dpassay.verifiers.cli", "verify", "--claim"]
     command += [str(tmp_path / "coarse.toml"), "--max-queries", "300"]
     with subprocess.Popen(command, stdout=side, stderr=side) as process:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from claims import gnmax
 
 from dpassay.verifiers.kinds.labels.gathering.asking import Asking
 from dpassay.verifiers.kinds.labels.planning.plan import Batch
@@ -13,7 +14,7 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget, PacedTarget
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+GNMAX = gnmax()
 COARSE = {"smallest_effect": 0.5, "tolerance": 0.5}
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from claims import gnmax, in_toml
 from runs import claimed
 from typed import typed
 
@@ -118,9 +119,7 @@ def asleep(histogram, size):
 def test_a_call_ends_with_the_run_and_the_target_is_not_blamed(tmp_path) -> None:
     """A call may take 30 s by `timeout`: the run's limit cuts it, and that is no error."""
     (tmp_path / "asleep.py").write_text(SLEEPS)
-    (tmp_path / "claim.toml").write_text(
-        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n'
-    )
+    (tmp_path / "claim.toml").write_text(in_toml(mechanism=gnmax(40, 3, 30)))
     started = time.monotonic()
     words = ("verify", f"{tmp_path}/asleep.py:asleep", "--claim", str(tmp_path / "claim.toml"))
     found = typed(*words, "--max-seconds", "12", "--json")

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from claims import COARSE, SMALL, in_toml
 from click.testing import CliRunner
 from runs import result
 from small import drawing, small_claim
@@ -172,10 +173,7 @@ def test_the_two_options_exclude_each_other() -> None:
 def test_the_command_that_repeats_a_run_has_its_option(option, tmp_path) -> None:
     """Without it, the run repeated would end elsewhere."""
     claim = tmp_path / "claim.toml"
-    claim.write_text(
-        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:10"\nclasses = 4\nteachers = 40\n'
-        "[gate]\ntolerance = 0.2\nsmallest_effect = 0.1\n"
-    )
+    claim.write_text(in_toml(mechanism=SMALL, gate=COARSE))
     target = tmp_path / "plurality.py"
     target.write_text("def plurality(votes, size):\n    return [int(votes.argmax())] * size\n")
     words = ["verify", f"{target}:plurality", "--claim", str(claim), option, "--json"]

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from runs import COARSE, claimed, drawing_with, result
+from claims import COARSE
+from runs import claimed, drawing_with, result
 from scipy.stats import binom
 
 from dpassay.reference import BudgetExhausted
@@ -154,7 +155,7 @@ def test_evidence_without_bounds_is_still_json() -> None:
 
 
 RUNS = 16
-"""Runs of the error-rate tests; `benchmarks.error_rate` does thousands."""
+"""Runs of the error-rate tests; `benchmarks.error_rate labels` does thousands."""
 
 
 @pytest.mark.slow("error rates over many runs")

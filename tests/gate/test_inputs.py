@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from claims import SMALL, gnmax, in_toml
 from runs import result
 from typed import typed
 
@@ -37,10 +38,7 @@ def claim(votes, tmp_path):
             for i, each in enumerate(votes)
         ]
         file.write_text("\n".join(map(json.dumps, rows)))
-        mechanism = {"name": "gnmax", "noise": f"gaussian:{SCALE:g}"} | {
-            "classes": CLASSES,
-            "teachers": TEACHERS,
-        }
+        mechanism = gnmax(SCALE, CLASSES, TEACHERS)
         gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
         inputs = {"file": str(file), "form": form}
         return parse_claim({"mechanism": mechanism, "gate": gate, "inputs": inputs, **tables})
@@ -122,7 +120,7 @@ def alike(tmp_path):
     lines = [{"input": {"image": i}, "histogram": row} for i, row in enumerate(rows)]
     file = tmp_path / "alike.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
-    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    mechanism = SMALL
     gate = {"tolerance": 0.5, "smallest_effect": 0.3}
     inputs = {"file": str(file), "form": "query"}
     return rows, parse_claim({"mechanism": mechanism, "gate": gate, "inputs": inputs})
@@ -153,7 +151,7 @@ def test_two_inputs_with_the_same_votes_are_both_asked(alike, seeded_by) -> None
 @pytest.mark.slow("a whole pass; another form's is")
 def test_votes_may_do_without_a_file() -> None:
     """Any histogram may then be asked, as votes that have it."""
-    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    mechanism = SMALL
     gate = {"tolerance": 0.2, "smallest_effect": 0.1, "false_alarm": 1e-3}
     made = parse_claim({"mechanism": mechanism, "gate": gate, "inputs": {"form": "votes"}})
     rng = np.random.default_rng(0)
@@ -269,8 +267,10 @@ def test_a_log_may_name_inputs_by_their_ids(votes, claim, tmp_path) -> None:
     made, rng = claim("query"), np.random.default_rng(2)
     path = tmp_path / "claim.toml"
     path.write_text(
-        f'[mechanism]\nname = "gnmax"\nnoise = "gaussian:{SCALE:g}"\nclasses = {CLASSES}\n'
-        f'teachers = {TEACHERS}\n[inputs]\nfile = "{made.inputs.file}"\nform = "query"\n'
+        in_toml(
+            mechanism=gnmax(SCALE, CLASSES, TEACHERS),
+            inputs={"file": str(made.inputs.file), "form": "query"},
+        )
     )
     rows, table = [], ["id,label"]
     for at in rng.integers(0, len(votes), 2000):

@@ -1,7 +1,8 @@
 """Targets that refuse histograms, sizes or totals: what is then judged, and what not."""
 
 import pytest
-from runs import COARSE, claimed, drawing_with, result
+from claims import COARSE
+from runs import claimed, drawing_with, result
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.run.run import verify

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from claims import SMALL
 from runs import claimed, result
 
 from dpassay.reference.clock import run_clock
@@ -256,7 +257,7 @@ def test_kept_answers_are_asked_again_after_a_restart() -> None:
 
 
 def test_an_object_may_have_its_server_restarted() -> None:
-    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    mechanism = SMALL
     restart = f"{sys.executable} -c 'exit(5)'"
     table = {"mechanism": mechanism, "gate": COARSE | {"restart": restart}}
     with pytest.raises(TargetError, match="ended with status 5"):

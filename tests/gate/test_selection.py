@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from claims import COARSE, SMALL, in_toml
 from runs import result
 from small import drawing, small_claim
 from typed import typed
@@ -21,18 +22,7 @@ from dpassay.verifiers.targets import InProcessTarget
 PRIVACY = {"epsilon": 5.0, "delta": 1e-5, "queries": 10}
 OWN = (20, 10, 6, 4)
 ANOTHER = pytest.mark.slow("whole runs; others are")
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-
-[gate]
-tolerance = 0.2
-smallest_effect = 0.1
-false_alarm = 1e-3
-"""
+CLAIM = in_toml(mechanism=SMALL, gate=COARSE | {"false_alarm": 1e-3})
 
 
 def run(claim, selection, **how):

@@ -3,7 +3,7 @@
 One run each; the quick suite has those of QUICK, the whole suite all of them. The seed of the noise
 is the place in the zoo; that of the histograms is one for all, since runs of one claim and seed
 share their plan, the costly part.
-`python -m benchmarks.zoo` repeats the runs over many seeds.
+`python -m benchmarks.zoo labels` repeats the runs over many seeds.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Claims: what is accepted, and the one line that an error is."""
 
 import pytest
+from claims import gnmax
 from hypothesis import given
 from runs import TOML
 
@@ -9,7 +10,7 @@ from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.strategies import claims
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+MECHANISM = gnmax()
 
 
 def test_defaults_are_those_of_the_contract() -> None:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from claims import gnmax
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ many = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+MECHANISM = gnmax()
 HUGE = 1 << 40_000  # Python refuses to write it in decimal
 
 scalars = (

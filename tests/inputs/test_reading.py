@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from claims import gnmax, in_toml
 from typed import typed
 
 from dpassay.verifiers.claims.claim import ClaimError
@@ -14,7 +15,7 @@ from dpassay.verifiers.inputs.files import ReadingError, read_bytes
 from dpassay.verifiers.inputs.histogram_file import read_histograms
 from dpassay.verifiers.kinds.reading import read_claim
 
-MECHANISM = '[mechanism]\nname = "gnmax"\nnoise = "gaussian:40"\nclasses = 3\nteachers = 30\n'
+MECHANISM = in_toml(mechanism=gnmax(40, 3, 30))
 ACCOUNT = ("--mechanism", "gnmax", "--noise", "gaussian:40", "--delta", "1e-5")
 
 

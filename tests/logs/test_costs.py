@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from claims import SMALL_TOML
 from click.testing import CliRunner
 from small import small_claim
 
@@ -19,7 +20,6 @@ from dpassay.verifiers.kinds.labels.logs.monitor import Monitor
 from dpassay.verifiers.kinds.labels.registry import SHARES
 
 VOTES = [(20, 15, 5, 0), (10, 10, 10, 10), (0, 22, 18, 0)]
-QUIET = (30, 4, 4, 2)
 
 
 def rows_of(number, charged=None, votes=VOTES, label=0):
@@ -134,9 +134,7 @@ def test_the_monitor_raises_both_alarms_once(tmp_path) -> None:
 
 def test_what_does_not_apply_is_one_line(tmp_path) -> None:
     """At the terminal; the JSON lists every id."""
-    (tmp_path / "claim.toml").write_text(
-        '[mechanism]\nname = "gnmax"\nnoise = "gaussian:10"\nclasses = 4\nteachers = 40\n'
-    )
+    (tmp_path / "claim.toml").write_text(SMALL_TOML)
     (tmp_path / "log.csv").write_text("a,b,c,d,label\n20,15,5,0,0\n10,10,10,10,1\n")
     files = ["--log", str(tmp_path / "log.csv"), "--claim", str(tmp_path / "claim.toml")]
     told = CliRunner().invoke(commands, ["verify", *files]).output

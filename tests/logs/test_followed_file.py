@@ -5,7 +5,8 @@ import os
 from typing import Any
 
 import pytest
-from followed import CLAIM, HEAD, content, lines, run_out
+from claims import SMALL_TOML
+from followed import HEAD, content, lines, run_out
 from small import small_claim
 from typed import typed
 
@@ -34,7 +35,7 @@ def test_a_line_without_an_end_is_left_unread_and_told(tmp_path, whole, cut, pip
     once it is.
     """
     log, claim, state = tmp_path / "log", tmp_path / "claim.toml", tmp_path / "state"
-    claim.write_text(CLAIM.replace("classes = 4", "classes = 12"))
+    claim.write_text(SMALL_TOML.replace("classes = 4", "classes = 12"))
     log.write_text(whole[:-cut])
     line = whole[:-cut].count("\n") + 1
     left = len(whole[:-cut].rpartition("\n")[2])

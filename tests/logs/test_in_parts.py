@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from claims import SMALL_TOML
 from small import small_claim
 from typed import typed
 
@@ -20,13 +21,6 @@ from dpassay.verifiers.kinds.labels.logs import (
 )
 from dpassay.verifiers.kinds.labels.logs.in_parts import observe_in_parts
 
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-"""
 SMALL = 64  # rows of a chunk here, and twice the histograms of a part
 
 
@@ -117,7 +111,7 @@ def test_rows_before_an_interrupt_are_looked_at(small_parts, after) -> None:
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_report_is_the_same_over_processes(tmp_path, workers) -> None:
     claim, log = tmp_path / "claim.toml", tmp_path / "log.csv"
-    claim.write_text(CLAIM)
+    claim.write_text(SMALL_TOML)
     rows = drawn(2500, 100_000)
     lines = ["a,b,c,d,label", *(",".join(map(str, (*r.histogram, r.label))) for r in rows)]
     log.write_text("\n".join(lines) + "\n")

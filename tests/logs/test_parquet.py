@@ -8,17 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import SMALL_TOML
 from click.testing import CliRunner, Result
 
 from dpassay.verifiers.cli import commands
 
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-"""
 VOTES = np.array([(20, 15, 5, 0), (10, 10, 10, 10), (30, 4, 4, 2), (14, 13, 13, 0)])
 
 
@@ -42,7 +36,7 @@ def rows_of(number: int) -> list[dict[str, Any]]:
 def judged(log: Path, *more: str) -> Result:
     """What `dpassay verify --log` says."""
     claim = log.parent / "claim.toml"
-    claim.write_text(CLAIM)
+    claim.write_text(SMALL_TOML)
     return CliRunner().invoke(
         commands, ["verify", "--log", str(log), "--claim", str(claim), "--seed", "1", *more]
     )

@@ -6,7 +6,8 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from followed import CLAIM, HEAD, content, lines, run_out
+from claims import SMALL_TOML
+from followed import HEAD, content, lines, run_out
 from small import small_claim
 from typed import typed
 
@@ -122,7 +123,7 @@ def test_a_state_of_another_version_is_told_as_that(followed, tmp_path, monkeypa
 def test_what_starts_anew_says_so_and_what_goes_on_does_not(followed, tmp_path) -> None:
     """Catches a state that was taken away and is not missed, whatever journal it left behind."""
     claim, state = tmp_path / "claim.toml", tmp_path / "state"
-    claim.write_text(CLAIM)
+    claim.write_text(SMALL_TOML)
     words = ["monitor", str(followed / "log.csv"), "--claim", str(claim), "--state", str(state)]
     said = f"dpassay: {state} holds no state yet: starting at row 1\n"
     assert said in typed(*words, "--once").stderr

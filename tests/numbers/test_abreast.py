@@ -1,33 +1,26 @@
 """Calls in flight together: workers that begin with the same noise, and those with their own."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numeric_zoo import COUNT, HISTOGRAM, WHOLE
+from checked_alone import claimed
+from numeric_zoo.claims import COUNT, HISTOGRAM, WHOLE
 from targets.test_several_workers import service
 
 from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.abreast import AbreastCopies
-from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import TargetError
 
 GATE = "\n[gate]\nconcurrency = 8\nsmallest_effect = 0.1\ntolerance = 0.2"
 
 
-def claimed(text: str) -> NumbersClaim:
-    claim: NumbersClaim = parse_claim(tomllib.loads(f"[mechanism]\n{text}{GATE}"))
-    return claim
-
-
 def run(address: str, text: str) -> Report:
-    claim = claimed(text)
+    claim = claimed(text, GATE)
     target = open_claimed(address, claim)
     try:
         return verify(target, claim, seed=0)
@@ -67,7 +60,7 @@ def test_workers_with_generators_of_their_own_pass(tmp_path: Path) -> None:
 
 def test_only_a_server_is_asked_so() -> None:
     with pytest.raises(TargetError, match=r"concurrency = 8 in \[gate\]: only http"):
-        in_process(lambda values, size: [values] * size, claimed(HISTOGRAM))
+        in_process(lambda values, size: [values] * size, claimed(HISTOGRAM, GATE))
 
 
 def test_the_expectation_is_at_most_one() -> None:

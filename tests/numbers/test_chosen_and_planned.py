@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import KEYS, histogram, in_toml
 from click.testing import CliRunner
 
 from dpassay.reference.numbers import sample
@@ -29,22 +30,9 @@ from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
-HISTOGRAM = """
-[mechanism]
-name = "noisy-histogram"
-noise = "laplace:2"
-adjacency = "add-remove"
-cells = 10
-"""
+HISTOGRAM = in_toml(mechanism=histogram())
 NARROW = HISTOGRAM.replace("cells = 10", "cells = 4")
-KEYS = """
-[mechanism]
-name = "thresholded-histogram"
-noise = "discrete-laplace:1"
-adjacency = "add-remove"
-cells = 50
-threshold = 6
-"""
+KEYS_CLAIM = in_toml(mechanism=KEYS)
 GATE = "[gate]\nsmallest_effect = 0.1\ntolerance = 0.2\n"
 
 
@@ -100,7 +88,7 @@ def test_a_choice_that_applies_to_nothing_is_no_pass() -> None:
     assert "none of the checks that were chosen applies" in " ".join(report.warnings)
 
 
-@pytest.mark.parametrize("text", [HISTOGRAM, KEYS])
+@pytest.mark.parametrize("text", [HISTOGRAM, KEYS_CLAIM])
 def test_a_seed_fixed_at_the_start_shows_beside_an_earlier_report(text: str) -> None:
     """In the same calls of another run, whatever its own seed; fresh noise does not."""
     first = run(text, rng_seed=1, seed=1, selection=select(["fresh-noise"], of=SHARES))
@@ -178,7 +166,7 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
     assert "each check needs some releases at least, location" in str(refused.value)
 
 
-@pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS])
+@pytest.mark.parametrize("text", [HISTOGRAM.replace("laplace:2", "laplace:2;round"), KEYS_CLAIM])
 def test_a_pass_takes_about_what_is_planned(text: str) -> None:
     planned = pass_of(claimed(text + GATE), 0).queries
     report = run(text + GATE, seed=3)
@@ -188,7 +176,7 @@ def test_a_pass_takes_about_what_is_planned(text: str) -> None:
 
 def test_the_least_number_for_keys_is_one_number_and_enough() -> None:
     """It was 4,861 to 12,735 by what was asked for, and more than that ended inconclusive."""
-    claim, told = claimed(KEYS), set()
+    claim, told = claimed(KEYS_CLAIM), set()
     for queries in (100, 400):
         with pytest.raises(TooFewError) as refused:
             sharpest(claim, queries, 5)
@@ -196,7 +184,7 @@ def test_the_least_number_for_keys_is_one_number_and_enough() -> None:
     (least,) = (int(number.replace(",", "")) for number in told)
     assert sharpest(claim, least, 5).queries <= least
     for queries in (least, 3 * least):
-        report = run(KEYS, queries=queries, seed=5)
+        report = run(KEYS_CLAIM, queries=queries, seed=5)
         assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
 
 

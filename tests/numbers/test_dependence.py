@@ -1,17 +1,16 @@
 """Noise that depends on other noise of its release or of releases before, and pairs of it."""
 
 import math
-import tomllib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from checked_alone import claimed
 
 from dpassay.reference.arrays import Matrix
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.numbers.evidence.lagged import LaggedPairs, halves
-from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -112,8 +111,7 @@ def test_dependence_is_found(
 ) -> None:
     """Each number follows the claim by itself."""
     name = f'"noisy-histogram"\ncells = {cells}' if cells > 1 else '"noisy-count"'
-    text = f'[mechanism]\nname = {name}\nnoise = "gaussian:3"\nadjacency = "add-remove"\n'
-    claim = parse_claim(tomllib.loads(text))
+    claim = claimed(f'name = {name}\nnoise = "gaussian:3"\nadjacency = "add-remove"')
     drawn = make(np.random.default_rng(12))
 
     def aggregate(values: Any, size: int) -> Matrix:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import MEAN
+from numeric_zoo.claims import MEAN
 
 from dpassay.reference.numbers import parse_number_noise, sample
 from dpassay.verifiers.kinds.numbers.evidence.faults import FaultKind, known_faults, log_ratios

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import COUNT, HISTOGRAM, Aggregate
+from numeric_zoo import Aggregate
+from numeric_zoo.claims import COUNT, HISTOGRAM
 from scipy.special import ndtr
 from scipy.stats import laplace
 

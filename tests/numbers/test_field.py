@@ -3,7 +3,6 @@
 `python -m benchmarks.field` judges more of them, each in an environment of its own.
 """
 
-import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,9 @@ import diffprivlib_targets  # noqa: F401 - which lets diffprivlib's mechanisms b
 import numpy as np
 import opendp.prelude as dp
 import pytest
+from checked_alone import claimed
 
 from dpassay.verifiers.findings.report import Report, Verdict
-from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -25,8 +24,7 @@ dp.enable_features("contrib")
 def judged(aggregate: Aggregate, noise: str, name: str = "noisy-histogram") -> Report:
     """A report under a claim of four cells, or of one number."""
     cells = "cells = 4" if name == "noisy-histogram" else ""
-    text = f'[mechanism]\nname = "{name}"\nnoise = "{noise}"\nadjacency = "add-remove"\n{cells}'
-    claim = parse_claim(tomllib.loads(text))
+    claim = claimed(f'name = "{name}"\nnoise = "{noise}"\nadjacency = "add-remove"\n{cells}')
     return verify(InProcessTarget(aggregate, release=claim.release), claim, seed=1)
 
 

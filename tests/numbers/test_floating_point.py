@@ -6,17 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed, made, outcome
-from numeric_zoo import (
-    BALL,
-    COUNT,
-    GAUSSIAN,
-    GRADIENT,
-    HISTOGRAM,
-    MEAN,
-    SUM,
-    as_claimed,
-    noise_on_a_fine_grid,
-)
+from numeric_zoo.claims import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, MEAN, SUM
+from numeric_zoo.correct import as_claimed, noise_on_a_fine_grid
 
 from dpassay.reference.accounting.adjacency import Adjacency
 from dpassay.reference.numbers import NoisyGradient, NoisySum

@@ -7,7 +7,7 @@ import pytest
 from checked_alone import claimed
 
 from dpassay.reference.numbers import parse_number_noise, sample
-from dpassay.reference.numbers.noise import ulp
+from dpassay.reference.numbers.floats import ulp
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.evidence.moved import MovedTooFar
 from dpassay.verifiers.kinds.numbers.registry import SHARES

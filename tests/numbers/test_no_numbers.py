@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import COUNT, GRADIENT
+from numeric_zoo.claims import COUNT, GRADIENT
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.claim import ClaimError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from checked_alone import claimed
-from numeric_zoo import GRADIENT, SUM
+from numeric_zoo.claims import GRADIENT, SUM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.claims.open_target import open_claimed

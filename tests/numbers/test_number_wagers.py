@@ -14,7 +14,7 @@ from scipy import integrate, special
 
 from dpassay.reference.arrays import Vector
 from dpassay.reference.numbers import NumberNoise, parse_number_noise
-from dpassay.reference.numbers.noise import ulp
+from dpassay.reference.numbers.floats import ulp
 from dpassay.verifiers.kinds.numbers.evidence.copies import SHARES, CopyEvidence, matches
 from dpassay.verifiers.kinds.numbers.evidence.copula import (
     COMMON_WAGERS,

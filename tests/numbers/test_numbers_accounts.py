@@ -1,58 +1,25 @@
 """What deployments of numbers say of their costs, over the three transports, and budgets."""
 
 import json
-import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from checked_alone import claimed
+from costed import BALL, BOX, GAUSSIAN, LAPLACE, REPLACED, concluded
 from http_server import Server
-from numeric_zoo import COUNT
+from numeric_zoo.claims import GRADIENT, PRIVATE
+from published_costs import renyi_cost
 
-from dpassay.reference import BudgetExhausted
-from dpassay.reference.numbers.costs import renyi_cost
-from dpassay.reference.numbers.families import Gaussian
-from dpassay.reference.numbers.moves import move_epsilon
-from dpassay.verifiers.claims.open_target import in_process, open_claimed
-from dpassay.verifiers.findings.finding import Outcome
+from dpassay.verifiers.claims.open_target import open_claimed
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.budget_asking import PER_INPUT
 from dpassay.verifiers.kinds.numbers.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.kinds.numbers.checks.budget_enforcement import BudgetEnforcement
-from dpassay.verifiers.kinds.numbers.checks.histogram_leakage import HistogramLeakage
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
-from dpassay.verifiers.kinds.numbers.planning.plan import make_numbers_plan
-from dpassay.verifiers.run.outcome import RunOutcome
-from dpassay.verifiers.run.state import RunState
-from dpassay.verifiers.targets import InProcessTarget, Target
-
-GAUSSIAN = 'name = "noisy-histogram"\nnoise = "gaussian:3"\nadjacency = "add-remove"\ncells = 4'
-REPLACED = GAUSSIAN.replace("add-remove", "replace-one")
-LAPLACE = GAUSSIAN.replace("gaussian:3", "laplace:2")
-BOX = (
-    'name = "noisy-sum"\nnoise = "laplace:4"\nadjacency = "replace-one"\n'
-    "dimensions = 2\nlower = -1.0\nupper = 1.0"
-)
-BALL = (
-    'name = "noisy-mean"\nnoise = "gaussian:0.5"\nadjacency = "replace-one"\n'
-    "dimensions = 4\nclip_norm = 1.0\ndivide_by = 8"
-)
-GRADIENT = (
-    'name = "noisy-gradient"\nnoise = "gaussian:1.1"\nadjacency = "add-remove"\n'
-    "shapes = [[4, 3], [3]]\nclip_norm = 1.0\ndivide_by = 32"
-)
-PRIVATE = "\n[privacy]\nepsilon = {}\ndelta = 1e-6\nqueries = {}"
-
-
-def concluded(check: type[Any], claim: NumbersClaim, target: Target) -> Outcome:
-    standing = RunState(target, claim, RunOutcome(None), None)
-    found = check(claim, make_numbers_plan(claim, 0), 0).conclude(standing)
-    assert isinstance(found, Outcome)
-    return found
+from dpassay.verifiers.targets import InProcessTarget
 
 
 class Charging:
@@ -155,225 +122,3 @@ def test_accounts_are_reached_over_every_transport(spec: str) -> None:
             assert found.verdict is Verdict.FAIL, found.finding.message
     finally:
         target.close()
-
-
-class Budgeted:
-    """Stops before `most` is spent by its own account, which says `times` the exact epsilon.
-
-    at: the delta that it takes for the one it is asked for.
-    """
-
-    def __init__(
-        self,
-        most: float = 3.0,
-        times: float = 1.0,
-        free: str = "",
-        at: Callable[[float], float] = float,
-        delta: float = 1e-6,
-    ) -> None:
-        self.most, self.times, self.free, self.at = most, times, free, at
-        self.answers, self.delta = 0, delta
-
-    def _epsilon(self, answers: int, delta: float) -> float:
-        return move_epsilon(Gaussian(3.0), math.sqrt(answers), delta) if answers else 0.0
-
-    def sample(self, counts: Any, size: int) -> Any:
-        answers = self.answers + size
-        if self.free == "empty inputs" and not counts.any():
-            answers = self.answers
-        if self.times * self._epsilon(answers, self.delta) > self.most:
-            raise BudgetExhausted
-        self.answers = answers
-        return np.zeros((size, counts.size))
-
-    def spent(self, delta: float) -> float:
-        return self.times * self._epsilon(self.answers, self.at(delta))
-
-
-class Unaccounted(Budgeted):
-    spent = None  # type: ignore[assignment]
-
-
-@pytest.mark.parametrize(
-    ("deployment", "verdict", "words"),
-    [
-        (Budgeted(), Verdict.PASS, "it stopped after 3 answers, with epsilon 2.641 spent"),
-        (Budgeted(times=2.0), Verdict.PASS, "it stopped after 1 answer, with"),
-        (Budgeted(times=0.5), Verdict.FAIL, "spent said epsilon 0.723994 after 1 answer"),
-        (Budgeted(most=4.0), Verdict.FAIL, "although its own account then says epsilon 3.09"),
-        (Budgeted(free="empty inputs"), Verdict.FAIL, "spent said epsilon 0 after 1 answer"),
-        (Budgeted(most=0.1), Verdict.INCONCLUSIVE, "its budget was spent before it answered"),
-        (Unaccounted(), Verdict.NOT_APPLICABLE, "the target has no spent(delta), and"),
-        (Budgeted(at=lambda _: 1e-6), Verdict.FAIL, "spent(1e-12) said epsilon 1.44799 after 1"),
-        (Budgeted(at=lambda delta: 1e-12 / delta), Verdict.FAIL, "spent rises with delta: it says"),
-    ],
-    ids=[
-        *("exact", "double", "half", "late", "free", "spent", "unaccounted"),
-        *("ignores delta", "rises with delta"),
-    ],
-)
-def test_budgets(deployment: Budgeted, verdict: Verdict, words: str) -> None:
-    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3))
-    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
-    assert (found.verdict, words in found.finding.message) == (verdict, True), found.finding
-
-
-class ForEachInput(Budgeted):
-    """A budget of its own for inputs that have some part in common; `spent` says the largest.
-
-    apart: of neighbours, in thirds of the scale of Gaussian noise.
-    """
-
-    def __init__(self, of: str, most: float, apart: float, width: int) -> None:
-        super().__init__(most)
-        self.of, self.apart, self.width = of, apart, width
-        self.charged = dict[Any, int]()
-
-    def sample(self, values: Any, size: int) -> Any:
-        parts = {"contents": values.tobytes(), "records": len(values), "total": values.sum()}
-        kept = parts.get(self.of)
-        answers = self.charged.get(kept, 0) + size
-        if move_epsilon(Gaussian(3.0), self.apart * math.sqrt(answers), 1e-6) > self.most:
-            raise BudgetExhausted
-        self.charged[kept] = answers
-        self.answers = max(self.charged.values())
-        return np.zeros((size, self.width))
-
-    def spent(self, delta: float) -> float:
-        if not self.answers:
-            return 0.0
-        return move_epsilon(Gaussian(3.0), self.apart * math.sqrt(self.answers), delta)
-
-
-@pytest.mark.parametrize(
-    ("text", "of", "verdict"),
-    [
-        (GAUSSIAN, "contents", Verdict.FAIL),
-        (GAUSSIAN, "total", Verdict.FAIL),
-        (GAUSSIAN, "all", Verdict.PASS),
-        (REPLACED, "contents", Verdict.FAIL),
-        (REPLACED, "all", Verdict.PASS),
-        (BALL, "records", Verdict.FAIL),
-        (BALL, "all", Verdict.PASS),
-    ],
-)
-def test_budgets_of_several_inputs_add_up(text: str, of: str, verdict: Verdict) -> None:
-    """A person may be in all inputs; catches answers that are counted for each input alone.
-
-    Neighbours are 1, sqrt(2) and 1.5 thirds of the scale apart, each a claim of some answers.
-    """
-    apart, epsilon = {GAUSSIAN: (1.0, 3.0), REPLACED: (2.0**0.5, 4.3), BALL: (1.5, 5.0)}[text]
-    claim = claimed(text + PRIVATE.format(epsilon, 3))
-    deployment = ForEachInput(of, epsilon, apart, claim.mechanism.width)
-    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
-    assert found.verdict is verdict, found.finding
-    if verdict is Verdict.FAIL:
-        assert "inputs like it" in found.finding.message
-        assert found.finding.diagnosis == PER_INPUT
-
-
-@pytest.mark.parametrize("delta", [1e-16, 1e-20])
-def test_an_account_of_a_tiny_delta_does_not_rise(delta: float) -> None:
-    """Below 1e-14 a floor above the claimed delta would make every correct account rise."""
-    claim = claimed(GAUSSIAN + PRIVATE.format(6.0, 3).replace("1e-6", f"{delta:g}"))
-    assert claim.privacy is not None
-    deployment = Budgeted(most=6.0, delta=delta)
-    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
-    assert found.verdict is Verdict.PASS, found.finding
-    assert deployment.answers > 0
-
-
-class OfDivergences(Budgeted):
-    """An account without an epsilon at delta 0, which it notices from so many answers on."""
-
-    def __init__(self, says: float | None, since: int) -> None:
-        super().__init__(most=math.inf)
-        self.says, self.since = says, since
-
-    def _epsilon(self, answers: int, delta: float) -> float:
-        return 0.0
-
-    def spent(self, delta: float) -> float:
-        if delta == 0 and self.answers >= self.since:
-            if self.says is None:
-                raise ValueError("delta must be positive")
-            return self.says
-        return float(self.answers)
-
-
-@pytest.mark.parametrize(
-    ("says", "words"), [(None, "spent(0) raised ValueError: delta"), (math.inf, "is infinite")]
-)
-@pytest.mark.parametrize("since", [0, 1])
-def test_an_account_without_epsilon_at_delta_0_is_none(
-    says: float | None, words: str, since: int
-) -> None:
-    """It ended the run as an error of the target's, or failed a claim of pure privacy."""
-    claim = claimed(COUNT + PRIVATE.format(3.0, 3).replace("1e-6", "0"))
-    assert claim.privacy is not None
-    assert claim.privacy.delta == 0.0
-    deployment = OfDivergences(says, since)
-    found = concluded(BudgetEnforcement, claim, in_process(deployment, claim))
-    assert found.verdict is Verdict.NOT_APPLICABLE
-    assert "the target has no account at delta 0: " in found.finding.message
-    assert words in found.finding.message
-    with_delta = claimed(COUNT + PRIVATE.format(3.0, 3))
-    judged = concluded(
-        BudgetEnforcement, with_delta, in_process(OfDivergences(says, 0), with_delta)
-    )
-    assert judged.verdict is Verdict.FAIL  # it has no end, and says so where delta is above 0
-
-
-PLAIN = """
-from dpassay.reference import BudgetExhausted
-class Deployment:
-    n = 0
-    def sample(self, counts, size):
-        if self.n + size > {most}:
-            raise BudgetExhausted
-        self.n += size
-        return [counts] * size
-{more}
-target = Deployment()
-"""
-SAID = """
-    def spent(self, delta):
-        return [0, 1.449, 2.0885, 2.6412][self.n] if delta >= 1e-6 else float("inf")
-"""
-
-
-@pytest.mark.parametrize(
-    ("most", "more", "words"),
-    [
-        (9, "", "queries of [0, 0, 0, 0], which cost more than (3, 1e-06), namely epsilon"),
-        (3, SAID, "spent fell when it was restarted, from 2.6412 to 0"),
-    ],
-)
-def test_another_instance_may_have_the_budget(
-    tmp_path: Path, most: int, more: str, words: str
-) -> None:
-    """By a proof, without an account: 4 answers cost 3.098. And a new life must forget nothing."""
-    path = tmp_path / "budgeted.py"
-    path.write_text(PLAIN.format(most=most, more=more))
-    gate = f'[gate]\nbudget_target = "{path}:target"'
-    claim = claimed(GAUSSIAN + PRIVATE.format(3.0, 3), gate)
-    other = InProcessTarget(lambda counts, size: [counts] * size, release=claim.release)
-    found = concluded(BudgetEnforcement, claim, other)
-    assert found.verdict is Verdict.FAIL
-    assert words in found.finding.message
-
-
-@pytest.mark.parametrize(
-    ("limit", "queries", "verdict"),
-    [(0.0, 400, Verdict.PASS), (0.9, 400, Verdict.FAIL), (0.9, 20, Verdict.PASS)],
-)
-def test_averages_that_read_too_much_fail_where_a_limit_is_set(
-    limit: float, queries: int, verdict: Verdict
-) -> None:
-    """400 releases are 0.15 off, which reads 99.9 % of the counts; 20 are 0.67 off."""
-    claim = claimed(GAUSSIAN + PRIVATE.format(50.0, queries), f"[gate]\nmax_recoverable = {limit}")
-    found = HistogramLeakage(claim, make_numbers_plan(claim, 0), 0).outcome()
-    assert found.verdict is verdict
-    assert (found.finding.warning is not None) is (limit == 0.0)
-    if queries == 400:
-        assert "lies 0.15 off (standard deviation), and reads 99.9% of" in found.finding.message

@@ -13,10 +13,10 @@ from dpassay.reference.numbers import parse_number_noise
 from dpassay.verifiers.kinds.reading import parse_claim
 
 # from the repository's root, which is not on the path of what types are checked by
-detection = import_module("benchmarks.numbers_detection")
+detection = import_module("benchmarks.detection.numbers")
 field = import_module("benchmarks.field.__main__")
-rates = import_module("benchmarks.numbers_error_rate")
-shelves = import_module("benchmarks.numbers_zoo")
+rates = import_module("benchmarks.error_rate.numbers")
+shelves = import_module("benchmarks.zoo.numbers")
 means = import_module("benchmarks.peers.mean_mechanisms")
 
 
@@ -68,8 +68,8 @@ def test_every_mechanism_of_the_error_rates_answers() -> None:
 
 
 def test_a_row_of_error_rates_counts_failures_alone() -> None:
-    found = [(0, "fail", "location, noise-law"), (1, "inconclusive", ""), (2, "pass", "")]
-    told = rates.row("some runs", found)
+    found = [("fail", "location, noise-law"), ("inconclusive", ""), ("pass", "")]
+    told = import_module("benchmarks.error_rate.__main__").row("some runs", found)
     assert "| 3 of some runs | 1 | 0.3333 (" in told
     assert "location 1, noise-law 1 | 1 |" in told
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import BALL, DIAMOND, REPLACED
+from numeric_zoo.claims import BALL, DIAMOND, REPLACED
 
 from dpassay.reference.numbers import sample, sensitivity
 from dpassay.verifiers.findings.report import Verdict

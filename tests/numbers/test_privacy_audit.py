@@ -6,7 +6,9 @@ import math
 import numpy as np
 import pytest
 from checked_alone import claimed, made, outcome
-from numeric_zoo import BALL, COUNT, GRADIENT, HISTOGRAM, PRIVATE, SUM, as_claimed, scaled
+from numeric_zoo.claims import BALL, COUNT, GRADIENT, HISTOGRAM, PRIVATE, SUM
+from numeric_zoo.correct import as_claimed
+from numeric_zoo.scale import scaled
 
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.numbers.checks.privacy_audit import PrivacyAudit

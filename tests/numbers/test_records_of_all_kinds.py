@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 from checked_alone import claimed, made, outcome
-from numeric_zoo import BROKEN, CORRECT, GRADIENT, SUM
-from numeric_zoo_records import ALL, SHARE
+from numeric_zoo import BROKEN, CORRECT
+from numeric_zoo.claims import GRADIENT, SUM
+from numeric_zoo.records import ALL, SHARE
 
 from dpassay.reference.numbers import NoisyGradient, parse_number_noise
 from dpassay.verifiers.findings.verdict import Verdict

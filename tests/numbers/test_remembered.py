@@ -1,12 +1,12 @@
 """Draws that come again long after: what a match is worth, and which deployments it finds."""
 
 import math
-import tomllib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from claims import histogram
 
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import parse_number_noise
@@ -155,8 +155,7 @@ def test_noise_that_comes_again_is_found(
     make: Callable[[np.random.Generator], Callable[[int], Matrix]],
 ) -> None:
     """Nothing of it lies just before, nor beside."""
-    text = '[mechanism]\nname = "noisy-histogram"\ncells = 10\nnoise = "laplace:2"\n'
-    claim = parse_claim(tomllib.loads(text + 'adjacency = "add-remove"\n'))
+    claim = parse_claim({"mechanism": histogram()})
     drawn = make(np.random.default_rng(8))
 
     def aggregate(values: Any, size: int) -> Matrix:

@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed, made, outcome
-from numeric_zoo import (
-    BALL,
-    COUNT,
-    GAUSSIAN,
-    GRADIENT,
-    HISTOGRAM,
-    MEAN,
-    SUM,
-    Make,
-    as_claimed,
-    empty_cells_never_negative,
-    empty_cells_without_noise,
-    sums_cut_at_the_number_of_records,
-    truncated_at_the_true_count,
-)
+from numeric_zoo import Make
+from numeric_zoo.claims import BALL, COUNT, GAUSSIAN, GRADIENT, HISTOGRAM, MEAN, SUM
+from numeric_zoo.correct import as_claimed
+from numeric_zoo.families import truncated_at_the_true_count
+from numeric_zoo.missing import empty_cells_without_noise
+from numeric_zoo.privacy import empty_cells_never_negative, sums_cut_at_the_number_of_records
 from scipy.stats import binom
 
 from dpassay.verifiers.findings.report import Verdict

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import COUNT, HISTOGRAM
+from numeric_zoo.claims import COUNT, HISTOGRAM
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Report, Verdict

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed, outcome
-from numeric_zoo import BALL, GRADIENT, MEAN, SUM
+from numeric_zoo.claims import BALL, GRADIENT, MEAN, SUM
 
 from dpassay.reference.numbers import NoisyGradient
 from dpassay.verifiers.findings.verdict import Verdict

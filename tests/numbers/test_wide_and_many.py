@@ -1,26 +1,23 @@
 """Wide releases are asked for in calls that a reply can hold; users are replaced as a whole."""
 
 import contextlib
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numeric_zoo import GRADIENT
+from checked_alone import claimed
+from numeric_zoo.claims import GRADIENT
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.planning import plan
 from dpassay.verifiers.kinds.numbers.planning.neighbours import neighbours
-from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 from dpassay.verifiers.targets.process import ProcessTarget
 
 REPLACED = """
-[mechanism]
 name = "noisy-sum"
 noise = "laplace:40"
 adjacency = "replace-one"
@@ -30,11 +27,6 @@ dimensions = 2
 lower = 10.0
 upper = 11.0
 """
-
-
-def claimed(text: str) -> NumbersClaim:
-    claim: NumbersClaim = parse_claim(tomllib.loads(text))
-    return claim
 
 
 def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:
@@ -53,7 +45,7 @@ def test_no_records_have_their_width_in_a_process_too(tmp_path: Path) -> None:
 def test_no_call_asks_for_more_numbers_than_a_reply_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call of 300 releases of 10^6 numbers would be 6 GB of JSON, and was asked for."""
     monkeypatch.setattr(plan, "_NUMBERS", 60)
-    claim = claimed(f"[mechanism]\n{GRADIENT}\n[gate]\nmax_queries = 600")
+    claim = claimed(GRADIENT, "[gate]\nmax_queries = 600")
     rng, sizes, records = np.random.default_rng(0), [], []
 
     def aggregate(values: Any, size: int) -> Any:
@@ -79,7 +71,7 @@ def test_neighbours_of_users_lie_within_what_the_claim_allows(adjacency: str) ->
 
 def test_where_every_altered_record_is_refused_nothing_is_said_of_clipping() -> None:
     """It was a pass, by 0 releases of 0 records."""
-    claim = claimed(f"[mechanism]\n{GRADIENT}\n[gate]\nsmallest_effect = 0.3\ntolerance = 0.3")
+    claim = claimed(GRADIENT, "[gate]\nsmallest_effect = 0.3\ntolerance = 0.3")
     rng = np.random.default_rng(0)
 
     def aggregate(values: Any, size: int) -> Any:

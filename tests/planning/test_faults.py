@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from claims import gnmax
 from scipy.stats import norm
 
 from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, probabilities
@@ -125,7 +126,7 @@ def test_of_classes_without_noise_the_first_of_the_best_wins() -> None:
 @pytest.mark.parametrize("noise", [Laplace(28.0), Exponential(40.0), Gumbel(31.0), Gaussian(40.0)])
 def test_a_rough_law_is_near_the_exact_one(noise) -> None:
     """Catches a grid that is too coarse or too short, and offsets that are looked up wrongly."""
-    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+    mechanism = gnmax()
     claim = parse_claim({"mechanism": mechanism})
     rng = np.random.default_rng(3)
     votes = rng.multinomial(250, rng.dirichlet(np.full(10, 0.3), 600)).astype(np.float64)

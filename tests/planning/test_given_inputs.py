@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from claims import SMALL, gnmax
 
 from dpassay.verifiers.kinds.labels.checks.applicable import lacking
 from dpassay.verifiers.kinds.labels.planning.coverage import coverage
@@ -20,10 +21,7 @@ def claim_of(rows, tmp_path, scale=4):
     path = tmp_path / "inputs.jsonl"
     path.write_text("\n".join(json.dumps({"histogram": list(map(int, row))}) for row in rows))
     teachers, classes = int(sum(rows[0])), len(rows[0])
-    mechanism = {"name": "gnmax", "noise": f"gaussian:{scale}"} | {
-        "classes": classes,
-        "teachers": teachers,
-    }
+    mechanism = gnmax(scale, classes, teachers)
     return parse_claim({"mechanism": mechanism, "gate": GATE, "inputs": {"file": str(path)}})
 
 
@@ -120,7 +118,7 @@ def test_the_nearest_to_a_tie_stands_for_one(tmp_path) -> None:
 def test_twins_that_the_budget_has_no_labels_for_are_left_out(tmp_path) -> None:
     path = tmp_path / "inputs.jsonl"
     path.write_text('{"histogram": [150, 100]}\n{"histogram": [100, 150]}')
-    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 2, "teachers": 250}
+    mechanism = gnmax(40, 2)
     claim = parse_claim({"mechanism": mechanism, "inputs": {"file": str(path)}})
     plan = make_plan(claim, 0)
     assert plan.queries <= claim.gate.max_queries
@@ -128,7 +126,7 @@ def test_twins_that_the_budget_has_no_labels_for_are_left_out(tmp_path) -> None:
 
 
 def claim_table():
-    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 4, "teachers": 40}
+    mechanism = SMALL
     return {"mechanism": mechanism, "gate": GATE}
 
 

@@ -6,6 +6,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
+from claims import gnmax
 from plans import PLANS, plan
 
 from dpassay.verifiers.evidence import PointedEvidence
@@ -14,7 +15,7 @@ from dpassay.verifiers.kinds.labels.planning.plan import Batch
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.schedule import Schedule
 
-COIN = {"name": "gnmax", "noise": "gaussian:3", "classes": 2, "teachers": 5}
+COIN = gnmax(3, 2, 5)
 
 
 def any_stream(_stream: int) -> bool:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from claims import gnmax
 from runs import claimed
 
 from dpassay.reference import log_probabilities
@@ -11,9 +12,9 @@ from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 
 CLAIMS = [
-    {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
+    gnmax(),
     {"name": "lnmax", "noise": "laplace:20", "classes": 4, "teachers": 250},
-    {"name": "gnmax", "noise": "gaussian:20", "classes": 4, "teachers": 2500},
+    gnmax(20, 4, 2500),
 ]
 
 

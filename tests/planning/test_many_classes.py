@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from claims import gnmax
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.kinds.labels.planning.laws import race_with_bare
@@ -36,6 +37,6 @@ def test_equal_votes_have_equal_chances_in_a_race() -> None:
 
 @pytest.mark.slow("a plan of a thousand classes")
 def test_a_thousand_classes_are_planned_within_the_means_of_a_run() -> None:
-    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 1000, "teachers": 250}
+    mechanism = gnmax(40, 1000)
     plan = make_plan(parse_claim({"mechanism": mechanism}), 0)
     assert plan.queries < 300_000

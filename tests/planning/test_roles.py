@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from claims import gnmax
 
 from dpassay.verifiers.kinds.labels.planning.plan import Plan, Stream
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
@@ -12,7 +13,7 @@ from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
 from dpassay.verifiers.kinds.labels.planning.traits import Traits
 from dpassay.verifiers.kinds.reading import parse_claim
 
-GNMAX = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+GNMAX = gnmax()
 
 
 def plan(other_totals=True, **mechanism):

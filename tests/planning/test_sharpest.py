@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from claims import gnmax
 from click.testing import CliRunner
 from small import drawing, small_claim
 
@@ -17,9 +18,9 @@ from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import InProcessTarget
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250}
+MECHANISM = gnmax()
 CLAIM = parse_claim({"mechanism": MECHANISM})
-FEW = {"name": "gnmax", "noise": "gaussian:4", "classes": 3, "teachers": 12}
+FEW = gnmax(4, 3, 12)
 SMALL = parse_claim({"mechanism": FEW})
 """Planned in a fraction of the time."""
 

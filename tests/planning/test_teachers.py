@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from runs import COARSE, result
+from claims import COARSE, gnmax
+from runs import result
 
 from dpassay.reference import Gaussian, probabilities
 from dpassay.verifiers.claims.open_target import in_process
@@ -13,7 +14,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets.input_forms import arranged
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:6", "classes": 4, "teachers": 40}
+MECHANISM = gnmax(6, 4, 40)
 
 
 def claim(form="votes"):

@@ -9,17 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from claims import gnmax, in_toml
 
 ROOT = Path(__file__).parents[2]
 ACTION = (ROOT / "action.yml").read_text()
 
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:40"
-classes = 10
-teachers = 250
-"""
+CLAIM = in_toml(mechanism=gnmax())
 HOSTILE = "50% ::error::gone|<b>`x`</b>"
 TARGETS = f"""
 import os

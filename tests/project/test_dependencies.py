@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from claims import COARSE, SMALL, in_toml
 
 ROOT = Path(__file__).parents[2]
 TABLE = (ROOT / "docs" / "dependencies.md").read_text()
@@ -28,23 +29,11 @@ from dpassay.verifiers.cli import main
 
 main()
 """
-CLAIM = """
-[mechanism]
-name = "gnmax"
-noise = "gaussian:10"
-classes = 4
-teachers = 40
-
-[privacy]
-epsilon = 12.0
-delta = 1e-5
-queries = 100
-
-[gate]
-smallest_effect = 0.1
-tolerance = 0.2
-false_alarm = 1e-3
-"""
+CLAIM = in_toml(
+    mechanism=SMALL,
+    privacy={"epsilon": 12.0, "delta": 1e-05, "queries": 100},
+    gate=COARSE | {"false_alarm": 1e-3},
+)
 
 
 def without_them(*arguments):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import gnmax
 
 from dpassay.verifiers.claims.tables import Gate, HttpClaim, PrivacyClaim
 from dpassay.verifiers.findings.report import Verdict
@@ -35,7 +36,7 @@ TABLES: dict[str, Any] = {
 }
 PEOPLE = "sex,age,hours,income\n0,1,1,0\n1,2,1,1\n"  # of which claims about gradients tell
 SAMPLE = {
-    "mechanism": {"name": "gnmax", "noise": "gaussian:40", "classes": 10, "teachers": 250},
+    "mechanism": gnmax(),
 }
 
 

@@ -9,6 +9,7 @@ from dp_accounting.rdp import RdpAccountant
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from published_costs import RELEASED_ORDERS, mironov
 
 from dpassay.reference import (
     ConfidentGNMax,
@@ -24,7 +25,7 @@ from dpassay.reference.accounting.confident import (
     threshold_data_dependent,
     threshold_data_independent,
 )
-from dpassay.reference.accounting.conversions import RELEASED_ORDERS, mironov, to_epsilon
+from dpassay.reference.accounting.conversions import to_epsilon
 from dpassay.reference.accounting.divergences import renyi_divergence
 from dpassay.reference.accounting.gnmax import (
     gnmax_data_dependent,
@@ -38,7 +39,6 @@ from dpassay.reference.accounting.lnmax import (
     lnmax_data_independent,
     lnmax_laplace,
     log_q_lemma_4,
-    strong_composition,
 )
 from dpassay.verifiers.strategies import histograms
 
@@ -117,12 +117,6 @@ def test_the_exact_q_never_costs_more_than_the_union_bound(published_data) -> No
         assert spent[1] <= spent[0] + 1e-12
         differs += spent[1] < 0.99 * spent[0]
     assert differs
-
-
-def test_strong_composition_is_as_the_paper_says() -> None:
-    """Papernot et al. 2017, section 3.2: 26.6 and 5.8 (printed as 26 and 5.80)."""
-    assert strong_composition(0.05, 1000, 1e-6) == pytest.approx(26.6, abs=0.05)
-    assert strong_composition(0.05, 100, 1e-5) == pytest.approx(5.80, abs=0.005)
 
 
 def library_costs(event, orders):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from claims import gnmax
 from hypothesis import given
 from hypothesis import strategies as st
 from runs import result
@@ -82,7 +83,7 @@ def test_a_violation_comes_first_and_its_interval_leaves_out_the_claim(reports) 
 
 @pytest.mark.slow("a whole run; figures of few labels are shown by others")
 def test_of_many_labels_the_most_deviating_are_shown() -> None:
-    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 32, "teachers": 250}
+    mechanism = gnmax(40, 32)
     gate = {"smallest_effect": 0.3, "tolerance": 0.5}
     plan = make_plan(parse_claim({"mechanism": mechanism, "gate": gate}), 0)
     check = ClassProbabilities(plan)
@@ -106,7 +107,7 @@ def test_the_scale_is_the_one_in_the_message(reports) -> None:
 
 def test_when_no_scale_is_left_the_figure_says_so() -> None:
     """Labels that no scale explains: the leader always on one histogram, never on another."""
-    mechanism = {"name": "gnmax", "noise": "gaussian:40", "classes": 4, "teachers": 250}
+    mechanism = gnmax(40, 4)
     plan = make_plan(parse_claim({"mechanism": mechanism, "gate": {"smallest_effect": 0.1}}), 0)
     check, recorder = NoiseScale(plan), Recorder()
     at = next(i for i, stream in enumerate(plan.streams) if stream.kind == "informative")

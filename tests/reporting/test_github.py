@@ -1,13 +1,12 @@
 """What GitHub shows of a report: one line of Markdown a check, one annotation a fault."""
 
-import tomllib
 from html import unescape
 
 import pytest
+from checked_alone import claimed
 
 from dpassay.verifiers.findings.report import CheckResult, Report, Verdict
 from dpassay.verifiers.github import annotations, main, summary
-from dpassay.verifiers.kinds.reading import parse_claim
 
 HOSTILE = "a|b\n::error::x\r100% <img src=x> [l](https://e.x) `c` @all\u202e\u2028\\"
 
@@ -48,7 +47,7 @@ def test_a_pass_needs_no_annotation(reports) -> None:
 )
 def test_reports_of_numbers_have_a_summary_too(mechanism: str) -> None:
     """They have neither classes nor teachers, and were said to release labels."""
-    claim = parse_claim(tomllib.loads(f"[mechanism]\n{mechanism}"))
+    claim = claimed(mechanism)
     passed = CheckResult("input-contract", Verdict.PASS, "fine")
     report = Report(claim, 50, 1.0, 3, (passed,)).as_json()
     text = unescape(summary(report))

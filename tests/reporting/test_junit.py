@@ -6,6 +6,7 @@ from datetime import datetime
 from xml.etree import ElementTree
 
 import pytest
+from claims import gnmax
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +16,7 @@ from dpassay.verifiers.reporting.junit import junit
 from dpassay.verifiers.text import printable
 
 WHEN = datetime(2026, 3, 4, 5, 6, 7)
-CLAIM = parse_claim(
-    {"mechanism": {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 40}}
-)
+CLAIM = parse_claim({"mechanism": gnmax(10, 3, 40)})
 ELEMENT = {
     "pass": None,
     "fail": "failure",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import gnmax
 from one_call import HISTOGRAM, ask
 
 from dpassay.reference import BudgetExhausted
@@ -16,7 +17,7 @@ from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.targets import HttpOptions, Refused, TargetError, open_target
 
-MECHANISM = {"name": "gnmax", "noise": "gaussian:40", "classes": 3, "teachers": 50}
+MECHANISM = gnmax(40, 3, 50)
 
 
 def answering(statuses: list[int], retry_after: str | None = None) -> Any:

@@ -1,6 +1,7 @@
 """HTTP targets: routes, and what each status, each broken reply and each URL becomes."""
 
 import pytest
+from claims import gnmax
 from http_server import replying
 from one_call import CALL, HISTOGRAM, ask
 
@@ -139,7 +140,7 @@ def test_credentials_are_sent_but_never_shown(served, opened) -> None:
 
 
 def test_a_report_shows_no_credentials_of_the_budget_target() -> None:
-    mechanism = {"name": "gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
+    mechanism = gnmax(10, 3, 50)
     gate = {"budget_target": "https://user:s3cr3t@host:1/x"}
     claim = parse_claim({"mechanism": mechanism, "gate": gate})
     assert claim.gate.budget_target == gate["budget_target"]

@@ -1,7 +1,7 @@
 """A zoo of aggregators, broken and correct, on which the gate is tried; one file a class of fault.
 
 Imported as `zoo`, with `tests` on the path: pyproject.toml puts it there for pytest,
-`benchmarks/zoo.py` for itself.
+`benchmarks/zoo` for itself.
 """
 
 from . import (

@@ -16,9 +16,6 @@ from ...reference.accounting.adjacency import Adjacency
 from ..inputs.people_file import People
 from ..kinds.numbers.vendor_model import ModelError, VendorModel
 
-PLAYED = tuple(name for name in DEFENCES if name != "vib")
-"""Defences that a callable can have: the bottleneck is another model, to be played by itself."""
-
 
 @dataclass(frozen=True)
 class PlayRules:

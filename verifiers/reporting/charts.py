@@ -10,10 +10,11 @@ from itertools import pairwise
 
 from ..findings.figures import EvidenceTrace, ScaleTrace
 from ..kinds.labels.figures import AskedHistogram, LabelShare
+from ..kinds.numbers.figures import KeyRate
 
 WIDTH, HEIGHT = 480.0, 276.0
 LEFT, RIGHT, TOP, BOTTOM = 88.0, 18.0, 30.0, 54.0
-ROW = 24.0  # of a chart of labels
+ROW = 24.0  # of a chart of shares
 _MOST_TICKS = 6
 _MARGIN = 1.25  # beyond the ends of an interval
 _NAME, _LETTERS = 150.0, 24.0  # room for the name of a line
@@ -137,10 +138,10 @@ def scale_chart(trace: ScaleTrace) -> ScaleChart:
 
 
 @dataclass(frozen=True)
-class LabelRow:
-    """One label's row: its middle, and the places of what was expected, observed, and the ends."""
+class ShareRow:
+    """One row: its middle, and the places of what was expected, observed, and the ends."""
 
-    label: LabelShare
+    share: LabelShare | KeyRate
     y: float
     expected: float
     observed: float
@@ -149,25 +150,33 @@ class LabelRow:
 
 
 @dataclass(frozen=True)
-class LabelChart:
-    """Expected and observed probabilities, one row per label."""
+class ShareChart:
+    """Expected and observed probabilities, one row for each label, or for each count of a key."""
 
     x: Axis
-    rows: list[LabelRow]
+    rows: list[ShareRow]
     height: float
     bottom: float
 
 
-def label_chart(asked: AskedHistogram) -> LabelChart:
+def label_chart(asked: AskedHistogram) -> ShareChart:
+    """The labels of a histogram, on an axis that goes as far as the most probable one."""
+    return _share_chart(asked.labels, 1.05 * max(max(s.high, s.expected) for s in asked.labels))
+
+
+def rate_chart(rates: Sequence[KeyRate]) -> ShareChart:
+    """How often keys were released, by their count."""
+    return _share_chart(rates, 1.0)
+
+
+def _share_chart(shares: Sequence[LabelShare | KeyRate], top: float) -> ShareChart:
     """A linear axis from 0: what is rare is read from the table beside it."""
-    top = max(max(label.high, label.expected) for label in asked.labels)
-    x = Axis(0.0, min(1.0, 1.05 * top), LEFT, WIDTH - RIGHT)
-    rows = []
-    for i, label in enumerate(asked.labels):
-        places = (x.place(v) for v in (label.expected, label.observed, label.low, label.high))
-        rows.append(LabelRow(label, 8.0 + ROW * (i + 0.5), *places))
+    x, rows = Axis(0.0, min(1.0, top), LEFT, WIDTH - RIGHT), []
+    for i, share in enumerate(shares):
+        places = (x.place(v) for v in (share.expected, share.observed, share.low, share.high))
+        rows.append(ShareRow(share, 8.0 + ROW * (i + 0.5), *places))
     bottom = 8.0 + ROW * len(rows)
-    return LabelChart(x, rows, bottom + BOTTOM, bottom)
+    return ShareChart(x, rows, bottom + BOTTOM, bottom)
 
 
 def line_through(x: Axis, y: Axis, points: Sequence[tuple[float, float]]) -> str:

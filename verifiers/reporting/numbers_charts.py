@@ -1,9 +1,9 @@
-"""Where the lines and marks of a report of numbers go, in units of the SVG's own view box."""
+"""Where the lines and marks of charts of noise go, in units of the SVG's own view box."""
 
 from dataclasses import dataclass
 
-from ..kinds.numbers.figures import KeyRate, NoiseShape
-from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, ROW, TOP, WIDTH, Axis
+from ..kinds.numbers.figures import NoiseShape
+from .charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis
 
 
 @dataclass(frozen=True)
@@ -59,35 +59,3 @@ def quantile_chart(shape: NoiseShape) -> QuantileChart:
     y = Axis(low - margin, high + margin, HEIGHT - BOTTOM, TOP)
     dots = [(x.place(q.expected), y.place(q.observed)) for q in shape.quantiles]
     return QuantileChart(x, y, dots)
-
-
-@dataclass(frozen=True)
-class RateRow:
-    """One count's row: its middle, and the places of what was expected, seen, and the ends."""
-
-    rate: KeyRate
-    y: float
-    expected: float
-    observed: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class RateChart:
-    """Expected and observed rates of release, one row per count."""
-
-    x: Axis
-    rows: list[RateRow]
-    height: float
-    bottom: float
-
-
-def rate_chart(rates: tuple[KeyRate, ...]) -> RateChart:
-    """A linear axis from 0 to 1: what is rare is read from the table beside it."""
-    x, rows = Axis(0.0, 1.0, LEFT, WIDTH - RIGHT), []
-    for i, rate in enumerate(rates):
-        places = (x.place(v) for v in (rate.expected, rate.observed, rate.low, rate.high))
-        rows.append(RateRow(rate, 8.0 + ROW * (i + 0.5), *places))
-    bottom = 8.0 + ROW * len(rows)
-    return RateChart(x, rows, bottom + BOTTOM, bottom)

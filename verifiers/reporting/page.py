@@ -18,8 +18,8 @@ from ..findings.figures import MOST_LABELS
 from ..findings.report import Report, Verdict, versions
 from ..kinds.labels.figures import LABEL_CONFIDENCE
 from ..text import counted, printable
-from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, scale_chart
-from .numbers_charts import noise_chart, quantile_chart, rate_chart
+from .charts import HEIGHT, WIDTH, evidence_chart, label_chart, rate_chart, scale_chart
+from .numbers_charts import noise_chart, quantile_chart
 
 _SYMBOLS = {
     Verdict.PASS: "✓",

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..models import Network
 
 Gradients = NDArray[np.float32]
-"""Of shape (b, p) for b batches of a model with p parameters, or (b, k, p) for their records."""
+"""Gradients (b, p) of b batches for a model with p parameters, or (b, k, p) of their records."""
 
 
 @dataclass(frozen=True)

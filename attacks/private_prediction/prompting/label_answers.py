@@ -30,7 +30,7 @@ class LabelTokens:
 
     @classmethod
     def of(cls, encode: Callable[[str], Sequence[int]], classes: int, ends: Sequence[int]) -> Self:
-        """By the tokenizer's `encode`, which adds no special tokens."""
+        """The tokens of the labels by a tokenizer's `encode`, which adds no special tokens."""
         labels = [f"{space}{label}" for label in range(classes) for space in ("", " ")]
         return cls(tuple(dict.fromkeys(tuple(encode(label)) for label in labels)), tuple(ends))
 

@@ -35,13 +35,6 @@ def turning(records, labels):
     return records[:, :1] * records[:, 1:] * labels[:, None]
 
 
-def leaning(records, labels):
-    """The attribute moves one coordinate of two: at right angles they lie sqrt(2) apart at most."""
-    angle = np.where(records[:, 0] > 0, 0.0, 0.5 * math.pi)
-    length = np.abs(records[:, 1]) * labels
-    return np.stack([length * np.cos(angle), length * np.sin(angle)], axis=1)
-
-
 def a_canary(distance, clip_norm=1.0):
     gradients = np.array([[0.5 * distance, 0.0], [-0.5 * distance, 0.0]])
     return Canary(np.ones(1), -np.ones(1), 0, gradients, clip_norm)

@@ -1,10 +1,8 @@
-"""Splits, the published Adult records, and files in the stated formats."""
+"""Splits, the published Adult records, and people who are made up."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from dpassay.attacks.gradients import formats
 from dpassay.attacks.gradients.adult import adult
 from dpassay.attacks.gradients.data import Records, distinct, shared, split, split_users
 from dpassay.attacks.gradients.images import by_stroke, digits
@@ -119,62 +117,3 @@ def test_made_up_people():
     alike, apart = (heterogeneous_users(50, 40, spread=s) for s in (0.0, 2.0))
     means = [[one.features[one.users == u].mean(0) for u in range(50)] for one in (alike, apart)]
     assert np.std(means[0]) < 0.25 < 1.5 < np.std(means[1])
-
-
-def test_health_and_crema_d(tmp_path):
-    table = pd.DataFrame(
-        {
-            "MemberID": [9, 8, 7],
-            "claims": [1.0, 2.0, 0.5],
-            "CharlsonIndex": [0, 2, 1],
-            "Sex": ["M", "U", "F"],
-        }
-    )
-    table.to_csv(tmp_path / "health.csv", index=False)
-    found = formats.health(tmp_path / "health.csv")
-    assert found.features.tolist() == [[1.0], [2.0], [0.5]]
-    assert found.labels.tolist() == [0, 1, 1]
-    assert found.sensitive.tolist() == [1, 2, 0]
-    table.assign(Sex=["M", "x", "F"]).to_csv(tmp_path / "health.csv", index=False)
-    with pytest.raises(ValueError, match=r"health.csv, row 3: Sex 'x'; expected one of F, M, U"):
-        formats.health(tmp_path / "health.csv")
-    table.drop(columns="Sex").to_csv(tmp_path / "health.csv", index=False)
-    with pytest.raises(ValueError, match=r"health.csv: no column Sex"):
-        formats.health(tmp_path / "health.csv")
-    speech = pd.DataFrame(
-        {
-            "pitch": [1.0, 2.0, 3.0],
-            "Emotion": ["SAD", "FEA", "ANG"],
-            "Sex": ["Male", "Male", "Female"],
-            "ActorID": [1005, 1001, 1002],
-        }
-    )
-    speech.to_csv(tmp_path / "crema.csv", index=False)
-    found = formats.crema_d(tmp_path / "crema.csv")
-    assert found.features.tolist() == [[1.0], [3.0]]
-    assert found.labels.tolist() == [3, 0]
-    assert found.sensitive.tolist() == [1, 0]
-    assert found.users.tolist() == [1, 0]
-    speech.assign(pitch=["1", "2", "?"]).to_csv(tmp_path / "crema.csv", index=False)
-    with pytest.raises(ValueError, match=r"row 4: pitch '\?'; expected a number"):
-        formats.crema_d(tmp_path / "crema.csv")
-
-
-def test_celeba_and_utkface(tmp_path):
-    images = np.zeros((3, 32, 32, 3), np.uint8)
-    images[1] = 255
-    path = tmp_path / "faces.npz"
-    np.savez(path, images=images, smiling=[0, 1, 1], high_cheekbones=[1, 1, 0], identity=[7, 7, 2])
-    found = formats.celeba(path)
-    assert found.features.shape == (3, 3_072)
-    assert found.features.mean(1).tolist() == [0.0, 1.0, 0.0]
-    assert found.users.tolist() == [1, 1, 0]
-    np.savez(path, images=images, age=[30, 31, 61], ethnicity=[0, 4, 3])
-    found = formats.utkface(path)
-    assert found.labels.tolist() == [0, 2]
-    assert found.sensitive.tolist() == [0, 3]
-    np.savez(path, images=images[:, :8], age=[30, 31, 61], ethnicity=[0, 4, 3])
-    with pytest.raises(ValueError, match=r"expected \(n, 32, 32, 3\) of uint8"):
-        formats.utkface(path)
-    with pytest.raises(ValueError, match=r"faces.npz: no array smiling"):
-        formats.celeba(path)

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 from ....reference import BudgetExhausted
 from ....reference.numbers.certified import CertifiedPair
+from ...run.watched import AGAIN, IGNORES_DELTA, Watched
 from ...targets import Target
-from ..labels.checks.budget_asking import AGAIN, IGNORES_DELTA, Watched
 from .claim import NumbersClaim
 
 PER_INPUT = "a budget is kept for each input, and what they cost adds up"
@@ -63,26 +62,26 @@ class NumbersBudgetAsking(Watched):
 
         again: calls in a row that must be refused.
         """
-        exhausted, since = 0, monotonic()
-        while self.violation is None and asked.answered < most:
-            if not self.insists(exhausted, since, again):
-                break
-            if not self.in_time:
-                return False
-            wanted = min(size, most - asked.answered)
-            try:
-                reply = target.ask(asked.values, wanted)
-            except BudgetExhausted:
-                exhausted += 1
-                continue
-            exhausted, since = 0, monotonic()
-            self.claim.release.shaped(reply, asked.values, wanted)
-            asked.answered += wanted
-            self.answered += wanted
-            self._judge(target, asked)
-        if self.violation is None and asked.answered:
+        refused = self.until_refused(
+            lambda: self._ask(target, asked, min(size, most - asked.answered)),
+            lambda: asked.answered < most,
+            again,
+        )
+        if self.violation is None and asked.answered and self.in_time:
             self._judge_at_other_deltas(target, asked)
-        return exhausted >= min(AGAIN, again)
+        return refused >= min(AGAIN, again)
+
+    def _ask(self, target: Target, asked: AskedInput, size: int) -> bool:
+        """One call and a look; False where the budget is spent."""
+        try:
+            reply = target.ask(asked.values, size)
+        except BudgetExhausted:
+            return False
+        self.claim.release.shaped(reply, asked.values, size)
+        asked.answered += size
+        self.answered += size
+        self._judge(target, asked)
+        return True
 
     def cost(self, releases: int, delta: float | None = None) -> float:
         """Epsilon that so many releases of one input certainly cost, from below.
@@ -109,7 +108,7 @@ class NumbersBudgetAsking(Watched):
             if asked.beside:
                 self.diagnosis = PER_INPUT
         elif self.account.now is not None and cost > self.account.now * _ROUNDING:
-            self._undercharged(asked, cost, self.account.now)
+            self._hold_to_account(asked, self.account.now, cost, claimed.delta)
 
     def _judge_at_other_deltas(self, target: Target, asked: AskedInput) -> None:
         """Compares the account at a smaller delta with the cost at that delta."""
@@ -120,23 +119,21 @@ class NumbersBudgetAsking(Watched):
         cost = self.cost(asked.paid, delta)
         if cost <= spent * _ROUNDING:
             return
-        self._undercharged(asked, cost, spent, delta)
+        self._hold_to_account(asked, spent, cost, delta)
         if self.constant:
             self.diagnosis = IGNORES_DELTA
 
-    def _undercharged(
-        self, asked: AskedInput, cost: float, spent: float, delta: float | None = None
-    ) -> None:
-        beside = self.answered - asked.paid
+    def _hold_to_account(self, asked: AskedInput, spent: float, cost: float, delta: float) -> None:
         answers = f"{asked.answered:,} answer{'s' * (asked.answered != 1)} to {asked.said}"
         answers += f" and {asked.beside:,} to inputs like it" if asked.beside else ""
-        others = f" and {beside:,} to others" if beside else ""
-        at, word = (self.privacy.delta, "spent") if delta is None else (delta, f"spent({delta:g})")
-        self.violation = (
-            f"{word} said epsilon {spent:.6g} after {answers}{others}, but the former alone cost "
-            f"at least {cost:.6g} at delta {at:g} (certified in ball arithmetic)"
+        self.undercharged(
+            answers,
+            others=self.answered - asked.paid,
+            spent=spent,
+            cost=cost,
+            delta=delta,
+            proof=" (certified in ball arithmetic)",
         )
-        self.diagnosis = "the account charges less than the answers certainly cost"
         if spent == self.account.start:
             self.diagnosis = f"answers to {asked.said} are not charged"
         elif asked.beside:

@@ -17,7 +17,7 @@ from ....reference.numbers import (
     ThresholdedHistogram,
     parse_number_noise,
 )
-from ....reference.numbers.noise import is_power_of_two
+from ....reference.numbers.floats import is_power_of_two
 from ...claims.mistakes import are_missing
 from ...claims.tables import Table
 from ...targets.numbers import Values

@@ -1,109 +1,27 @@
-"""Asks a deployment with a budget, call by call, and checks its account after each."""
+"""Asking a deployment that has a budget, call by call, and judging its account after each."""
 
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
 from typing import Any
 
 from .....reference import REFUSAL, BudgetExhausted, Histogram
 from .....reference.mechanisms import Labels
-from ....claims.tables import PrivacyClaim
+from ....run.watched import AGAIN, IGNORES_DELTA, UNDERCHARGED, Watched
 from ....targets import Refused, Target, TargetError, ask_whole, checked_labels
 from ..claim import LabelsClaim
-from .budget_account import Account, AskedHistogram
-
-AGAIN = 3
-"""Consecutive calls that must be refused for the budget to count as spent."""
-
-LONG_AGAIN = 200
-"""As `AGAIN`, at the end: a deployment may renew its budget after enough refused calls."""
-
-_LINGER = 30.0  # seconds after which fewer refused calls are enough
-
-SECONDS = 600.0
-"""Seconds after which no more is asked."""
-
-IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
-"""The diagnosis of an account that is too small at a smaller delta, and constant in delta."""
+from .asked_histogram import AskedHistogram
 
 SEVERAL = (2, 3, 4, 5, 6)
-"""Sizes of calls for a few labels, which an account may charge as one label."""
+"""Labels of a call, by which an account may charge as one what are several."""
 
-_UNDERCHARGED = "the account charges less than the answers certainly cost"
-_LARGE = 50  # labels of a call that is charged even if an account charges by blocks
-
-
-class Watched:
-    """Watches a deployment's own account over all its lives, until a violation.
-
-    answered: queries answered so far; violation, diagnosis: what is wrong, in words, if anything;
-    constant: whether the account last gave the same epsilon at every delta.
-    """
-
-    def __init__(self, privacy: PrivacyClaim) -> None:
-        self.privacy = privacy
-        self.account = Account(privacy.epsilon, privacy.delta)
-        self.answered = 0
-        self.constant = False
-        self.violation: str | None = None
-        self.diagnosis = "the budget is not enforced"
-        self._until = monotonic() + SECONDS
-
-    def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
-        """Reads the account at three deltas; epsilon must not rise with delta.
-
-        Returns the smallest delta with an epsilon, and that epsilon; None if it is no smaller than
-        the claimed delta, or if epsilon rises.
-        """
-        said = self.account.over_deltas(target)
-        rise = self.account.rise(said)
-        if rise is not None:
-            self.violation = f"spent rises with delta: it says {rise}"
-            self.diagnosis = "the account uses delta wrongly, such as the sign of its logarithm"
-            return None
-        self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
-        return said[-1] if said and said[-1][0] < self.privacy.delta else None
-
-    @property
-    def in_time(self) -> bool:
-        """Whether there is time to ask more."""
-        return monotonic() < self._until
-
-    def insists(self, refused: int, since: float, again: int) -> bool:
-        """Whether to ask again after `refused` consecutive refused calls, up to `again` of them.
-
-        since: time of the last answer. Only the first few are insisted on if calls take too long.
-        """
-        return refused < min(AGAIN, again) or (refused < again and monotonic() < since + _LINGER)
-
-    def reopened(self, target: Target) -> None:
-        """Reads the account of a new life, which must not have fallen."""
-        fell = self.account.look(target, self.answered)
-        if fell is not None:
-            self.violation = f"spent fell when it was restarted, {fell}"
-            self.diagnosis = "the account is forgotten when the deployment is restarted"
-
-    def looked(self, target: Target, *, refused: bool = False) -> None:
-        """Reads the account, which must not fall or, after an answer, exceed the claim.
-
-        refused: whether the last call was refused, after having perhaps been charged.
-        """
-        fell = self.account.look(target, self.answered)
-        if fell is not None:
-            self.violation = f"spent fell {fell}"
-            self.diagnosis = "the account is not kept: what was spent is forgotten"
-        elif self.account.exceeds and not refused:
-            self.violation = (
-                f"it answered {self.answered:,} queries, although its own account then says "
-                f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
-            )
-            self.diagnosis = "the budget is not enforced: the account is kept, and nothing stops"
+_LARGE = 50  # labels, for blocks by which calls may be charged
 
 
 class BudgetAsking(Watched):
-    """Asks, and counts queries and answers over all lives of a deployment, until a violation.
+    """Counts what was asked and answered, over all lives of a deployment, until a violation.
 
-    Refusals do not count as answers, as their number, and perhaps their cost, is random.
+    Refused queries are not counted as answers: how many there are is chance, and their cost may
+    be too.
     """
 
     def __init__(self, claim: LabelsClaim) -> None:
@@ -111,7 +29,7 @@ class BudgetAsking(Watched):
         super().__init__(claim.privacy)
         self.claim = claim
         self.asked = 0
-        self.uncharged: AskedHistogram | None = None  # answers to it did not change the account
+        self.uncharged: AskedHistogram | None = None  # what moved the account not at all
 
     def until_spent(
         self,
@@ -123,20 +41,17 @@ class BudgetAsking(Watched):
         *,
         unlooked: bool = False,
     ) -> bool:
-        """Asks calls for `size` labels, up to `most` in total; True if the budget was spent.
+        """Calls for `size` until `most` labels were asked; True where the budget was spent.
 
-        again: consecutive calls that must be refused; unlooked: whether `spent` is read only at the
-        end, since reading it after every call may be what enforces the budget.
+        again: calls in a row that must be refused; unlooked: whether `spent` is not asked until
+        then, as one that is asked after every call may be what stops it.
         """
         kind.before = self.account.now if kind.asked == 0 else kind.before
-        refused, since = 0, monotonic()
-        while self.violation is None and kind.asked < most and self.in_time:
-            if not self.insists(refused, since, again):
-                break
-            if self._ask(target, kind, min(size, most - kind.asked), unlooked=unlooked):
-                refused, since = 0, monotonic()
-            else:
-                refused += 1
+        refused = self.until_refused(
+            lambda: self._ask(target, kind, min(size, most - kind.asked), unlooked=unlooked),
+            lambda: kind.asked < most,
+            again,
+        )
         if unlooked and self.violation is None and kind.answered:
             self._judge(target, kind, refused=refused > 0)
         if self.violation is None and kind.answered and self.in_time:
@@ -144,7 +59,7 @@ class BudgetAsking(Watched):
         return refused >= min(AGAIN, again)
 
     def diagnose(self, target: Target, other: AskedHistogram) -> None:
-        """Finds whether all answers are uncharged, or those to some histograms or single calls."""
+        """Tells answers that are free from histograms, and from calls for one label, that are."""
         free = self.uncharged
         if free is None:
             return
@@ -155,12 +70,12 @@ class BudgetAsking(Watched):
             else:
                 of = " to calls for one label" if self._moves(target, free, _LARGE) else ""
         except (BudgetExhausted, Refused, TargetError):
-            return  # the violation stands without it
+            return  # what was found stands without it
         self.diagnosis = f"answers{of} are not charged"
 
     def diagnose_few(self, target: Target, kind: AskedHistogram) -> None:
-        """Finds whether calls for a few labels are undercharged, or all answers are."""
-        if self.diagnosis != _UNDERCHARGED or self.account.now is None:
+        """Tells calls for a few labels that are charged as one from charges that are too low."""
+        if self.diagnosis != UNDERCHARGED or self.account.now is None:
             return
         said = [self.account.now]
         try:
@@ -169,13 +84,13 @@ class BudgetAsking(Watched):
                 self.account.look(target, self.answered)
                 said.append(self.account.now)
         except (BudgetExhausted, Refused, TargetError):
-            return  # the violation stands without it
+            return  # what was found stands without it
         one, several = said[1] - said[0], said[2] - said[1]
         if 0.0 < several < 0.5 * SEVERAL[-1] * one:
             self.diagnosis = "calls for a few labels are charged as calls for fewer"
 
     def _moves(self, target: Target, kind: AskedHistogram, size: int) -> bool:
-        """Whether a call for `size` labels changes the account."""
+        """Whether a call moves the account."""
         before = self.account.now
         self._labels(target.ask(kind.votes, size), kind, size)
         self.account.look(target, self.answered)
@@ -187,7 +102,7 @@ class BudgetAsking(Watched):
         return checked_labels(reply, kind.votes, size, refuses, release)
 
     def ask_whole(self, target: Target, kind: AskedHistogram, size: int) -> bool:
-        """Makes one unsplit call; False if the budget is spent. Raises as `Target.ask`."""
+        """One call, unsplit, and a look; False where the budget is spent. Raises as `ask` does."""
         return self._ask(target, kind, size, ask=partial(ask_whole, target))
 
     def _ask(
@@ -199,7 +114,7 @@ class BudgetAsking(Watched):
         unlooked: bool = False,
         ask: Callable[[Histogram, int], Any] | None = None,
     ) -> bool:
-        """Makes one call, then checks the account; False if the budget is spent."""
+        """One call and a look; False where the budget is spent."""
         try:
             reply = (ask or target.ask)(kind.votes, size)
         except BudgetExhausted:
@@ -215,7 +130,7 @@ class BudgetAsking(Watched):
         return True
 
     def _judge_unlooked(self, target: Target, kind: AskedHistogram) -> None:
-        """Reads the account once answers cost too much, and finds whether that enforces it."""
+        """Looks at the account once the answers cost too much, and whether that stops it."""
         if kind.costs_more_than(self.privacy.epsilon) is None:
             return
         self._judge(target, kind)
@@ -224,7 +139,7 @@ class BudgetAsking(Watched):
         except BudgetExhausted:
             self.diagnosis = "the budget is enforced only where spent is asked"
         except (Refused, TargetError):
-            return  # the violation stands without it
+            return  # what was found stands without it
 
     def _judge(self, target: Target, kind: AskedHistogram, *, refused: bool = False) -> None:
         self.looked(target, refused=refused)
@@ -241,7 +156,7 @@ class BudgetAsking(Watched):
             self._hold_to_account(kind, self.account.now, claimed.delta)
 
     def _judge_at_other_deltas(self, target: Target, kind: AskedHistogram) -> None:
-        """Compares the account at a smaller delta with the cost at that delta."""
+        """What it says of another delta than the claimed one must hold there."""
         small = self.looked_over_deltas(target)
         if small is None:
             return
@@ -251,21 +166,19 @@ class BudgetAsking(Watched):
             self.diagnosis = IGNORES_DELTA
 
     def _hold_to_account(self, kind: AskedHistogram, spent: float, delta: float) -> None:
-        """Compares the epsilon `spent` at `delta` with the cost of answers to one histogram."""
+        """What it says must be at least what the answers to this histogram alone cost."""
         proof = kind.costs_more_than(spent)
         if proof is None:
             return
         named = self.claim.named
-        beside = self.answered - kind.answered
-        answers = f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}"
-        others = f" and {beside:,} to others" if beside else ""
-        claimed = delta == self.privacy.delta
-        asked = "spent" if claimed else f"spent({delta:g})"
-        self.violation = (
-            f"{asked} said epsilon {spent:.6g} after {answers}{others}, but the former alone cost "
-            f"at least {proof.epsilon:.6g} at delta {delta:g}: certified, against its neighbour "
-            f"{named(proof.there)}, by counting labels {list(proof.labels)} "
-            f"({proof.least:,} or more of {proof.times:,})"
+        self.undercharged(
+            f"{kind.answered:,} answer{'s' * (kind.answered != 1)} to {named(kind.votes)}",
+            others=self.answered - kind.answered,
+            spent=spent,
+            cost=proof.epsilon,
+            delta=delta,
+            proof=f": certified, against its neighbour {named(proof.there)}, by counting labels "
+            f"{list(proof.labels)} ({proof.least:,} or more of {proof.times:,})",
         )
-        self.diagnosis = _UNDERCHARGED
+        claimed = delta == self.privacy.delta
         self.uncharged = kind if claimed and spent == kind.before else None

@@ -2,9 +2,10 @@
 
 from contextlib import suppress
 
+from ....run.watched import LONG_AGAIN
 from ....targets import Refused, Target, TargetError, largest_whole
-from .budget_account import AskedHistogram
-from .budget_asking import LONG_AGAIN, SEVERAL, BudgetAsking
+from .asked_histogram import AskedHistogram
+from .budget_asking import SEVERAL, BudgetAsking
 
 _SINGLES = 32  # calls for one label of a histogram, while the account does not change
 _CALLS = 384  # about so many calls until answers to a histogram have certainly cost too much

@@ -12,11 +12,12 @@ from ....findings.report import Verdict
 from ....run.checks import Site
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY, lacks_nothing
+from ....run.watched import SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
+from .asked_histogram import AskedHistogram
 from .base import Unseeing
-from .budget_account import AskedHistogram
-from .budget_asking import SECONDS, BudgetAsking
+from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
 from .budget_calls import BudgetCalls
 from .budget_histograms import costliest, in_scope, telling

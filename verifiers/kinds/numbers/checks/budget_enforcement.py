@@ -11,8 +11,8 @@ from ....findings.verdict import Verdict
 from ....run.checks import Site
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
+from ....run.watched import AGAIN, LONG_AGAIN, SECONDS
 from ....targets import NotOffered, Refused, Target
-from ...labels.checks.budget_asking import AGAIN, LONG_AGAIN, SECONDS
 from ..budget_asking import AskedInput, NumbersBudgetAsking
 from ..claim import NumbersClaim
 from ..planning.certified_pair import charged_pair, inputs_alike

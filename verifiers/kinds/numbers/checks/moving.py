@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import sensitivity
-from .....reference.numbers.noise import ulp
+from .....reference.numbers.floats import ulp
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.checks import Site

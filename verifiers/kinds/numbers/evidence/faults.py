@@ -17,7 +17,8 @@ from .....reference.numbers.families import (
     Gaussian,
     Laplace,
 )
-from .....reference.numbers.noise import SCALES, is_power_of_two
+from .....reference.numbers.floats import is_power_of_two
+from .....reference.numbers.noise_text import SCALES
 from .cut import CutNoise
 from .one_sided import Folded, Held
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
-from .....reference.numbers.noise import ulp
+from .....reference.numbers.floats import ulp
 
 Hits = NDArray[np.bool_]
 

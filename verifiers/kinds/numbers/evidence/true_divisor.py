@@ -7,7 +7,7 @@ import math
 
 from .....reference.arrays import Matrix
 from .....reference.numbers import NumberNoise
-from .....reference.numbers.noise import SCALES
+from .....reference.numbers.noise_text import SCALES
 from .fault_ratios import LOST
 from .faults import with_leak
 

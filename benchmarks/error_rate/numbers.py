@@ -1,28 +1,18 @@
-"""How often correct mechanisms fail the gate for numbers, as numbers-error-rate.md says.
+"""Correct mechanisms of every noise law, rounding and range that release numbers, and the page."""
 
-`python -m benchmarks.numbers_error_rate [--runs N] [--full N]` from the repository's root: RUNS of
-40 releases at each of two values of `false_alarm`, then FULL runs of all checks at each. Ville's
-inequality bounds every rate; shown is what was counted, with 99 % Clopper-Pearson bounds. Stopped,
-it goes on where it was when it is run again.
-"""
-
-import argparse
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
 
 from dpassay.reference.numbers import sample
 from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets import InProcessTarget
 
-from .long_runs import ROOT, Part, add_workers, carried_out, workers
+from ..judged import judged
+from ..long_runs import Part
 
 HISTOGRAM = 'name = "noisy-histogram"\nadjacency = "add-remove"\ncells = 10\nnoise = "{}"'
 COUNT = 'name = "noisy-count"\nadjacency = "replace-one"\nnoise = "{}"'
@@ -69,16 +59,16 @@ def claim_of(text: str, releases: int | None, error: float) -> NumbersClaim:
     return claim
 
 
-def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[int, str, str]]:
-    """Mechanism, verdict and failed checks of the runs from first to before last, in turn."""
+def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[str, str]]:
+    """Verdict and failed checks of the runs from first to before last, of the mechanisms in turn.
+
+    releases: at most, 0 for as many as the checks need.
+    """
     found = []
     for run in range(first, last):
-        place = run % len(MECHANISMS)
-        claim = claim_of(MECHANISMS[place], releases or None, error)
-        target = InProcessTarget(correct(claim, run), release=claim.release)
-        report = verify(target, claim, seed=run)
-        failed = [check.id for check in report.checks if check.verdict.value == "fail"]
-        found.append((place, report.verdict.value, ", ".join(failed)))
+        claim = claim_of(MECHANISMS[run % len(MECHANISMS)], releases or None, error)
+        told = judged(claim, correct(claim, run), run)
+        found.append((told.verdict, ", ".join(told.failed)))
     return found
 
 
@@ -96,36 +86,17 @@ def correct(claim: NumbersClaim, run: int) -> Any:
     return keys if mechanism.takes == "keys" else numbers
 
 
-def settings(short: int, full: int) -> Iterator[tuple[str, int, float, int]]:
-    """Name, releases at most (0: as many as the checks need), error, and runs."""
-    for error in ERRORS:
-        yield f"{SHORT} releases, false_alarm {error:g}", SHORT, error, short
-    for error in ERRORS:
-        yield f"all checks, false_alarm {error:g}", 0, error, full
+def settings(short: int, full: int) -> Iterator[tuple[str, list[Part]]]:
+    """Each setting by name, with its runs: of few releases, then of as many as the checks need."""
+    for name, releases, runs in ((f"{SHORT} releases", SHORT, short), ("all checks", 0, full)):
+        for error in ERRORS:
+            starts = range(0, runs, TOGETHER)
+            parts: list[Part] = [(releases, error, n, min(runs, n + TOGETHER)) for n in starts]
+            yield f"{name}, false_alarm {error:g}", parts
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="How often correct mechanisms fail.")
-    parser.add_argument("--runs", type=int, default=2000, help=f"of {SHORT} releases, at each")
-    parser.add_argument("--full", type=int, default=100, help="runs of all checks, at each")
-    add_workers(parser)
-    asked = parser.parse_args()
-    lines = [*head(asked.runs, asked.full)]
-    for name, releases, error, runs in settings(asked.runs, asked.full):
-        starts = range(0, runs, TOGETHER)
-        todo: list[Part] = [(releases, error, n, min(runs, n + TOGETHER)) for n in starts]
-        if not todo:
-            continue
-        with workers(asked) as executor:
-            told = carried_out(verdicts, todo, "numbers_error_rate", executor)
-        lines.append(row(name, [each for part in told for each in part]))
-        print(lines[-1], flush=True)
-    lines += ["", "The mechanisms, in turn:", "", *(f"- {said(text)}" for text in MECHANISMS)]
-    (ROOT / "docs" / "results" / "numbers-error-rate.md").write_text("\n".join(lines) + "\n")
-
-
-def head(runs: int, full: int) -> Iterator[str]:
-    command = f"python -m benchmarks.numbers_error_rate --runs {runs} --full {full}"
+def page(rows: list[str], runs: int, full: int) -> Iterator[str]:
+    command = f"python -m benchmarks.error_rate numbers --runs {runs} --full {full}"
     yield "# How often correct mechanisms of numbers fail\n"
     yield (
         f"Generated by `{command}`; do not edit. dpassay {version('dpassay')}, numpy "
@@ -147,24 +118,6 @@ def head(runs: int, full: int) -> Iterator[str]:
         "of all checks go on until all have decided. In brackets, 99 % Clopper-Pearson bounds.\n"
     )
     yield "| runs | failed | rate | failed checks | passed |\n|---|---|---|---|---|"
-
-
-def row(name: str, found: list[Any]) -> str:
-    failed = [checks for _, verdict, checks in found if verdict == "fail"]
-    passed = sum(verdict == "pass" for _, verdict, _ in found)
-    k, n = len(failed), len(found)
-    low = float(beta.ppf(0.005, k, n - k + 1)) if k else 0.0
-    high = float(beta.ppf(0.995 if k else 0.99, k + 1, n - k)) if k < n else 1.0
-    by = Counter(check for checks in failed for check in checks.split(", "))
-    which = ", ".join(f"{check} {times}" for check, times in by.most_common()) or "-"
-    bounds = f"{low:.4f} to {high:.4f}" if k else f"at most {high:.4f}"
-    return f"| {n:,} of {name} | {k} | {k / n:.4f} ({bounds}) | {which} | {passed} |"
-
-
-def said(text: str) -> str:
-    """The claim in a few words."""
-    return claim_of(text, None, 1e-6).said
-
-
-if __name__ == "__main__":
-    main()
+    yield from rows
+    yield "\nThe mechanisms, in turn:\n"
+    yield from (f"- {claim_of(text, None, 1e-6).said}" for text in MECHANISMS)

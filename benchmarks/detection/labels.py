@@ -1,4 +1,4 @@
-"""Queries until a fault is found: the gate, beside a fixed-sample chi-square test.
+"""Queries until a fault of labels is found: the gate, beside a fixed-sample chi-square test.
 
 The test asks 24 vote histograms of the embedded ensemble equally often and adds up Pearson's
 statistic, at the same false_alarm. Its sample size has to be chosen beforehand; the one shown is
@@ -12,10 +12,9 @@ import numpy as np
 from scipy.stats import chi2
 
 from dpassay.reference import Gaussian, NoisyArgmax, digit_histograms
-from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.kinds.reading import parse_claim
-from dpassay.verifiers.run.run import verify
-from dpassay.verifiers.targets import InProcessTarget
+
+from ..judged import judged
 
 Row = tuple[str, str, str, str]
 Draw = Callable[[np.ndarray, int], np.ndarray]
@@ -37,7 +36,10 @@ def rows() -> Iterator[Row]:
         }
     )
     for name, make in FAULTS.items():
-        ours = [queries_of_gate(make, claim, seed) for seed in range(RUNS)]
+        ours = [
+            judged(claim, make(np.random.default_rng(seed)), seed, "stop").found_after
+            for seed in range(RUNS)
+        ]
         found = [queries for queries in ours if queries is not None]
         missed = f", {RUNS - len(found)} missed" if len(found) < RUNS else ""
         median = f"{statistics.median(found):,.0f}" if found else "never"
@@ -45,12 +47,6 @@ def rows() -> Iterator[Row]:
         fixed = f"chi-square: {theirs:,}" if theirs else f"chi-square: more than {MOST:,}"
         ratio = f"{theirs / statistics.median(found):.1f}" if theirs and found else ""
         yield f"queries until found: {name}", f"{median} (median of {RUNS}{missed})", fixed, ratio
-
-
-def queries_of_gate(make: Make, claim: LabelsClaim, seed: int) -> int | None:
-    target = InProcessTarget(make(np.random.default_rng(seed)))
-    report = verify(target, claim, seed=seed, after_failure="stop")
-    return report.found_after if report.verdict.value == "fail" else None
 
 
 def queries_of_chi_square(make: Make) -> int | None:

@@ -1,28 +1,14 @@
-"""The gate on the zoo in tests/zoo, over many seeds; writes docs/results/zoo.md.
+"""The zoo of aggregators that release labels, tests/zoo, and the page docs/results/zoo.md."""
 
-`python -m benchmarks.zoo [--runs N] [--only ID]` from the repository's root. Stopped, it goes on
-where it was when it is run again.
-"""
-
-import argparse
 import json
-import re
-import statistics
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpassay.verifiers.findings.report import Report
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify
+from zoo import BROKEN, CORRECT, Entry, opened
 
-from .long_runs import ROOT, Part, add_workers, carried_out, workers
-
-sys.path.insert(0, str(ROOT / "tests"))
-
-from zoo import BROKEN, CORRECT, Entry, opened  # its folder has to be on the path
+from .kind import Outcome, Outcomes, Zoo, outcome, table_row, told
 
 ENTRIES = {entry.id: entry for entry in BROKEN + CORRECT}
 
@@ -54,54 +40,10 @@ THEIR_RELATIVES = (
 GATE = {"max_queries": 200_000, "false_alarm": 1e-6, "tolerance": 0.05}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one run said of one aggregator. queries: until it was refuted, or of the whole run."""
-
-    verdict: str
-    reporting: tuple[str, ...]
-    queries: int
-    diagnosis: str
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="The gate on the zoo, over many seeds.")
-    parser.add_argument("--runs", type=int, default=20, help="runs of each aggregator")
-    parser.add_argument("--only", metavar="ID", help="one aggregator, printed and not written")
-    add_workers(parser)
-    asked = parser.parse_args()
-    if asked.only not in (None, *ENTRIES):
-        parser.error(f"--only {asked.only}: no aggregator of this name in tests/zoo")
-    parts: list[Part] = [
-        (seed, *names)
-        for seed in range(asked.runs)  # outside: what there is after an hour is of every entry
-        for names in sharing_a_plan([asked.only] if asked.only else wanted(seed, asked.runs))
-    ]
-    outcomes: dict[str, list[Outcome]] = {}
-    with workers(asked) as executor:
-        found = carried_out(assayed, parts, "zoo", executor)
-    for told in found:
-        for name, outcome in told.items():
-            outcomes.setdefault(name, []).append(
-                Outcome(**outcome | {"reporting": tuple(outcome["reporting"])})
-            )
-    if asked.only:
-        print("\n".join([*HEAD, row(ENTRIES[asked.only], outcomes[asked.only])]))
-    else:
-        (ROOT / "docs" / "results" / "zoo.md").write_text(
-            "\n".join(page(outcomes, asked.runs)) + "\n"
-        )
-
-
 def runs_of(entry: Entry, runs: int) -> int:
     """How many of the runs an aggregator has."""
     often = entry.fault in OFTEN or entry.id in THEIR_RELATIVES
     return runs if often else runs // FEWER
-
-
-def wanted(seed: int, runs: int) -> list[str]:
-    """The aggregators that a seed is for."""
-    return [entry.id for entry in ENTRIES.values() if seed < runs_of(entry, runs)]
 
 
 def sharing_a_plan(names: Iterable[str]) -> list[list[str]]:
@@ -118,22 +60,17 @@ def sharing_a_plan(names: Iterable[str]) -> list[list[str]]:
 
 def assayed(seed: int, *names: str) -> dict[str, dict[str, Any]]:
     """The outcome of each aggregator, by name, as a table of JSON."""
-    return {name: asdict(assay(ENTRIES[name], seed)) for name in names}
+    return {name: assay(ENTRIES[name], seed) for name in names}
 
 
-def assay(entry: Entry, seed: int) -> Outcome:
+def assay(entry: Entry, seed: int) -> dict[str, Any]:
+    """The outcome of one run."""
     table = entry.claim | {"gate": GATE | entry.claim.get("gate", {})}
     noise = 1000 * seed + list(ENTRIES).index(entry.id)
     with opened(entry, noise) as target:
         report = verify(target, parse_claim(table), seed=seed)
     accusing = {"fail", "error", *({entry.verdict} if entry in BROKEN else ())}
-    reporting = {found.id for found in report.checks if found.verdict.value in accusing}
-    return Outcome(
-        report.verdict.value,
-        tuple(sorted(reporting)),
-        report.queries if report.found_after is None else report.found_after,
-        diagnosis(report),
-    )
+    return outcome(report, accusing)
 
 
 def detected(entry: Entry, outcome: Outcome) -> bool:
@@ -146,20 +83,12 @@ EARLIER_NAMED = 0.67
 each of the 63 aggregators with a name that the zoo had then."""
 
 
-def diagnosis(report: Report) -> str:
-    """That of the first failing check, or of the check that it defers to."""
-    said = {f.id: f.diagnosis for f in report.checks if f.verdict == "fail" and f.diagnosis}
-    first = next(iter(said.values()), "")
-    deferred = re.search(r"\(see ([a-z-]+)\)$", first)
-    return said.get(deferred[1], first) if deferred else first
-
-
 def is_named(entry: Entry, outcome: Outcome) -> bool:
     """Whether the fault that is named first is the one that is there."""
     return entry.named is not None and entry.named in outcome.diagnosis.split("; nearly as")[0]
 
 
-def named(outcomes: dict[str, list[Outcome]]) -> Iterator[str]:
+def named(outcomes: Outcomes) -> Iterator[str]:
     """How often the diagnosis is right."""
     known = [entry for entry in BROKEN if entry.named is not None]
     right = {e.id: sum(is_named(e, o) for o in outcomes[e.id]) for e in known}
@@ -176,16 +105,16 @@ def named(outcomes: dict[str, list[Outcome]]) -> Iterator[str]:
     yield f"Named in some runs only (so many): {', '.join(wrong) or 'none'}.\n"
 
 
-def page(outcomes: dict[str, list[Outcome]], runs: int) -> Iterator[str]:
+def page(outcomes: Outcomes, runs: int) -> Iterator[str]:
     found = {e.id: sum(detected(e, o) for o in outcomes[e.id]) for e in BROKEN}
     accused = sum(bool(o.reporting) for e in CORRECT for o in outcomes[e.id])
     yield "# The zoo\n"
     yield (
-        f"Generated by `python -m benchmarks.zoo --runs {runs}`; do not edit. {len(BROKEN)} broken "
-        f"and {len(CORRECT)} correct aggregators (`tests/zoo`), {runs} runs of each of the classes "
-        f"{', '.join(OFTEN)} and of the {len(THEIR_RELATIVES)} correct ones most like them, "
-        f"{runs // FEWER} of each other one, with seeds of their own, max_queries "
-        f"{GATE['max_queries']:,}, false_alarm {GATE['false_alarm']:g}, "
+        f"Generated by `python -m benchmarks.zoo labels --runs {runs}`; do not edit. "
+        f"{len(BROKEN)} broken and {len(CORRECT)} correct aggregators (`tests/zoo`), {runs} runs "
+        f"of each of the classes {', '.join(OFTEN)} and of the {len(THEIR_RELATIVES)} correct "
+        f"ones most like them, {runs // FEWER} of each other one, with seeds of their own, "
+        f"max_queries {GATE['max_queries']:,}, false_alarm {GATE['false_alarm']:g}, "
         f"tolerance {GATE['tolerance']:g}. Queries, the median and the "
         "worst, are those until a check was refuted, or of the whole run where none was; those for "
         "the diagnosis follow.\n"
@@ -215,29 +144,23 @@ HEAD = (
 
 
 def row(entry: Entry, outcomes: list[Outcome]) -> str:
-    verdicts = Counter(o.verdict for o in outcomes)
-    by = Counter(name for o in outcomes for name in o.reporting)
-    queries = [o.queries for o in outcomes]
     said = [o.diagnosis for o in outcomes if o.diagnosis]
     effect = entry.effect + (f" ({entry.source})" if entry.source else "")
     cells = (
         f"`{entry.id}`",
         effect,
         claimed(entry),
-        ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common()),
-        ", ".join(f"{name} {n}" for name, n in by.most_common()) or "-",
-        f"{statistics.median(queries):,.0f} ({max(queries):,})",
+        *told(outcomes),
         said[0] if said else "-",
     )
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+    return table_row(cells)
 
 
 def claimed(entry: Entry) -> str:
     """The claim in a few words."""
-    told = entry.claim["mechanism"]
-    more = ", caching" if told.get("caching") else ""
-    return f"{told['name']} {told['noise']}, {told['classes']} x {told['teachers']}{more}"
+    claim = entry.claim["mechanism"]
+    more = ", caching" if claim.get("caching") else ""
+    return f"{claim['name']} {claim['noise']}, {claim['classes']} x {claim['teachers']}{more}"
 
 
-if __name__ == "__main__":
-    main()
+ZOO = Zoo(ENTRIES, assayed, page, "zoo.md", row, sharing_a_plan, runs_of)

@@ -8,22 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numeric_zoo import (
-    BALL,
-    BROKEN,
-    CLAMPED_SUM,
-    DIAMOND,
-    GRADIENT,
-    MEAN,
-    REPLACED,
-    SUM,
-    WHOLE_BALL,
-    Aggregate,
-    Entry,
-    correct,
-)
 
 from dpassay.reference.numbers import Aggregation, NoisyGradient
+
+from .claims import BALL, CLAMPED_SUM, DIAMOND, GRADIENT, MEAN, REPLACED, SUM, WHOLE_BALL
+from .shelf import Aggregate, Entry, Rng, Shelf
+
+SHELF = Shelf()
+correct = SHELF.correct
 
 WHOLE_SUM = SUM.replace("laplace:2", "discrete-laplace:2")
 MILLIONS = SUM.replace("laplace:2", "laplace:2000000").replace("1.0", "1000000.0")
@@ -48,7 +40,7 @@ Summed = Callable[[Any, Callable[[Any], Any]], Any]
 """Records (n, d), and a correct clip of such, to their sum (d,)."""
 
 
-def of_records(of: Any, rng: np.random.Generator, summed: Summed) -> Aggregate:
+def of_records(of: Any, rng: Rng, summed: Summed) -> Aggregate:
     """Releases of what `summed` makes of the records, tensors side by side, with claimed noise."""
     tensors = isinstance(of, NoisyGradient)
     clip = of._sum.clipping.clipped if tensors else of.clipping.clipped
@@ -78,12 +70,12 @@ def fault(
     """Puts what sums records wrongly on the shelf of broken ones, once for each claim."""
 
     def keep(summed: Summed) -> Summed:
-        def make(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+        def make(of: Aggregation, rng: Rng) -> Aggregate:
             return of_records(of, rng, summed)
 
         for turn, claim in enumerate(claims):
             number = f"-{turn + 1}" if turn else ""
-            BROKEN.append(Entry(f"{name}{number}", claim, make, by, source))
+            SHELF.broken_ones.append(Entry(f"{name}{number}", claim, make, by, source))
         return summed
 
     return keep
@@ -93,7 +85,7 @@ def right(*claims: str) -> Callable[[Summed], Summed]:
     """Puts what sums records correctly on the shelf of correct ones, once for each claim."""
 
     def keep(summed: Summed) -> Summed:
-        def make(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+        def make(of: Aggregation, rng: Rng) -> Aggregate:
             return of_records(of, rng, summed)
 
         make.__name__ = summed.__name__

@@ -8,21 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numeric_zoo import (
-    BROKEN,
-    COUNT,
-    GAUSSIAN,
-    HISTOGRAM,
-    ROUNDED,
-    WHOLE,
-    Aggregate,
-    Entry,
-    correct,
-    noisy,
-)
 
 from dpassay.reference.arrays import Matrix
 from dpassay.reference.numbers import Aggregation
+
+from .claims import COUNT, GAUSSIAN, HISTOGRAM, ROUNDED, WHOLE
+from .shelf import Aggregate, Entry, Rng, Shelf, noisy
+
+SHELF = Shelf()
+correct = SHELF.correct
 
 Rows = Callable[[np.random.Generator, int], Matrix]
 """Noise of so many releases."""
@@ -52,7 +46,7 @@ def reuses(
     """Puts a maker of noise on the shelf of broken ones, once for each claim."""
 
     def keep(make: Callable[[Rows, np.random.Generator], Drawn]) -> Any:
-        def aggregator(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+        def aggregator(of: Aggregation, rng: Rng) -> Aggregate:
             def rows(own: np.random.Generator, size: int) -> Matrix:
                 return np.asarray(of.noise.family.sample(own, (size, of.dimensions)))
 
@@ -62,14 +56,14 @@ def reuses(
         names = {text: name for name, text in CLAIMS.items()}
         for text in claims:
             name = f"{make.__name__.replace('_', '-')}-{names.get(text, 'wide')}"
-            BROKEN.append(Entry(name, text, aggregator, caught))
+            SHELF.broken_ones.append(Entry(name, text, aggregator, caught))
         return make
 
     return keep
 
 
 @reuses()
-def a_seed_of_the_total(rows: Rows, rng: np.random.Generator) -> Drawn:
+def a_seed_of_the_total(rows: Rows, rng: Rng) -> Drawn:
     """A generator for each input, seeded by its total when it is first asked."""
     kept: dict[bytes, np.random.Generator] = {}
 
@@ -82,12 +76,12 @@ def a_seed_of_the_total(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def a_seed_of_the_total_in_each_call(rows: Rows, rng: np.random.Generator) -> Drawn:
+def a_seed_of_the_total_in_each_call(rows: Rows, rng: Rng) -> Drawn:
     return lambda values, size: rows(np.random.default_rng(int(np.sum(values))), size)
 
 
 @reuses((WIDE,))
-def a_seed_of_a_printed_array(rows: Rows, rng: np.random.Generator) -> Drawn:
+def a_seed_of_a_printed_array(rows: Rows, rng: Rng) -> Drawn:
     """A generator for each input, seeded by its text, in which 1,194 counts are three dots."""
     kept: dict[bytes, np.random.Generator] = {}
 
@@ -100,12 +94,12 @@ def a_seed_of_a_printed_array(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def used_twice_512_apart(rows: Rows, rng: np.random.Generator) -> Drawn:
+def used_twice_512_apart(rows: Rows, rng: Rng) -> Drawn:
     return streamed(lambda: np.tile(rows(rng, 512), (2, 1)))
 
 
 @reuses()
-def opposite_of_the_third_before(rows: Rows, rng: np.random.Generator) -> Drawn:
+def opposite_of_the_third_before(rows: Rows, rng: Rng) -> Drawn:
     def block() -> Matrix:
         fresh = rows(rng, 3)
         return np.concatenate([fresh, -fresh])
@@ -114,7 +108,7 @@ def opposite_of_the_third_before(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def rolled_by_five(rows: Rows, rng: np.random.Generator) -> Drawn:
+def rolled_by_five(rows: Rows, rng: Rng) -> Drawn:
     def block() -> Matrix:
         fresh = rows(rng, 1)
         return np.concatenate([fresh, np.roll(fresh, 5, axis=1)])
@@ -123,7 +117,7 @@ def rolled_by_five(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def a_stride_of_five(rows: Rows, rng: np.random.Generator) -> Drawn:
+def a_stride_of_five(rows: Rows, rng: Rng) -> Drawn:
     """Each release takes ten numbers of a stream, which goes on by five."""
     left = rows(rng, 1)[0, :5]
 
@@ -137,7 +131,7 @@ def a_stride_of_five(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def antithetic_halves_of_long_calls(rows: Rows, rng: np.random.Generator) -> Drawn:
+def antithetic_halves_of_long_calls(rows: Rows, rng: Rng) -> Drawn:
     """The second half of a call of 32 or more is the opposite of the first."""
 
     def drawn(values: Any, size: int) -> Matrix:
@@ -150,7 +144,7 @@ def antithetic_halves_of_long_calls(rows: Rows, rng: np.random.Generator) -> Dra
 
 
 @reuses()
-def four_forked_workers(rows: Rows, rng: np.random.Generator) -> Drawn:
+def four_forked_workers(rows: Rows, rng: Rng) -> Drawn:
     """Calls go to any of four, whose generators were made before the fork."""
     seed = int(rng.integers(1 << 62))
     workers = [np.random.default_rng(seed) for _ in range(4)]
@@ -158,7 +152,7 @@ def four_forked_workers(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def a_table_at_random_offsets(rows: Rows, rng: np.random.Generator) -> Drawn:
+def a_table_at_random_offsets(rows: Rows, rng: Rng) -> Drawn:
     """Of 2^17 numbers, read from anywhere on in each call."""
     table = np.concatenate([rows(rng, 1).ravel() for _ in range((1 << 17) // 10 + 1)])
 
@@ -170,30 +164,30 @@ def a_table_at_random_offsets(rows: Rows, rng: np.random.Generator) -> Drawn:
 
 
 @reuses()
-def one_of_1000_vectors(rows: Rows, rng: np.random.Generator) -> Drawn:
+def one_of_1000_vectors(rows: Rows, rng: Rng) -> Drawn:
     pool = rows(rng, 1_000)
     return lambda values, size: pool[rng.integers(1_000, size=size)]
 
 
 @reuses()
-def one_of_1000_seeds_per_call(rows: Rows, rng: np.random.Generator) -> Drawn:
+def one_of_1000_seeds_per_call(rows: Rows, rng: Rng) -> Drawn:
     return lambda values, size: rows(np.random.default_rng(int(rng.integers(1_000))), size)
 
 
 @reuses()
-def one_of_65536_vectors(rows: Rows, rng: np.random.Generator) -> Drawn:
+def one_of_65536_vectors(rows: Rows, rng: Rng) -> Drawn:
     pool = rows(rng, 1 << 16)
     return lambda values, size: pool[rng.integers(1 << 16, size=size)]
 
 
 @correct(*SMALL_NOISE, COUNT, WHOLE_GAUSSIAN, ROUNDED_GAUSSIAN)
-def noise_that_repeats_honestly(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def noise_that_repeats_honestly(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
     """Of ten cells of scale 0.3, half of the releases have no noise but 0."""
-    return lambda values, size: noisy(of, rng, values, size)
+    return noisy(of, rng, values, size)
 
 
 @correct(WHOLE, ROUNDED)
-def four_workers_of_their_own(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def four_workers_of_their_own(of: Aggregation, rng: Rng) -> Aggregate:
     """Of one seed, spawned."""
     workers = np.random.default_rng(int(rng.integers(1 << 62))).spawn(4)
     return lambda values, size: noisy(of, workers[int(rng.integers(4))], values, size)

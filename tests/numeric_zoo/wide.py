@@ -7,21 +7,15 @@ Each shows in one cell, one pair, one release in many, or for inputs that are se
 from typing import Any
 
 import numpy as np
-from numeric_zoo import (
-    COUNT,
-    EXACT_HISTOGRAM,
-    HISTOGRAM,
-    SUM,
-    WHOLE,
-    Aggregate,
-    Make,
-    broken,
-    correct,
-    noisy,
-    scaled,
-)
 
 from dpassay.reference.numbers import Aggregation
+
+from .claims import COUNT, EXACT_HISTOGRAM, HISTOGRAM, SUM, WHOLE
+from .scale import scaled
+from .shelf import Aggregate, Make, Rng, Shelf, noisy
+
+SHELF = Shelf()
+broken, correct = SHELF.broken, SHELF.correct
 
 WIDE = WHOLE.replace("cells = 10", "cells = 1000")
 WIDE_LAPLACE = HISTOGRAM.replace("cells = 10", "cells = 1000")
@@ -40,14 +34,14 @@ WITH_BIAS = (
 
 
 @correct(WIDE, WIDE_LAPLACE, WIDE_ROUNDED, WIDE_CLAMPED, WIDE_SMALL, THREE, SMALL, CLAMPED)
-def wide_and_small(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    return lambda values, size: noisy(of, rng, values, size)
+def wide_and_small(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    return noisy(of, rng, values, size)
 
 
 def bare_where(told: Any) -> Make:
     """No noise for the inputs and sizes of which `told(values, size)` says so."""
 
-    def make(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+    def make(of: Aggregation, rng: Rng) -> Aggregate:
         def aggregate(values: Any, size: int) -> Any:
             if told(np.asarray(values), size):
                 return np.tile(of.exact(values), (size, 1))
@@ -59,26 +53,20 @@ def bare_where(told: Any) -> Make:
 
 
 @broken(WIDE, "joint", source="a label left out of the loop that adds noise")
-def one_bare_cell_of_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    def aggregate(values: Any, size: int) -> Any:
-        found = noisy(of, rng, values, size)
-        found[:, 615] = values[615]
-        return found
-
-    return aggregate
+def one_bare_cell_of_a_thousand(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    found = noisy(of, rng, values, size)
+    found[:, 615] = values[615]
+    return found
 
 
 @broken(WITH_BIAS, "joint", "noise-law", source="weights get noise, the bias does not")
-def a_bias_without_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    def aggregate(values: Any, size: int) -> Any:
-        found = noisy(of, rng, values, size)
-        found[:, -1] = of.exact(values)[-1]
-        return found
-
-    return aggregate
+def a_bias_without_noise(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    found = noisy(of, rng, values, size)
+    found[:, -1] = of.exact(values)[-1]
+    return found
 
 
-def _sharing(of: Aggregation, rng: np.random.Generator, sign: float) -> Aggregate:
+def _sharing(of: Aggregation, rng: Rng, sign: float) -> Aggregate:
     def aggregate(values: Any, size: int) -> Any:
         exact = of.exact(values)
         found = noisy(of, rng, values, size)
@@ -89,44 +77,38 @@ def _sharing(of: Aggregation, rng: np.random.Generator, sign: float) -> Aggregat
 
 
 @broken(WIDE, "independence")
-def two_cells_of_a_thousand_share_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def two_cells_of_a_thousand_share_noise(of: Aggregation, rng: Rng) -> Aggregate:
     return _sharing(of, rng, 1.0)
 
 
 @broken(WIDE_LAPLACE, "independence")
-def two_cells_have_opposite_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def two_cells_have_opposite_noise(of: Aggregation, rng: Rng) -> Aggregate:
     return _sharing(of, rng, -1.0)
 
 
 @broken(WHOLE, "joint", source="a cache that keeps exact results, now and then")
-def one_release_in_200_wholly_bare(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    def aggregate(values: Any, size: int) -> Any:
-        bare = rng.random((size, 1)) < 1 / 200
-        return np.where(bare, of.exact(values), noisy(of, rng, values, size))
-
-    return aggregate
+def one_release_in_200_wholly_bare(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    bare = rng.random((size, 1)) < 1 / 200
+    return np.where(bare, of.exact(values), noisy(of, rng, values, size))
 
 
 @broken(WHOLE, "noise-law", "location", source="counts printed with four digits")
-def counts_of_four_digits(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    def aggregate(values: Any, size: int) -> Any:
-        return noisy(of, rng, np.array([int(float(f"{v:.4g}")) for v in values]), size)
-
-    return aggregate
+def counts_of_four_digits(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    return noisy(of, rng, np.array([int(float(f"{v:.4g}")) for v in values]), size)
 
 
 @broken(WHOLE, "noise-law", source="noise left out where every count is large")
-def no_noise_where_all_are_large(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def no_noise_where_all_are_large(of: Aggregation, rng: Rng) -> Aggregate:
     return bare_where(lambda counts, size: counts.min() >= 10_000)(of, rng)
 
 
 @broken(COUNT, "noise-law", source="noise that a total of ten million is said not to need")
-def no_noise_from_ten_million_on(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def no_noise_from_ten_million_on(of: Aggregation, rng: Rng) -> Aggregate:
     return bare_where(lambda counts, size: counts.sum() >= 10**7)(of, rng)
 
 
 @broken(HISTOGRAM, "noise-law", source="the scale falls with the entropy of the counts")
-def nearly_all_in_one_cell_without_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def nearly_all_in_one_cell_without_noise(of: Aggregation, rng: Rng) -> Aggregate:
     def told(counts: Any, size: int) -> Any:
         return 0.6 * counts.sum() < counts.max() < counts.sum()
 
@@ -134,9 +116,7 @@ def nearly_all_in_one_cell_without_noise(of: Aggregation, rng: np.random.Generat
 
 
 @broken(WHOLE, "noise-law", source="another path for large calls")
-def half_the_noise_in_calls_above_a_thousand(
-    of: Aggregation, rng: np.random.Generator
-) -> Aggregate:
+def half_the_noise_in_calls_above_a_thousand(of: Aggregation, rng: Rng) -> Aggregate:
     halved = scaled(0.5)(of, rng)
 
     def aggregate(values: Any, size: int) -> Any:
@@ -146,35 +126,25 @@ def half_the_noise_in_calls_above_a_thousand(
 
 
 @broken(SUM, "joint", "noise-law", source="the same, of sums")
-def no_noise_in_calls_above_a_thousand(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    def aggregate(values: Any, size: int) -> Any:
-        if size > 1_000:
-            return np.tile(of.exact(values), (size, 1))
-        return noisy(of, rng, values, size)
-
-    return aggregate
+def no_noise_in_calls_above_a_thousand(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    if size > 1_000:
+        return np.tile(of.exact(values), (size, 1))
+    return noisy(of, rng, values, size)
 
 
 @broken(EXACT_SUM, "floating-point", source="noise on a grid added to a sum that lies off it")
-def exact_noise_on_a_sum_off_its_grid(of: Aggregation, rng: np.random.Generator) -> Aggregate:
-    def aggregate(values: Any, size: int) -> Any:
-        noise = of.noise.family.sample(rng, (size, of.dimensions))
-        return of.exact(values) + np.rint(noise * 2.0**30) * 2.0**-30
-
-    return aggregate
+def exact_noise_on_a_sum_off_its_grid(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
+    noise = of.noise.family.sample(rng, (size, of.dimensions))
+    return of.exact(values) + np.rint(noise * 2.0**30) * 2.0**-30
 
 
 @broken(GRID_SUM, "noise-law", source="the same, where the claim names the grid")
-def a_sum_off_the_claimed_grid(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def a_sum_off_the_claimed_grid(of: Aggregation, rng: Rng) -> Aggregate:
     return exact_noise_on_a_sum_off_its_grid(of, rng)
 
 
 @correct(EXACT_SUM, EXACT_HISTOGRAM)
-def sums_rounded_to_the_grid_of_the_noise(of: Aggregation, rng: np.random.Generator) -> Aggregate:
+def sums_rounded_to_the_grid_of_the_noise(of: Aggregation, rng: Rng, values: Any, size: int) -> Any:
     """To multiples of 2^-30 both: what the exact sum is below that shows nowhere."""
-
-    def aggregate(values: Any, size: int) -> Any:
-        noise = of.noise.family.sample(rng, (size, of.dimensions))
-        return (np.rint(of.exact(values) * 2.0**30) + np.rint(noise * 2.0**30)) * 2.0**-30
-
-    return aggregate
+    noise = of.noise.family.sample(rng, (size, of.dimensions))
+    return (np.rint(of.exact(values) * 2.0**30) + np.rint(noise * 2.0**30)) * 2.0**-30

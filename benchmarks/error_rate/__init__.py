@@ -1,0 +1,1 @@
+"""How often correct mechanisms fail the gate."""

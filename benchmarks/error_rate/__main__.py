@@ -1,0 +1,55 @@
+"""How often correct mechanisms fail; of numbers, docs/results/numbers-error-rate.md is written.
+
+`python -m benchmarks.error_rate labels|numbers [--runs N] [--full N]` from the repository's root:
+RUNS short runs in each setting, then FULL runs of all checks. Ville's inequality bounds every rate;
+shown is what was counted, with 99 % Clopper-Pearson bounds. Stopped, it goes on where it was when
+it is run again.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+
+from scipy.stats import beta
+
+from ..long_runs import ROOT, add_workers, carried_out, workers
+from . import labels, numbers
+
+KINDS = {"labels": labels, "numbers": numbers}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How often correct mechanisms fail.")
+    parser.add_argument("kind", choices=KINDS, help="what the mechanisms release")
+    parser.add_argument("--runs", type=int, default=2000, help="short runs, in each setting")
+    parser.add_argument("--full", type=int, default=100, help="runs of all checks, in each setting")
+    add_workers(parser)
+    asked = parser.parse_args()
+    kind, rows = KINDS[asked.kind], []
+    for name, parts in kind.settings(asked.runs, asked.full):
+        if not parts:
+            continue
+        with workers(asked) as executor:
+            told = carried_out(kind.verdicts, parts, f"error-rate-{asked.kind}", executor)
+        rows.append(row(name, [each for part in told for each in part]))
+        print(rows[-1], flush=True)
+    if asked.kind == "numbers":
+        lines = numbers.page(rows, asked.runs, asked.full)
+        (ROOT / "docs" / "results" / "numbers-error-rate.md").write_text("\n".join(lines) + "\n")
+
+
+def row(name: str, found: Sequence[tuple[str, str]]) -> str:
+    """A row about runs, of which each has a verdict and the names of the checks that failed."""
+    failed = [checks for verdict, checks in found if verdict == "fail"]
+    passed = sum(verdict == "pass" for verdict, _ in found)
+    k, n = len(failed), len(found)
+    low = float(beta.ppf(0.005, k, n - k + 1)) if k else 0.0
+    high = float(beta.ppf(0.995 if k else 0.99, k + 1, n - k)) if k < n else 1.0
+    by = Counter(check for checks in failed for check in checks.split(", "))
+    which = ", ".join(f"{check} {times}" for check, times in by.most_common()) or "-"
+    bounds = f"{low:.4f} to {high:.4f}" if k else f"at most {high:.4f}"
+    return f"| {n:,} of {name} | {k} | {k / n:.4f} ({bounds}) | {which} | {passed} |"
+
+
+if __name__ == "__main__":
+    main()

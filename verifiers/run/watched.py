@@ -1,0 +1,116 @@
+"""A deployment's own account of its budget, watched while the deployment is asked."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from ..claims.tables import PrivacyClaim
+from ..targets import Target
+from .account import Account
+
+AGAIN = 3
+"""Times in a row that it must say that its budget is spent: it may renew it."""
+
+LONG_AGAIN = 200
+"""Times in a row at the end: it may renew it in secret, once enough calls were refused."""
+
+_LINGER = 30.0  # seconds after which that is enough, of a target whose calls are slow
+
+SECONDS = 600.0
+"""After which no more is asked."""
+
+IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
+"""What is wrong with an account whose one figure is too small at a smaller delta."""
+
+UNDERCHARGED = "the account charges less than the answers certainly cost"
+"""What is wrong with an account that says less than what was answered costs."""
+
+
+class Watched:
+    """A deployment's own account, over all its lives, until something is wrong with it.
+
+    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is;
+    constant: whether it said the same epsilon at every delta when last asked.
+    """
+
+    def __init__(self, privacy: PrivacyClaim) -> None:
+        self.privacy = privacy
+        self.account = Account(privacy.epsilon, privacy.delta)
+        self.answered = 0
+        self.constant = False
+        self.violation: str | None = None
+        self.diagnosis = "the budget is not enforced"
+        self._until = monotonic() + SECONDS
+
+    def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
+        """Looks at the account at three deltas, with which it may not rise.
+
+        The smallest at which it says anything, and what it says there; None where that is no
+        smaller than the claimed one, or where it rises.
+        """
+        said = self.account.over_deltas(target)
+        rise = self.account.rise(said)
+        if rise is not None:
+            self.violation = f"spent rises with delta: it says {rise}"
+            self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
+            return None
+        self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
+        return said[-1] if said and said[-1][0] < self.privacy.delta else None
+
+    @property
+    def in_time(self) -> bool:
+        """Whether there is time to ask more."""
+        return monotonic() < self._until
+
+    def until_refused(self, call: Callable[[], bool], more: Callable[[], bool], again: int) -> int:
+        """Calls while there is more to ask and nothing is wrong; how many were refused at the end.
+
+        call: one call, False where it is refused for want of budget; again: the calls in a row that
+        must be refused, of which all but the first few are left out where they take too long.
+        """
+        refused, since, few = 0, monotonic(), min(AGAIN, again)
+        while self.violation is None and more() and self.in_time:
+            if refused >= few and not (refused < again and monotonic() < since + _LINGER):
+                break
+            if call():
+                refused, since = 0, monotonic()
+            else:
+                refused += 1
+        return refused
+
+    def reopened(self, target: Target) -> None:
+        """Looks at the account of a new life."""
+        fell = self.account.look(target, self.answered)
+        if fell is not None:
+            self.violation = f"spent fell when it was restarted, {fell}"
+            self.diagnosis = "the account is forgotten when the deployment is restarted"
+
+    def looked(self, target: Target, *, refused: bool = False) -> None:
+        """Looks at the account: it may fall, or after an answer say more than is claimed.
+
+        refused: whether the last call was: an account may have charged what was then refused.
+        """
+        fell = self.account.look(target, self.answered)
+        if fell is not None:
+            self.violation = f"spent fell {fell}"
+            self.diagnosis = "the account is not kept: what was spent is forgotten"
+        elif self.account.exceeds and not refused:
+            self.violation = (
+                f"it answered {self.answered:,} queries, although its own account then says "
+                f"epsilon {self.account.now:.6g}, more than the claimed {self.privacy.epsilon:g}"
+            )
+            self.diagnosis = "the budget is not enforced: the account is kept, and nothing stops"
+
+    def undercharged(
+        self, answers: str, *, others: int, spent: float, cost: float, delta: float, proof: str
+    ) -> None:
+        """What the account says is less than what the answers to one input alone cost.
+
+        answers: these in words; others: how many answers were given beside; proof: how it is known.
+        """
+        asked = "spent" if delta == self.privacy.delta else f"spent({delta:g})"
+        beside = f" and {others:,} to others" if others else ""
+        self.violation = (
+            f"{asked} said epsilon {spent:.6g} after {answers}{beside}, but the former alone cost "
+            f"at least {cost:.6g} at delta {delta:g}{proof}"
+        )
+        self.diagnosis = UNDERCHARGED
