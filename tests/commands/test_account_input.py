@@ -25,7 +25,7 @@ from dpassay.verifiers.inputs.histogram_file import read_histograms
         ("a,b,Label\n9,1,2\n", GNMAX, "line 2: label 2 of 2 classes: expected 0 to 1, or -1"),
         (ROW, ["--mechanism", "gnmax", "--noise", "gaussian:1e300"], "SCALE from 0.001 to 1e9"),
         (ROW, [*CONFIDENT[:4], "--threshold", "1e300", *CONFIDENT[6:]], "expected -1e9 to 1e9"),
-        (ROW, [*GNMAX, "--epsilon", "1e300"], "repeats fit: expected a budget of use"),
+        (ROW, [*GNMAX, "--epsilon", "1e300"], "repeats fit: expected a budget that limits"),
         ("1,2\n1,2,3\n", GNMAX, "line 2: 3 columns, but 2 in the first row"),
         ("1,-2\n", GNMAX, "line 1: histogram has -2 votes for class 1"),
         ("5\n", GNMAX, "line 1: histogram [5]: expected at least two classes"),

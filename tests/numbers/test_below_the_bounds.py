@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 from checked_alone import claimed
-from numeric_zoo import SUM
+from numeric_zoo.claims import SUM
 
 from dpassay.verifiers.findings.report import CheckResult, Verdict
-from dpassay.verifiers.kinds.numbers.run import verify_numbers
-from dpassay.verifiers.kinds.numbers.shares import SHARES
+from dpassay.verifiers.kinds.numbers.registry import SHARES
+from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
 from dpassay.verifiers.targets import InProcessTarget
 
@@ -46,8 +46,9 @@ def result(check: str, bounds: tuple[float, float], clip: Clip) -> CheckResult:
         return clip(records, lower, upper).sum(0) + rng.laplace(scale=2.0, size=(size, 3))
 
     target = InProcessTarget(aggregate, release=claim.release)
-    report = verify_numbers(target, claim, seed=1, selection=select([check], of=SHARES))
-    return next(found for found in report.checks if found.id == check)
+    report = verify(target, claim, seed=1, selection=select([check], of=SHARES))
+    found: CheckResult = next(found for found in report.checks if found.id == check)
+    return found
 
 
 @pytest.mark.parametrize("check", ["sensitivity", "clipping"])

@@ -51,7 +51,7 @@ class Watched:
         rise = self.account.rise(said)
         if rise is not None:
             self.violation = f"spent rises with delta: it says {rise}"
-            self.diagnosis = "the account takes delta for something else: a sign, or its logarithm"
+            self.diagnosis = "the account uses delta wrongly, such as the sign of its logarithm"
             return None
         self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
         return said[-1] if said and said[-1][0] < self.privacy.delta else None
