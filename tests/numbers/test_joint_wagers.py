@@ -155,6 +155,14 @@ def test_what_is_never_rare_is_not_promised() -> None:
     assert rarest_seen(0.0, 10**6, 17.0) is None
 
 
+def test_a_bare_release_that_may_never_come_is_not_promised() -> None:
+    """One in 5,000 was, after 881 releases of 200 numbers, of which 16 in 100 runs have one."""
+    for releases in (881, 6_000):
+        seen = rarest_seen(-400.0, releases, 17.0)
+        assert seen is not None
+        assert 1.0 - (1.0 - seen) ** releases >= 0.99
+
+
 def test_columns_too_coarse_for_floats_say_nothing() -> None:
     """A number of 10^12 in a single float: noise is on a grid of 65,536, and alike by chance."""
     noise = parse_number_noise("laplace:2")

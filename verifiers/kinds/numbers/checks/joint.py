@@ -55,7 +55,7 @@ class Joint(Weighed):
         seen = rarest_seen(chance, releases, self.log_threshold)
         told = "however often they come, bare releases would not have been seen"
         if seen is not None:
-            told = f"one bare release in {1 / seen:,.0f} would have been seen"
+            told = f"one bare release in {1 / seen:,.0f} would have been seen with probability 0.99"
         return Finding(
             f"of {releases:,} releases none came without noise, nor one of their numbers, oftener "
             f"than the claim gives; {told}"

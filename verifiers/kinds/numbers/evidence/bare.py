@@ -9,10 +9,12 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from .....reference.arrays import Matrix, Vector
 from .....reference.numbers import NumberNoise
 from ....evidence.mixture import log_mean_of
+from ....evidence.power import MISSES
 from .copies import CopyEvidence, matches
 
 RELEASES = np.array([0.1, 0.03, 0.01, 3e-3, 1e-3, 2e-4])
@@ -84,10 +86,13 @@ def log_chance_of_bare(noise: NumberNoise, exact: Vector) -> float:
 def rarest_seen(log_chance: float, releases: int, nats: float) -> float | None:
     """The smallest share of bare releases, of those wagered on, that so many show; None for none.
 
-    By what a wager gains in expectation; log_chance: that the claim gives to a bare release.
+    With probability `1 - MISSES`: so many come that the wager on this share reaches `nats`.
+    log_chance: that the claim gives to a bare release.
     """
     nats += math.log(2.0 * RELEASES.size)
-    gains = RELEASES * np.logaddexp(np.log1p(-RELEASES), np.log(RELEASES) - log_chance)
-    gains += (1.0 - RELEASES) * np.log1p(-RELEASES)
-    shown = RELEASES[releases * gains >= nats]
+    lost = np.log1p(-RELEASES)  # by a release that is not bare
+    won = np.logaddexp(lost, np.log(RELEASES) - log_chance)
+    needed = np.ceil((nats - releases * lost) / np.maximum(won - lost, 1e-300))
+    often = binom.sf(np.maximum(needed, 1.0) - 1.0, releases, RELEASES)
+    shown = RELEASES[often >= 1.0 - MISSES]
     return float(shown.min()) if shown.size else None
