@@ -1,7 +1,8 @@
 """What a kind of release is: all that differs between labels, numbers and keys, in one place.
 
-A new kind is a folder beside this file, with a `KIND`, and a line in `KINDS`. Everything else, the
-run, its reports, the commands, the pytest plugin, is of every kind and asks the claim for its own.
+A new kind is a folder beside this file with a `kind.py`, which has its `KIND`, and an entry in
+`FOLDERS` of `__init__.py`. All else, the run, its reports, the commands, the pytest plugin, is of
+every kind: it asks a claim for its kind.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,16 +24,16 @@ from ..targets import InProcessTarget
 class ReleaseKind:
     """One kind of release. Its functions take a claim of this kind first.
 
-    name: what is released, in a word; unit: one of it; evidence_unit:
-    what checks count; mechanisms: their names in `[mechanism]`;
-    parse: a table, its source in messages and its folder, to a claim; checks: with their shares;
-    planned: queries (None for the claim's own precision), seed, own inputs and selection, to a
-    plan; session: what asks the target in a run; reference: the reference implementation; probe: an
-    input that shows the pace of a target, and how many releases of it a run asks for in a call at
-    most; read_opening: the first call of an earlier report, at a path; no_figures: of a report that
-    has none; not_chosen: why a run takes no inputs of the user's, None where it does; ready:
-    raises ValueError of one line where the claim names what cannot be used, before anything is
-    asked; demos: embedded claims by name.
+    name: what is released, in a word; unit: one of it; evidence_unit: what checks count;
+    mechanisms: their names in `[mechanism]`; parse: makes a claim of a table, its source in
+    messages and its folder; checks: with their shares; planned: makes a plan for so many queries
+    (None for the claim's own precision), a seed, own inputs and a selection; session: what asks the
+    target in a run; reference: the reference implementation; probe: an input that shows the pace of
+    a target, and how many releases of it a run asks for in a call at most; read_opening: the first
+    call of an earlier report, at a path; no_figures: of a report that has none; not_chosen: why a
+    run takes no inputs of the user's, None where it does; ready: raises ValueError of one line,
+    before anything is asked, where the claim names what cannot be used; demos: embedded claims by
+    name.
     """
 
     name: str

@@ -23,10 +23,10 @@ class Explanation:
 
     def seen_by(self, check: Check) -> Finding:
         """The finding of a failed check, whose diagnosis defers to this one."""
-        if check is self.check:
-            return self.finding
         assert check.peak is not None
         found, words = check.peak.finding, self.finding.diagnosis
+        if check is self.check:  # told by what it showed at its highest, as its evidence is
+            return replace(found, diagnosis=words)
         if self.check.refuted:
             words = f"{self.finding.cause} (see {self.check.id})"
         return replace(found, message=found.otherwise or found.message, diagnosis=words)

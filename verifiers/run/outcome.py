@@ -1,4 +1,4 @@
-"""How a run ended, and what was found outside the evidence of labels."""
+"""How a run ended, and what was found beside the evidence that a run gathers."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -22,7 +22,7 @@ class RunOutcome:
     reproduce: the command that repeats the run; finished: whether the run went on to its end
     although a check had failed; stopped: why it ended before it was done; error: what the target
     did wrong; used_up: whether it ran out of queries; interrupted, timed_out: by whom it was ended;
-    simplest: the simplest histogram that shows a violation; proofs: check id -> a result that needs
+    simplest: the simplest input that shows a violation; proofs: check id -> a result that needs
     no statistics; hopeless: check id -> why no number of queries would decide it; found_after:
     queries until the first failure.
     """
@@ -69,7 +69,7 @@ class RunOutcome:
             self.found_after = queries
 
     def _prove(self, event: Concluded) -> None:
-        """The result of a check that is not judged by the evidence of labels."""
+        """The result of a check that comes to an outcome by itself."""
         verdict, finding = event.outcome.verdict, event.outcome.finding
         if finding.warning is not None:
             self.warn(finding.warning)

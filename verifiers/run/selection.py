@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 ALWAYS = "input-contract"
-"""The check that none can do without: what is no label is no evidence."""
+"""The check that no run does without: a reply that breaks the contract is no evidence."""
 
 
 @dataclass(frozen=True)

@@ -8,28 +8,28 @@ from ..targets import Target
 from .account import Account
 
 AGAIN = 3
-"""Times in a row that it must say that its budget is spent: it may renew it."""
+"""Consecutive calls that must be refused for the budget to count as spent."""
 
 LONG_AGAIN = 200
-"""Times in a row at the end: it may renew it in secret, once enough calls were refused."""
+"""As `AGAIN`, at the end: a deployment may renew its budget after enough refused calls."""
 
-_LINGER = 30.0  # seconds after which that is enough, of a target whose calls are slow
+_LINGER = 30.0  # seconds after which fewer refused calls are enough
 
 SECONDS = 600.0
-"""After which no more is asked."""
+"""Seconds after which no more is asked."""
 
 IGNORES_DELTA = "the account ignores delta: spent says the same epsilon whatever delta it gets"
-"""What is wrong with an account whose one figure is too small at a smaller delta."""
+"""The diagnosis of an account that is too small at a smaller delta, and constant in delta."""
 
 UNDERCHARGED = "the account charges less than the answers certainly cost"
-"""What is wrong with an account that says less than what was answered costs."""
+"""The diagnosis of an account that says less than the answers cost."""
 
 
 class Watched:
-    """A deployment's own account, over all its lives, until something is wrong with it.
+    """Watches a deployment's own account, over its restarts too, until a violation.
 
-    answered: queries so far; violation, diagnosis: what is wrong, in words, once something is;
-    constant: whether it said the same epsilon at every delta when last asked.
+    answered: queries answered so far; violation, diagnosis: what is wrong, in words, if anything;
+    constant: whether the account last gave the same epsilon at every delta.
     """
 
     def __init__(self, privacy: PrivacyClaim) -> None:
@@ -42,10 +42,10 @@ class Watched:
         self._until = monotonic() + SECONDS
 
     def looked_over_deltas(self, target: Target) -> tuple[float, float] | None:
-        """Looks at the account at three deltas, with which it may not rise.
+        """Reads the account at three deltas; epsilon must not rise with delta.
 
-        The smallest at which it says anything, and what it says there; None where that is no
-        smaller than the claimed one, or where it rises.
+        Returns the smallest delta with an epsilon, and that epsilon; None if it is no smaller than
+        the claimed delta, or if epsilon rises.
         """
         said = self.account.over_deltas(target)
         rise = self.account.rise(said)
@@ -62,10 +62,10 @@ class Watched:
         return monotonic() < self._until
 
     def until_refused(self, call: Callable[[], bool], more: Callable[[], bool], again: int) -> int:
-        """Calls while there is more to ask and nothing is wrong; how many were refused at the end.
+        """Makes calls until enough are refused or a violation; returns how many were refused last.
 
-        call: one call, False where it is refused for want of budget; again: the calls in a row that
-        must be refused, of which all but the first few are left out where they take too long.
+        call: makes one, and is False where the budget is spent; again: consecutive calls that must
+        be refused, of which only the first few are made where calls take too long.
         """
         refused, since, few = 0, monotonic(), min(AGAIN, again)
         while self.violation is None and more() and self.in_time:
@@ -78,16 +78,16 @@ class Watched:
         return refused
 
     def reopened(self, target: Target) -> None:
-        """Looks at the account of a new life."""
+        """Reads the account after a restart, at which it must not have fallen."""
         fell = self.account.look(target, self.answered)
         if fell is not None:
             self.violation = f"spent fell when it was restarted, {fell}"
             self.diagnosis = "the account is forgotten when the deployment is restarted"
 
     def looked(self, target: Target, *, refused: bool = False) -> None:
-        """Looks at the account: it may fall, or after an answer say more than is claimed.
+        """Reads the account, which must not fall or, after an answer, exceed the claim.
 
-        refused: whether the last call was: an account may have charged what was then refused.
+        refused: whether the last call was refused, after having perhaps been charged.
         """
         fell = self.account.look(target, self.answered)
         if fell is not None:

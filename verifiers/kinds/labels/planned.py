@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...run.selection import Selection
 from .checks import Order
@@ -24,7 +25,7 @@ class PlannedLabels:
     own: tuple[tuple[int, ...], ...]
     chosen: Selection
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         """The plan of a target that serves all totals of votes."""
         return make_plan(self.claim, self.seed, True, self.own, self.extent)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...run.selection import Selection
 from .claim import NumbersClaim
@@ -18,7 +19,7 @@ class PlannedNumbers:
     seed: int
     chosen: Selection
 
-    @property
+    @cached_property
     def _pass(self) -> Sharpest:
         return pass_of(self.claim, self.seed, self.extent, self.chosen)
 

@@ -164,8 +164,10 @@ class NumberSession:
 
         It need not have failed: what it measures may show there, in other words, beforehand.
         """
-        for finer in self.seeing if isinstance(law, NoiseLaw) else ():
-            measures = isinstance(law, NoiseLaw) and finer.id == law.measured_by
+        if not isinstance(law, NoiseLaw):
+            return None
+        for finer in self.seeing:
+            measures = finer.id == law.measured_by
             if not measures and finer.id != Location.id:
                 continue
             finding = finer.violation() if finer.peak is None else finer.peak.finding

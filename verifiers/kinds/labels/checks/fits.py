@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from .....reference.arrays import Vector
 from ....evidence import PointedEvidence
+from ....run.cause import SURE
 from ..planning.plan import Plan
 from .fitted import Fitted
-
-SURE = 7.0
-"""Log-odds from which only the better of two explanations is told."""
 
 MOST = 2048
 """Most queries that are spent on distinguishing known faults."""

@@ -10,6 +10,7 @@ from ....evidence import InTurn, OfConnections, Periodic, as_outcomes
 from ....evidence.power import copies_to_see
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ....findings.finding import Finding
+from ....run.cause import SURE
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
@@ -23,7 +24,7 @@ from ..planning.traits import Asked
 from ..registry import SHARES
 from .base import PLAINLY, How
 from .compared_lives import ComparedLives
-from .of_one_histogram import SURE, OfOneHistogram
+from .of_one_histogram import OfOneHistogram
 from .reuse import OTHERWISE, WORDS, of_wager, ordinal
 from .same_places import SamePlaces
 from .spec import CACHED, LabelsSpec

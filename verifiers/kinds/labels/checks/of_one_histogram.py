@@ -19,15 +19,13 @@ from ....evidence import (
 )
 from ....evidence.outcomes import half
 from ....evidence.repetition import LONGEST, WAGERS, log_mixture
+from ....run.cause import SURE
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
 from .once_a_call import OnceACall
 from .reuse import copies_most
-
-SURE = 7.0
-"""Log-odds from which only the better of two causes is told."""
 
 _BY_STREAM = ("single", "dependent", "dispersed", "spread", "ordered")  # as the rows of `_logs`
 

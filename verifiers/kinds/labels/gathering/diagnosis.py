@@ -6,7 +6,6 @@ faults differ most. What is asked depends on past labels alone, so that all evid
 """
 
 from collections.abc import Callable, Iterator, Set
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,6 @@ from ..checks.fits import MOST, Fits, divergences, told_apart
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
 from ..planning.stream_planner import FRESH_CALL
-
-AfterFailure = Literal["diagnose", "keep-going", "stop"]
-"""What a run does once it is refuted: asks on for a diagnosis, finishes all checks too, or ends."""
 
 LEAST = 512
 """Queries at least that tell known faults apart: the first that fit prove little."""
@@ -33,24 +29,6 @@ _REUSED_CALLS = 48  # of one size: of 256 seeds one comes twice with probability
 _EXPLORED = 8  # labels of each explorer
 _BEYOND_DOUBT = 30.0  # log-odds of a fault that reused noise would hardly lend it
 _CATCHING_UP = 3.0  # nats that a rival gains more, by chance
-
-
-def known(after_failure: str) -> AfterFailure:
-    """The same, checked. Raises ValueError with what is allowed."""
-    for choice in get_args(AfterFailure):
-        if after_failure == choice:
-            return choice  # type: ignore[no-any-return]
-    allowed = ", ".join(get_args(AfterFailure))
-    raise ValueError(f"after_failure = {after_failure!r}: expected one of {allowed}")
-
-
-def after_failure(keep_going: bool, stop_at_once: bool) -> AfterFailure:
-    """The same from the options of the command line. Raises ValueError where both are given."""
-    if keep_going and stop_at_once:
-        raise ValueError(
-            "--keep-going and --stop-at-once contradict each other: give one or neither"
-        )
-    return "keep-going" if keep_going else "stop" if stop_at_once else "diagnose"
 
 
 def diagnosing_batches(

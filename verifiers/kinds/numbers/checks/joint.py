@@ -1,5 +1,6 @@
 """`joint`: releases, and single numbers of them, come without noise as rarely as claimed."""
 
+from ....evidence.power import MISSES
 from ....findings.finding import Finding
 from ....run.phase import Phase
 from ....run.registry import lacks_nothing
@@ -55,7 +56,10 @@ class Joint(Weighed):
         seen = rarest_seen(chance, releases, self.log_threshold)
         told = "however often they come, bare releases would not have been seen"
         if seen is not None:
-            told = f"one bare release in {1 / seen:,.0f} would have been seen with probability 0.99"
+            told = (
+                f"one bare release in {1 / seen:,.0f} would have been seen with probability "
+                f"{1.0 - MISSES:g}"
+            )
         return Finding(
             f"of {releases:,} releases none came without noise, nor one of their numbers, oftener "
             f"than the claim gives; {told}"

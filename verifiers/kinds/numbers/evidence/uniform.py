@@ -34,9 +34,6 @@ def leaves(uniform: Vector) -> NDArray[np.int64]:
     return np.clip((uniform * LEAVES).astype(np.int64), 0, LEAVES - 1)
 
 
-BETS = _DEGREES * _BETS.size
-
-
 @cache
 def legendre_gains() -> Matrix:
     """Log-gains (LEAVES, bets) of 1 + theta phi_j(u), with the mean of phi_j over each leaf.

@@ -1,0 +1,56 @@
+"""The one cause that all failures of a run are told by, and what a failed check says of itself."""
+
+import math
+from typing import Any
+
+import pytest
+
+from dpassay.verifiers.findings.finding import Finding
+from dpassay.verifiers.run.cause import SURE, Explanation, named
+from dpassay.verifiers.run.checks import Judged
+
+
+class Counted(Judged):
+    """Evidence that a test sets, of a check whose finding says how much it is."""
+
+    def __init__(self, name="a", log_e_value=0.0) -> None:
+        self.id, self.queries, self.log_e_value, self.log_threshold = name, 10, log_e_value, 5.0
+
+    def violation(self):
+        said = f"evidence {self.log_e_value:g}"
+        return Finding(said, "half the scale", cause="half", log_odds=self.log_e_value)
+
+
+def explained(name, odds):
+    check: Any = Counted(name, odds)
+    return Explanation(check, check.violation(), odds)
+
+
+@pytest.mark.parametrize(
+    ("odds", "told"),
+    [
+        ((100.0, 90.0), "a"),
+        ((100.0, 100.0 + SURE), "a"),  # about as likely: the first in the report
+        ((100.0, 100.1 + SURE), "b"),
+        ((0.0, 3.0), "b"),  # no likelier than the claim
+        ((0.0, -1.0), None),
+        ((), None),
+    ],
+)
+def test_the_likeliest_is_told_or_of_several_the_first(odds, told) -> None:
+    found = named([explained(name, each) for name, each in zip("ab", odds, strict=False)])
+    assert (found and found.check.id) == told
+
+
+def test_a_check_that_has_failed_says_what_it_showed_at_its_highest() -> None:
+    """Evidence falls later: labels were told with the counts of the end, numbers were not."""
+    check: Any = Counted(log_e_value=9.0)
+    assert check.refuted
+    check.log_e_value = 2.0
+    assert check.refuted
+    cause = Explanation(check, check.violation(), 9.0)
+    assert cause.seen_by(check).message == "evidence 9"
+    assert check.peak.log_e_value == 9.0
+    other: Any = Counted("b", math.inf)
+    assert other.refuted
+    assert cause.seen_by(other).diagnosis == "half (see a)"
