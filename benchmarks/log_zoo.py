@@ -273,11 +273,11 @@ def main() -> None:
     asked = parser.parse_args()
     parts = [(name, votes, i) for name in MADE for votes in VOTES for i in range(asked.runs)]
     with workers(asked) as executor:
-        told = carried_out(reported, parts, "log_zoo", executor)
+        results = carried_out(reported, parts, "log_zoo", executor)
         accused = carried_out(sound, [(i,) for i in range(asked.sound)], "log_sound", executor)
     for name in MADE:
         for votes in VOTES:
-            found = [t for part, t in zip(parts, told, strict=True) if part[:2] == (name, votes)]
+            found = [t for part, t in zip(parts, results, strict=True) if part[:2] == (name, votes)]
             rows = [row for row, _ in found if row is not None]
             checks = sorted({check for row, check in found if row is not None})
             median = f", after {statistics.median(rows):,.0f} rows in the median" if rows else ""

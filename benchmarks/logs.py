@@ -79,9 +79,9 @@ def main() -> None:
     asked = parser.parse_args()
     parts = [(votes, i) for votes in VOTES for i in range(asked.broken // 2)]
     with workers(asked) as executor:
-        told = carried_out(delay, parts, "log_delays", executor)
+        results = carried_out(delay, parts, "log_delays", executor)
     for votes in VOTES:
-        found = [d for (of, _), d in zip(parts, told, strict=True) if of == votes]
+        found = [d for (of, _), d in zip(parts, results, strict=True) if of == votes]
         rows = sorted(d[0] for d in found)
         limit = 3 * 33 / statistics.median(d[1] for d in found)
         print(

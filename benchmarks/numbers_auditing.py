@@ -119,8 +119,8 @@ def main() -> None:
         first = carried_out(until_refuted, wagers, "numbers_auditing", executor)
         second = carried_out(by_the_check, checks, "numbers_auditing_checks", executor)
     found: dict[Any, list[Any]] = {}
-    for part, told in zip([*wagers, *checks], [*first, *second], strict=True):
-        found.setdefault(part[1:], []).append(told)
+    for part, results in zip([*wagers, *checks], [*first, *second], strict=True):
+        found.setdefault(part[1:], []).append(results)
     lines = [*head(asked.runs), *table(found, "floored"), *table(found, "negative")]
     lines += [*of_checks(found), (ROOT / "benchmarks" / "peers" / "means.md").read_text().rstrip()]
     (ROOT / "docs" / "results" / "numbers-auditing.md").write_text("\n".join(lines) + "\n")
@@ -210,12 +210,12 @@ def of_checks(found: dict[Any, list[Any]]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for name in MECHANISMS:
         for epsilon in EPSILONS:
-            told = found["floored", name, epsilon]
-            alone = [n for verdict, n, _, _ in told if verdict == "fail"]
-            whole = [n for _, _, verdict, n in told if verdict == "fail"]
+            outcomes = found["floored", name, epsilon]
+            alone = [n for verdict, n, _, _ in outcomes if verdict == "fail"]
+            whole = [n for _, _, verdict, n in outcomes if verdict == "fail"]
             yield (
-                f"| {name} | {epsilon:g} | {len(alone)} of {len(told)} | {counted_or(alone)} | "
-                f"{len(whole)} of {len(told)} | {counted_or(whole)} |"
+                f"| {name} | {epsilon:g} | {len(alone)} of {len(outcomes)} | {counted_or(alone)} | "
+                f"{len(whole)} of {len(outcomes)} | {counted_or(whole)} |"
             )
     yield ""
 

@@ -277,14 +277,14 @@ def _settings(
     for name in data:
         s, (records, queries) = settings[name], tasks[name]
         for mechanism, m in s.mechanisms.items():
-            told = f"noise {m.noise}"
+            message = f"noise {m.noise}"
             if hasattr(m, "threshold"):
-                told += f", threshold {m.threshold:g}, its noise {m.threshold_noise}"
+                message += f", threshold {m.threshold:g}, its noise {m.threshold_noise}"
             if hasattr(m, "confidence"):
-                told += f", weight {m.weight:g}, confidence {m.confidence:g}"
+                message += f", weight {m.weight:g}, confidence {m.confidence:g}"
             public = f"{queries - s.tested:,}, {s.tested:,}"
             teachers = f"{s.teachers[-1]} ({s.learner})"
-            yield f"| {name} | {records:,} | {public} | {teachers} | {mechanism} | {told} |"
+            yield f"| {name} | {records:,} | {public} | {teachers} | {mechanism} | {message} |"
     yield (
         "\nInteractive-GNMax trains the student anew after every 50 queries, and compares the "
         "votes with "

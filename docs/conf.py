@@ -96,12 +96,12 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] += _contents(text)
 
 
-def _plain(*told: Any) -> None:
+def _plain(*arguments: Any) -> None:
     """Docstrings are prose: bars, stars and indented lines have no meaning of reStructuredText.
 
     But lines that stand apart and are indented are code.
     """
-    lines, code, before = told[-1], False, ""
+    lines, code, before = arguments[-1], False, ""
     for i, line in enumerate(lines):
         code = line.startswith(" ") and (code or not before)
         if code and not before and i > 1 and lines[i - 2].endswith(":"):
@@ -114,7 +114,7 @@ def _plain(*told: Any) -> None:
         before = line.strip()
 
 
-def _short(*told: Any) -> tuple[str | None, str | None]:
+def _short(*arguments: Any) -> tuple[str | None, str | None]:
     """Arrays by the names that the code has for them."""
 
     def named(text: str | None) -> str | None:
@@ -122,7 +122,7 @@ def _short(*told: Any) -> tuple[str | None, str | None]:
             text = text and wide.sub(narrow, text)
         return text
 
-    return named(told[-2]), named(told[-1])
+    return named(arguments[-2]), named(arguments[-1])
 
 
 def _public() -> dict[str, list[str]]:

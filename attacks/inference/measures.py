@@ -211,13 +211,13 @@ def advantage(
     share of the commonest class in `truth` (Li et al. 2024, section 5.1.2). So who says the
     commonest class of every record gains 0. The interval is that of p; the base is taken as known.
     """
-    said, true = np.asarray(guessed), np.asarray(truth)
-    if said.shape != true.shape or true.ndim != 1 or not true.size:
-        raise ValueError(f"guesses {said.shape} of truths {true.shape}: expected (n,) of both")
+    guess, true = np.asarray(guessed), np.asarray(truth)
+    if guess.shape != true.shape or true.ndim != 1 or not true.size:
+        raise ValueError(f"guesses {guess.shape} of truths {true.shape}: expected (n,) of both")
     b = float(np.unique(true, return_counts=True)[1].max() / true.size) if base is None else base
     if not 0.0 <= b < 1.0:
         raise ValueError(f"base rate {b:g}: expected from 0, and less than 1")
-    right = _share(said == true, alpha)
+    right = _share(guess == true, alpha)
     gains = [max(p - b, 0.0) / (1.0 - b) for p in (right.value, right.low, right.high)]
     return Estimate(*gains)
 

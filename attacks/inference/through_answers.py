@@ -195,8 +195,8 @@ class _Part(NamedTuple):
         """A hash of all that determines the votes read."""
         scored = f"{self.score.__module__}.{self.score.__qualname__}"
         named = f"{self.cell!r} {self.seed} {self.number} {self.votes.shape} {scored}"
-        told = hashlib.sha256(named.encode() + np.ascontiguousarray(self.votes).tobytes())
-        return told.hexdigest()[:24]
+        digest = hashlib.sha256(named.encode() + np.ascontiguousarray(self.votes).tobytes())
+        return digest.hexdigest()[:24]
 
 
 def _read_part(part: _Part) -> Matrix:

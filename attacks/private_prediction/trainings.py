@@ -179,7 +179,7 @@ def _seeds(seed: int, teachers: int) -> NDArray[np.int64]:
 def _describe(folder: Path, ensemble: Ensemble) -> None:
     """Says in words what the folder keeps, for those who find it."""
     kept_folder(folder)
-    told = {
+    description = {
         "task": ensemble.task.name,
         "task's fingerprint": ensemble.task.fingerprint,
         "learner": ensemble.learner,
@@ -189,4 +189,4 @@ def _describe(folder: Path, ensemble: Ensemble) -> None:
         "numpy": version("numpy"),
         "scikit-learn": version("scikit-learn"),
     }
-    keep(folder / "README.json", f"{json.dumps(told, indent=1)}\n".encode())
+    keep(folder / "README.json", f"{json.dumps(description, indent=1)}\n".encode())

@@ -25,9 +25,9 @@ def main() -> None:
     known = list(numbers.cases())
     parts: list[Part] = [(seed, *case) for seed in range(asked.runs) for case in known]
     with workers(asked) as executor:
-        told = carried_out(numbers.found_after, parts, "detection-numbers", executor)
+        results = carried_out(numbers.found_after, parts, "detection-numbers", executor)
     found: dict[tuple[int, str, int], list[Any]] = {case: [] for case in known}
-    for part, result in zip(parts, told, strict=True):
+    for part, result in zip(parts, results, strict=True):
         found[part[1:]].append(result)  # type: ignore[index]
     lines = numbers.page(found, asked.runs)
     (ROOT / "docs" / "results" / "numbers-detection.md").write_text("\n".join(lines) + "\n")

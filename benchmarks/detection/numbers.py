@@ -174,8 +174,8 @@ def found_after(seed: int, place: int, text: str, cells: int) -> tuple[int | Non
     """Releases until the fault was found, and the checks that found it."""
     claim, rng = claim_of(text, cells), np.random.default_rng([seed, place, cells])
     of, sampler = claim.mechanism.aggregation, FAULTS[place].sampler(claim.mechanism.noise)
-    told = judged(claim, lambda values, size: sampler(of, rng, values, size), seed)
-    return told.found_after, told.failed
+    outcome = judged(claim, lambda values, size: sampler(of, rng, values, size), seed)
+    return outcome.found_after, outcome.failed
 
 
 def limit(place: int, text: str) -> float:
@@ -226,7 +226,7 @@ def page(found: dict[tuple[int, str, int], list[Any]], runs: int) -> Iterator[st
 
 
 def summary(ratios: list[float], found: dict[tuple[int, str, int], list[Any]]) -> Iterator[str]:
-    missed = sum(n is None for told in found.values() for n, _ in told)
+    missed = sum(n is None for runs in found.values() for n, _ in runs)
     beyond = sum(ratio > GOAL for ratio in ratios)
     yield (
         f"\nRatios go from {min(ratios):.2f} to {max(ratios):.2f}, {statistics.median(ratios):.2f} "
@@ -246,17 +246,17 @@ def releases(found: dict[tuple[int, str, int], list[Any]]) -> Iterator[str]:
     )
     yield "| fault | claimed noise | numbers | releases until found (most) | limit | found by |"
     yield "|---|---|---|---|---|---|"
-    for (place, text, cells), told in found.items():
+    for (place, text, cells), runs in found.items():
         if FAULTS[place].law is None:
-            median = statistics.median(n or math.inf for n, _ in told)
-            most = max(n or math.inf for n, _ in told)
+            median = statistics.median(n or math.inf for n, _ in runs)
+            most = max(n or math.inf for n, _ in runs)
             yield (
                 f"| {FAULTS[place].name} | {text} | {cells} | {median:,.0f} ({most:,.0f}) | "
-                f"{max(1.0, limit(place, text)):.0f} | {by(told)} |"
+                f"{max(1.0, limit(place, text)):.0f} | {by(runs)} |"
             )
 
 
-def by(told: list[Any]) -> str:
+def by(runs: list[Any]) -> str:
     """The checks that had failed when a run ended, and in how many runs."""
-    counted = Counter(check for _, failed in told for check in failed)
+    counted = Counter(check for _, failed in runs for check in failed)
     return ", ".join(f"{check} {times}" for check, times in counted.most_common(3))

@@ -30,8 +30,8 @@ def main() -> None:
         if not parts:
             continue
         with workers(asked) as executor:
-            told = carried_out(kind.verdicts, parts, f"error-rate-{asked.kind}", executor)
-        rows.append(row(name, [each for part in told for each in part]))
+            results = carried_out(kind.verdicts, parts, f"error-rate-{asked.kind}", executor)
+        rows.append(row(name, [each for part in results for each in part]))
         print(rows[-1], flush=True)
     if asked.kind == "numbers":
         lines = numbers.page(rows, asked.runs, asked.full)

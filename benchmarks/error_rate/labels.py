@@ -51,6 +51,6 @@ def verdicts(setting: str, block: int, first: int, last: int) -> list[tuple[str,
     found = []
     for run in range(first, last):
         rng = np.random.default_rng(10_000 + run)
-        told = judged(claim, partial(drawn.sample, rng=rng), block)
-        found.append((told.verdict, ", ".join(told.failed)))
+        outcome = judged(claim, partial(drawn.sample, rng=rng), block)
+        found.append((outcome.verdict, ", ".join(outcome.failed)))
     return found

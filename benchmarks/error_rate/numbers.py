@@ -67,8 +67,8 @@ def verdicts(releases: int, error: float, first: int, last: int) -> list[tuple[s
     found = []
     for run in range(first, last):
         claim = claim_of(MECHANISMS[run % len(MECHANISMS)], releases or None, error)
-        told = judged(claim, correct(claim, run), run)
-        found.append((told.verdict, ", ".join(told.failed)))
+        outcome = judged(claim, correct(claim, run), run)
+        found.append((outcome.verdict, ", ".join(outcome.failed)))
     return found
 
 

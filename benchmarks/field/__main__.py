@@ -44,8 +44,8 @@ def judged(name: str, digest: str) -> dict[str, Any]:
     try:
         return dict(json.loads(done.stdout))
     except ValueError:
-        said = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-        return {"verdict": "error", "checks": [], "queries": 0, "said": said}
+        last_line = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        return {"verdict": "error", "checks": [], "queries": 0, "said": last_line}
 
 
 def part_of(row: Row) -> Part:

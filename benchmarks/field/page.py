@@ -34,7 +34,9 @@ def page(found: Sequence[tuple[Row, str, dict[str, Any]]], missing: Sequence[str
     lines = ["| " + " | ".join(_COLUMNS) + " |", "|" + "---|" * len(_COLUMNS)]
     lines += [_line(row, report) for row, _, report in found]
     text = _HEAD + "\n".join(lines) + "\n\n## To repeat a row\n\n"
-    text += "".join(f"- {row.environment}, {row.call}: `{said}`\n" for row, said, _ in found)
+    text += "".join(
+        f"- {row.environment}, {row.call}: `{last_line}`\n" for row, last_line, _ in found
+    )
     text += "\n## Not in the table\n\n"
     text += "".join(f"- {why}\n" for why in missing)
     for library, call, why in LATER:

@@ -298,11 +298,11 @@ def _real(found: dict[str, list[Any]]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for encoding in SHOWN_AS:
         first = found[encoding][0]
-        told = first["released"]
+        released = first["released"]
         yield (
-            f"| {encoding} | {told['apart']:.3f} | {first['crafted'] / (SIGMA * CLIP):.3f} | "
-            f"{told['deviation']:.3f} | {told['any']:.2f} | {told['gaussian']:.2f} | "
-            f"{told['exact']:.2f} |"
+            f"| {encoding} | {released['apart']:.3f} | {first['crafted'] / (SIGMA * CLIP):.3f} | "
+            f"{released['deviation']:.3f} | {released['any']:.2f} | {released['gaussian']:.2f} | "
+            f"{released['exact']:.2f} |"
         )
 
 
@@ -321,10 +321,10 @@ def main() -> None:
         for times in ((1, ROUNDS) if name == "crafted" and releases == RELEASES[2] else (1,))
     ]
     with workers(asked) as executor:
-        told = carried_out(canaries, splits, "gradients-canaries", executor)
+        results = carried_out(canaries, splits, "gradients-canaries", executor)
         proved = carried_out(bounds, audits, "gradients-canary-bounds", executor)
     found = {
-        encoding: [one for (of, _), one in zip(splits, told, strict=True) if of == encoding]
+        encoding: [one for (of, _), one in zip(splits, results, strict=True) if of == encoding]
         for encoding in SHOWN_AS
     }
     lines = page(found, dict(zip(audits, proved, strict=True)))

@@ -95,9 +95,9 @@ def main() -> None:
     cases = [(encoding, sigma) for encoding in ENCODINGS for sigma in SIGMAS]
     parts = [(encoding, seed, sigma) for encoding, sigma in cases for seed in range(SEEDS)]
     with workers(asked) as executor:
-        told = carried_out(inferred, parts, "gradients-noise", executor)
+        results = carried_out(inferred, parts, "gradients-noise", executor)
     found: dict[tuple[str, float], list[dict[str, Any]]] = {case: [] for case in cases}
-    for (encoding, _, sigma), one in zip(parts, told, strict=True):
+    for (encoding, _, sigma), one in zip(parts, results, strict=True):
         found[encoding, sigma].append(one)
     (ROOT / "docs" / "results" / "gradients-noise.md").write_text("\n".join(page(found)) + "\n")
 

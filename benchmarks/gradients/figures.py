@@ -34,12 +34,12 @@ def _rounds(path: Path, found: Found) -> None:
     for axis, encoding in zip(axes, ENCODINGS, strict=True):
         name = f"pia {encoding}"
         readers = (FIRST, "1,000 public records"), (f"{FIRST} {FEW}", f"{FEW} public records")
-        for colour, (reader, told) in zip(COLOURS, readers, strict=False):
+        for colour, (reader, values) in zip(COLOURS, readers, strict=False):
             numbers = np.arange(1, 11)
             until = [found.several(name, "auroc", reader, int(n)) for n in numbers]
             single = [_of_round(found, name, reader, int(n) - 1) for n in numbers]
-            _line(axis, numbers, until, colour, "-", label=f"{told}, all rounds so far")
-            _line(axis, numbers + 0.12, single, colour, ":", label=f"{told}, this round alone")
+            _line(axis, numbers, until, colour, "-", label=f"{values}, all rounds so far")
+            _line(axis, numbers + 0.12, single, colour, ":", label=f"{values}, this round alone")
         axis.set_title(f"property inference, {NAMES[encoding]}", fontsize=10)
         axis.set_xlabel("round", fontsize=9)
         plain(axis)

@@ -94,8 +94,8 @@ def _attacks(found: Found) -> Iterator[str]:
             name = f"{attack} {encoding} without"
             yield _attack_row(found, name, f"{LONG[attack]}, no `relationship`", encoding)
     for encoding in ENCODINGS:
-        name, told = f"pia {encoding} apart", "property, no record twice"
-        yield _attack_row(found, name, told, encoding)
+        name, message = f"pia {encoding} apart", "property, no record twice"
+        yield _attack_row(found, name, message, encoding)
     yield ""
     shared = found.of_game("pia one-hot", "shared"), found.of_game("pia one-hot without", "shared")
     gains = [found.several(f"pia one-hot{more}", "advantage") for more in ("", " without")]
@@ -114,8 +114,8 @@ def _attacks(found: Found) -> Iterator[str]:
     yield (
         "Within a seed, intervals of 95 % over trials are narrow: PIA, label-encoded, seed 0 has "
         + "; ".join(
-            f"{told} {one[key]['value']:.4f} ({one[key]['low']:.4f} to {one[key]['high']:.4f})"
-            for key, told in (
+            f"{message} {one[key]['value']:.4f} ({one[key]['low']:.4f} to {one[key]['high']:.4f})"
+            for key, message in (
                 ("auroc", "AUROC"),
                 ("tpr", "true positives"),
                 ("advantage", "advantage"),
@@ -129,7 +129,7 @@ def _attacks(found: Found) -> Iterator[str]:
 def _attack_row(
     found: Found,
     name: str,
-    told: str,
+    message: str,
     encoding: str,
     paper: tuple[str, str, str] = ("", "", ""),
     *,
@@ -137,7 +137,7 @@ def _attack_row(
 ) -> str:
     area, tpr, gain = (f" ({figure})" if figure else "" for figure in paper)
     return (
-        f"| {told} | {NAMES[encoding]} | {found.single(name, 'auroc', reader, 0)} "
+        f"| {message} | {NAMES[encoding]} | {found.single(name, 'auroc', reader, 0)} "
         f"| {found.single(name, 'auroc', reader)} | {found.several(name, 'auroc', reader)}{area} "
         f"| {found.several(name, 'tpr', reader)}{tpr} "
         f"| {found.several(name, 'advantage', reader)}{gain} "
@@ -183,9 +183,9 @@ def _gains(found: Found, names: list[str]) -> list[bool]:
     return made
 
 
-def _size_row(found: Found, name: str, size: int, told: str, encoding: str) -> str:
+def _size_row(found: Found, name: str, size: int, message: str, encoding: str) -> str:
     first, several = found.single(name, "auroc", number=0), found.several(name, "auroc")
-    return f"| {size} | {told} | {NAMES[encoding]} | {first} | {several} |"
+    return f"| {size} | {message} | {NAMES[encoding]} | {first} | {several} |"
 
 
 def _choices(found: Found) -> Iterator[str]:
@@ -193,21 +193,21 @@ def _choices(found: Found) -> Iterator[str]:
     yield "Property inference, label-encoded, batches of 16.\n"
     yield f"| choice | AUROC, first round | {HEADLINE} rounds | advantage | model's AUROC |"
     yield "|---|---|---|---|---|"
-    told = {
+    names = {
         "pia label": "as above: width 64, rate .01, steps of 16",
         "choice width 16": "width 16",
         "choice width 256": "width 256",
         "choice rate 0.1": "rate .1",
         "choice one step": "one step an epoch, with all records",
     }
-    for name, choice in told.items():
+    for name, choice in names.items():
         yield (
             f"| {choice} | {found.single(name, 'auroc', number=0)} "
             f"| {found.several(name, 'auroc')} | {found.several(name, 'advantage')} "
             f"| {found.of_game(name, 'utility').mean:.3f} |"
         )
     yield ""
-    gains = [found.several(name, "advantage").mean for name in told]
+    gains = [found.several(name, "advantage").mean for name in names]
     yield (
         "With one step an epoch the model hardly moves: rounds look alike, and it learns little. "
         f"The advantage lies between {min(gains):.2f} and {max(gains):.2f}, and the paper's .9363 "
@@ -230,13 +230,13 @@ def _others(others: Found) -> Iterator[str]:
     )
     yield f"| game | AUROC, first round | {HEADLINE} rounds | advantage | right labels |"
     yield "|---|---|---|---|---|"
-    told = {
+    names = {
         "users": "users",
         "users alike": "users alike",
         "writers": "writers",
         "strokes": "strokes",
     }
-    for name, game in told.items():
+    for name, game in names.items():
         yield (
             f"| {game} | {others.single(name, 'auroc', number=0)} "
             f"| {others.several(name, 'auroc')} | {others.several(name, 'advantage')} "

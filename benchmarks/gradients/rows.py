@@ -122,10 +122,10 @@ def rows(found: Found) -> str:
 def _rows(found: Found) -> Iterable[tuple[object, ...]]:
     for name, results in sorted(found.of_setting.items()):
         for reader in found.readers(name):
-            for kind, said in (("single", "round {}"), ("until", "first {}")):
+            for kind, label in (("single", "round {}"), ("until", "first {}")):
                 for number in range(len(results[0]["readers"][reader][kind])):
                     for measure in MEASURES:
                         values = [one["readers"][reader][kind][number][measure] for one in results]
                         over = over_seeds(values)
                         shown = f"{over.mean:.5f}", f"{over.deviation:.5f}"
-                        yield (name, reader, said.format(number + 1), measure, *shown, len(values))
+                        yield (name, reader, label.format(number + 1), measure, *shown, len(values))

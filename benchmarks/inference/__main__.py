@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Attribute and membership inference from votes.")
     add_workers(parser)
     with workers(parser.parse_args()) as executor:
-        people = [attacked(told) for told in all_votes(executor)]
+        people = [attacked(votes) for votes in all_votes(executor)]
         ensembles = [membership(*setting, executor) for setting in SETTINGS]
     draw(ROOT / "docs" / "results", people, ensembles)
     lines = page(people, ensembles, alignment() if data_is_here() else None)

@@ -121,24 +121,24 @@ def alignment() -> tuple[float, float]:
     return float(turned[0]), float(np.abs(turned[1:]).max())
 
 
-def attacked(told: Told) -> Attacked:
-    hidden, scores = told.hidden, disagreement(told.votes)
-    features = described(told.votes)
+def attacked(people: Told) -> Attacked:
+    hidden, scores = people.hidden, disagreement(people.votes)
+    features = described(people.votes)
     model = learned(features, hidden, seed=SEED)
     by_attack = {
-        "below 75 %": judged(scores, low_consensus(told.votes), hidden),
+        "below 75 %": judged(scores, low_consensus(people.votes), hidden),
         "calibrated": judged(scores, calibrated_across(scores, hidden, seed=SEED), hidden),
         "learned": judged(model, learned_across(features, hidden, seed=SEED), hidden),
     }
     beyond = {
         what: (by_stratum(scores, hidden, of), measures.auc(scores, hidden, strata=of))
-        for what, of in (("predicted", told.votes.argmax(1)), ("true", told.truths))
+        for what, of in (("predicted", people.votes.argmax(1)), ("true", people.truths))
     }
-    label = told.truths.astype(float)
+    label = people.truths.astype(float)
     if measures.auc(label, hidden).value < 0.5:
         label = -label
     return Attacked(
-        told,
+        people,
         by_attack,
         beyond,
         measures.auc(label, hidden),

@@ -167,31 +167,33 @@ def beyond_section(people: list[Attacked], aligned: tuple[float, float] | None) 
     yield ""
 
 
-def stratum_row(told: Told, what: str, stratum: Stratum) -> str:
+def stratum_row(people: Told, what: str, stratum: Stratum) -> str:
     shown = "one kind alone" if stratum.auc is None else area(stratum.auc)
-    label = told.labels[int(stratum.name)]
-    return f"| {told.name} | {what} | {label} | {stratum.people:,} | {stratum.hidden} | {shown} |"
+    label = people.labels[int(stratum.name)]
+    return f"| {people.name} | {what} | {label} | {stratum.people:,} | {stratum.hidden} | {shown} |"
 
 
 def verdict(found: Attacked) -> str:
     within, consensus = found.beyond["true"][1], found.by_attack["calibrated"].auc
     if within.low > 0.5:
         share = (within.value - 0.5) / (consensus.value - 0.5)
-        said = (
+        message = (
             "among people of one true label, low consensus still tells who has the attribute, by "
             f"{percent(share)} of what its area has above a guess among all"
         )
     elif within.high < 0.5:
-        said = "among people of one true label, it is high consensus that goes with the attribute"
+        message = (
+            "among people of one true label, it is high consensus that goes with the attribute"
+        )
     else:
-        said = (
+        message = (
             "among people of one true label, consensus tells nothing of the attribute that could "
             "be told from a guess"
         )
     ahead = found.ahead
     better = "more than" if ahead.low > 0 else "less than" if ahead.high < 0 else "about as much as"
     return (
-        f"- *{found.told.name}*: {said}. The true label by itself tells {better} consensus: its "
+        f"- *{found.told.name}*: {message}. The true label by itself tells {better} consensus: its "
         f"area is {ahead.value:+.3f} away ({ahead.low:+.3f} to {ahead.high:+.3f})."
     )
 

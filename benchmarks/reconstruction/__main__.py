@@ -29,8 +29,8 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     parts = [(place, options.seeds) for place in range(len(settings(ensembles(), options.seeds)))]
     with workers(options) as executor:
-        told = carried_out(attacked, parts, "reconstruction", executor)
-    outcomes = [Outcome(**row) for rows in told for row in rows]
+        results = carried_out(attacked, parts, "reconstruction", executor)
+    outcomes = [Outcome(**row) for rows in results for row in rows]
     with (options.folder / "outcomes.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(outcomes[0].as_row()))
         writer.writeheader()

@@ -80,13 +80,13 @@ HEAD = (
 
 
 def row(entry: Entry, outcomes: list[Outcome]) -> str:
-    said = Counter(o.diagnosis for o in outcomes if o.diagnosis)
+    causes = Counter(o.diagnosis for o in outcomes if o.diagnosis)
     cells = (
         f"`{entry.id}`",
         entry.effect + (" (correct)" if entry.correct else ""),
         " ".join([entry.server[0], *entry.telling]),
         *told(outcomes),
-        said.most_common(1)[0][0] if said else "-",
+        causes.most_common(1)[0][0] if causes else "-",
     )
     return table_row(cells)
 

@@ -65,10 +65,10 @@ def outcome_of(table: dict[str, Any]) -> Outcome:
 
 def diagnosis(report: Report) -> str:
     """That of the first failing check, or of the check that it defers to."""
-    said = {f.id: f.diagnosis for f in report.checks if f.verdict == "fail" and f.diagnosis}
-    first = next(iter(said.values()), "")
+    causes = {f.id: f.diagnosis for f in report.checks if f.verdict == "fail" and f.diagnosis}
+    first = next(iter(causes.values()), "")
     deferred = re.search(r"\(see ([a-z-]+)\)$", first)
-    return said.get(deferred[1], first) if deferred else first
+    return causes.get(deferred[1], first) if deferred else first
 
 
 def told(outcomes: list[Outcome]) -> tuple[str, str, str]:

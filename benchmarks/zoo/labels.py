@@ -144,14 +144,14 @@ HEAD = (
 
 
 def row(entry: Entry, outcomes: list[Outcome]) -> str:
-    said = [o.diagnosis for o in outcomes if o.diagnosis]
+    messages = [o.diagnosis for o in outcomes if o.diagnosis]
     effect = entry.effect + (f" ({entry.source})" if entry.source else "")
     cells = (
         f"`{entry.id}`",
         effect,
         claimed(entry),
         *told(outcomes),
-        said[0] if said else "-",
+        messages[0] if messages else "-",
     )
     return table_row(cells)
 

@@ -17,12 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Matrix
 from ..histograms import as_histogram
 from .gnmax import as_orders
-from .lnmax import (
-    lnmax_data_independent,
-    lnmax_pure,
-    log_q_lemma_4,
-    pure_data_dependent,
-)
+from .lnmax import lnmax_data_independent, lnmax_pure, log_q_lemma_4, pure_data_dependent
 
 _CELLS = 64  # to a moved vote's change of ln q: what the bound gives away is about one in as many
 

@@ -106,8 +106,8 @@ def adult(folder: str | Path, hidden: tuple[str, str] = ("education", "Doctorate
         try:
             tables.append(pd.read_csv(path))
         except (OSError, EOFError, UnicodeDecodeError, pd.errors.ParserError) as error:
-            said = getattr(error, "strerror", None) or " ".join(str(error).split())
-            raise ValueError(f"{path}: not read: {said}") from error
+            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+            raise ValueError(f"{path}: not read: {reason}") from error
         missing = {*_LEFT_OUT, column} - set(tables[-1].columns)
         if missing:
             raise ValueError(f"{path}: no column {min(missing)!r}: expected that of Wang et al.")

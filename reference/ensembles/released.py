@@ -80,7 +80,7 @@ def released_cost(
     scale = _scale(beta, order, _SHARE * most)
     spread = float(np.sqrt(order / (2.0 * _OF_SENSITIVITY * most)))
     charge = release_cost(beta, scale, order) + _OF_SENSITIVITY * most
-    told = release(cost, smooth, scale, rng)
+    noisy = release(cost, smooth, scale, rng)
     far = -float(ndtri((1.0 - CONFIDENCE) / 2.0))  # either may fail in half as many releases
     smooth_told = smooth * float(np.exp(spread * beta * (rng.standard_normal() + far)))
 
@@ -88,8 +88,8 @@ def released_cost(
         return to_epsilon(np.array([order]), np.array([max(renyi, 0.0)]), answers.delta).epsilon
 
     return ReleasedCost(
-        epsilon=epsilon(max(told, 0.0) + charge),
-        upper=epsilon(max(told + far * scale * smooth_told, 0.0) + charge),
+        epsilon=epsilon(max(noisy, 0.0) + charge),
+        upper=epsilon(max(noisy + far * scale * smooth_told, 0.0) + charge),
         independent=_with_release(answers, mechanism, beta, scale, spread),
         dependent=epsilon(cost),
         order=order,

@@ -82,8 +82,8 @@ class Learned:
             found[:, self.seen if self.seen.size else slice(None)] = 1.0
         else:
             with np.errstate(invalid="ignore"):  # label spreading: no neighbour leads to a label
-                told = np.nan_to_num(self.model.predict_proba(records))
-            found[:, np.asarray(self.model.classes_, dtype=np.int64)] = told
+                predicted = np.nan_to_num(self.model.predict_proba(records))
+            found[:, np.asarray(self.model.classes_, dtype=np.int64)] = predicted
         nothing = found.sum(-1) <= 0.0
         found[nothing] = 1.0
         return np.asarray(found / found.sum(-1, keepdims=True))

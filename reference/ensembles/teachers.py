@@ -45,9 +45,9 @@ class Teachers:
     @property
     def fingerprint(self) -> str:
         """A hash of what is trained and asked, and of the versions of the packages that train."""
-        told = f"{self.task.fingerprint} {described(self.learner)} {self.count} {self.seed} "
+        message = f"{self.task.fingerprint} {described(self.learner)} {self.count} {self.seed} "
         versions = f"{version('numpy')} {version('scikit-learn')}"
-        return hashlib.sha256((told + versions).encode()).hexdigest()[:16]
+        return hashlib.sha256((message + versions).encode()).hexdigest()[:16]
 
 
 def votes_of(teachers: Teachers, executor: Executor, cache: Path | None = None) -> Votes:

@@ -20,12 +20,12 @@ def shown(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
     if console.is_terminal:
         yield from track(results, name, total=total, console=console, transient=True)
         return
-    began = told = time.monotonic()
+    began = last_line = time.monotonic()
     for place, result in enumerate(results, 1):
         yield result
         now = time.monotonic()
-        if now - told >= LINE_SECONDS:
-            told, left = now, (now - began) / place * (total - place)
-            said = f"{name}: {place:,} of {total:,} parts in {now - began:,.0f} s"
+        if now - last_line >= LINE_SECONDS:
+            last_line, left = now, (now - began) / place * (total - place)
+            message = f"{name}: {place:,} of {total:,} parts in {now - began:,.0f} s"
             with contextlib.suppress(OSError):  # a broken stderr is no reason to end
-                print(f"{said}, about {left:,.0f} s left", file=sys.stderr, flush=True)
+                print(f"{message}, about {left:,.0f} s left", file=sys.stderr, flush=True)

@@ -175,8 +175,10 @@ def test_exact_gaussian_accounts_answer_more(enforced, most, verdict) -> None:
         assert check.by_query.exactly_gaussian == 195
         assert "more than the claim's queries = 168" in check.finding().warning
     else:
-        said = "more than the 264 that epsilon 1.97 allows by the exact Rényi cost of these votes"
-        assert said in check.violation
+        message = (
+            "more than the 264 that epsilon 1.97 allows by the exact Rényi cost of these votes"
+        )
+        assert message in check.violation
 
 
 def test_answers_that_fit_by_pure_composition_are_allowed(enforced) -> None:

@@ -73,8 +73,8 @@ def test_an_account_that_stands_still_is_told_of() -> None:
     table = METERED | {"gate": {"smallest_effect": 0.2, "tolerance": 0.4}}
     report = verify(InProcessTarget(of_zoo("prepaid")), parse_claim(table), seed=0)
     assert report.verdict is Verdict.PASS
-    told = [line for line in report.warnings if "throughout 287 of 287 answers" in line]
-    assert len(told) == 1
+    messages = [line for line in report.warnings if "throughout 287 of 287 answers" in line]
+    assert len(messages) == 1
 
 
 def test_an_instance_that_is_used_up_is_no_pass(enforced) -> None:

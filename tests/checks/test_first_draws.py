@@ -1,4 +1,4 @@
-"""A fixed seed behind kept answers shows in what a new life draws first."""
+"""A fixed seed behind kept answers shows in what a new start draws first."""
 
 import numpy as np
 import pytest

@@ -20,15 +20,15 @@ def test_silence_states_a_probability_of_copies_that_is_seen() -> None:
     mechanism = NoisyArgmax(Gaussian(40.0))
     for i, stream in enumerate(check.plan.streams):
         if stream.queries:
-            straight = stream.queries - stream.turned
+            straight = stream.queries - stream.rotated
             check.observe(i, mechanism.sample(stream.histogram, straight, rng))
-    assert check.shortfall() == 0
+    assert check.samples_needed() == 0
     assert check.log_e_value < check.log_threshold
-    stated = float(check.silence().message.split("probability ")[1].split(" ")[0])
+    stated = float(check.pass_finding().message.split("probability ")[1].split(" ")[0])
     assert stated <= 0.05
     # a quarter of the near-tie's labels under one numbering: the others are another histogram's
-    longest = max(s.queries - s.turned for s in check.plan.streams) // 4
-    assert f"up to {min(longest, LONGEST):,}" in check.silence().message
+    longest = max(s.queries - s.rotated for s in check.plan.streams) // 4
+    assert f"up to {min(longest, LONGEST):,}" in check.pass_finding().message
 
 
 class OncePerCall:
@@ -64,7 +64,7 @@ def test_a_restart_that_repeats_the_first_call_is_told() -> None:
     assert check.log_e_value < 3
     check.observe_restart(first, first)
     assert check.log_e_value > check.log_threshold
-    assert "a fixed seed" in check.violation().diagnosis
+    assert "a fixed seed" in check.fail_finding().diagnosis
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_restart_that_repeats_the_first_call_is_told() -> None:
     ],
 )
 def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words) -> None:
-    """A fixed seed, and saved state, make lives of one process id alike too."""
+    """A fixed seed, and saved state, make starts of one process id alike too."""
     check = FreshNoise(make_plan(claimed(), 0))
     rng = np.random.default_rng(0)
     earlier = rng.integers(10, size=2000)
@@ -96,14 +96,14 @@ def test_lives_that_are_alike_are_told_by_their_likeliest_cause(alike, words) ->
     for kind in alike:
         named = kind in ("compared", "contained", "begun")
         check.observe_restart(*calls[kind], kind=kind if named else "restarted")
-    if "compared" in alike:  # the only one whose labels are of this life, and seen by all
+    if "compared" in alike:  # the only one whose labels are of this start, and seen by all
         check.observe(check.plan.first(Role.FRESH), earlier[:32])
     assert check.log_e_value > check.log_threshold
-    assert words in check.violation().message
+    assert words in check.fail_finding().message
 
 
 class Restarts(InProcessTarget):
-    """A target whose generator begins anew with every life; `used`: labels drawn before the run."""
+    """Its generator begins anew with every start; `used`: labels drawn before the run."""
 
     def __init__(self, seed, used=0):
         self.seed = seed
@@ -123,7 +123,7 @@ class Restarts(InProcessTarget):
     ("seed", "used", "verdict"), [(7, 0, "fail"), (7, 100, "fail"), (None, 0, "pass")]
 )
 def test_the_gate_restarts_what_can_be_restarted(seed, used, verdict) -> None:
-    """A server in use has given its first labels to others: two later lives are compared."""
+    """A server in use has given its first labels to others: two later starts are compared."""
     report = verify(Restarts(seed, used), claimed(), seed=1)
     assert report.verdict.value == verdict
     found = result(report, "fresh-noise")

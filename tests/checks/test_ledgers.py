@@ -21,7 +21,7 @@ RESTARTED = [e for e in (*ledgers.shelf.entries, *ledgers.correct.entries) if "g
 
 
 def within() -> list[Any]:
-    """All that one life shows; those that take thousands of calls are left to the whole suite."""
+    """All that one start shows; those that take thousands of calls are left to the whole suite."""
     later = pytest.mark.slow("thousands of calls; other ledgers take some hundreds")
     return [
         pytest.param(entry, id=entry.id, marks=later if entry.id in LONG else ())
@@ -35,7 +35,7 @@ def test_ledgers_are_asked_in_every_way(entry) -> None:
     deployment = InProcessTarget(entry.make(0))
 
     def opened() -> PacedTarget:
-        """A new life of it, of whose pace nothing is known, and which splits large calls."""
+        """A new start of it, of whose pace nothing is known, and which splits large calls."""
         return PacedTarget(deployment, 30.0)
 
     check = BudgetEnforcement(parse_claim(entry.claim), opened)

@@ -80,8 +80,8 @@ def test_labels_of_the_claim_have_no_other_numbering() -> None:
     for _ in range(20):
         numbered = AsNumbered(plan)
         for stream in range(len(plan.streams)):
-            for turn in (0, 3):
+            for rotation in (0, 3):
                 counts = rng.multinomial(60, law[stream] / law[stream].sum()).astype(np.float64)
-                numbered.observe(stream, counts, turn)
+                numbered.observe(stream, counts, rotation)
         found = numbered.likeliest()
         assert found is None or found.log_ratio < 0.0

@@ -17,7 +17,7 @@ from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, LabelsSpec
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.run.phase import Phase
-from dpassay.verifiers.run.registry import Entry, Registry, lacks_nothing
+from dpassay.verifiers.run.registry import Entry, Registry, always_applicable
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import ALWAYS, select
 
@@ -50,20 +50,20 @@ def test_each_id_has_one_check_or_a_reason(name) -> None:
     ids = [spec.id for spec in applicable(made, plan)]
     assert sorted([*ids, *lacking(made, plan)]) == sorted(SHARES)
     for spec in applicable(made, plan):
-        life = spec.make(LabelsSetting(made, 0, plan, {}))
-        assert life.id == spec.id
-        assert is_judged(life) == (spec.phase is Phase.SHARED)
-        if is_judged(life):
+        start = spec.make(LabelsSetting(made, 0, plan, {}))
+        assert start.id == spec.id
+        assert is_judged(start) == (spec.phase is Phase.SHARED)
+        if is_judged(start):
             expected = -np.log(SHARES[spec.id] * made.gate.false_alarm)
-            assert life.log_threshold == pytest.approx(expected)
+            assert start.log_threshold == pytest.approx(expected)
 
 
 class Idle(Unseeing):
     id = "of-this-test"
 
-    def conclude(self, site):
-        site.spend(3)
-        return Outcome(Verdict.PASS, Finding(f"{site.left:,} queries were left"))
+    def conclude(self, context):
+        context.spend(3)
+        return Outcome(Verdict.PASS, Finding(f"{context.left:,} queries were left"))
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.SHARED])
@@ -72,8 +72,8 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     spec = LabelsSpec(
         id="of-this-test",
         phase=phase,
-        lacks=lacks_nothing,
-        lacks_in=lacks_nothing,
+        not_applicable=always_applicable,
+        not_applicable_in=always_applicable,
         needs=None,
         named=0,
         make=lambda setting: Idle(),

@@ -35,9 +35,9 @@ def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
         plan = make_plan(claimed(), 5)
         found = Symmetry(check, plan)
         ask = drawing_with("gaussian:40", 4).ask if aggregate is None else aggregate
-        for stream in (found.base, found.twin):
+        for stream in (found.base, found.other):
             histogram = np.array(plan.streams[stream].histogram)
             labels = np.asarray(ask(histogram, plan.streams[stream].queries))
             found.observe(stream, labels)
-        assert found.shortfall() == 0
+        assert found.samples_needed() == 0
         assert (found.log_e_value >= found.log_threshold) is refuted

@@ -19,7 +19,7 @@ def test_votes_that_lower_their_class_are_told() -> None:
             scale = 200.0 if growing and i == check.raised else 40.0
             labels = NoisyArgmax(Gaussian(scale)).sample(stream.histogram, stream.queries, rng)
             check.observe(i, labels)
-        assert check.shortfall() == 0
+        assert check.samples_needed() == 0
         assert (check.log_e_value >= check.log_threshold) is refuted
 
 
@@ -29,7 +29,7 @@ def test_votes_that_lower_their_class_are_told() -> None:
 def test_with_hardly_any_noise_a_tie_is_no_clear_winner(seed) -> None:
     """Votes are all or nothing then: of two leaders that tie, either may be the one that gains."""
     plan = make_plan(claimed("gaussian:0.01"), seed)
-    base, raised, _ = plan.twins["vote-monotonicity"]
+    base, raised, _ = plan.compared_streams["vote-monotonicity"]
     leader = VoteMonotonicity(plan).leader
     assert np.exp(plan.log_q[base].max()) > 0.9
     assert plan.log_q[raised, leader] >= plan.log_q[base, leader]

@@ -92,6 +92,6 @@ def test_a_claim_tells_the_mechanism_and_its_inputs(tmp_path) -> None:
     claim.write_text(
         in_toml(mechanism=gnmax(40, 3), inputs={"file": str(tmp_path / "inputs.jsonl")})
     )
-    told = ["--claim", str(claim), "--delta", "1e-5"]
-    found = charged('{"id": "a", "label": 0}\n' * 3, *told, folder=tmp_path)
+    messages = ["--claim", str(claim), "--delta", "1e-5"]
+    found = charged('{"id": "a", "label": 0}\n' * 3, *messages, folder=tmp_path)
     assert found == charged("214,30,6\n" * 3, *GNMAX, "--delta", "1e-5", folder=tmp_path)

@@ -126,8 +126,8 @@ def test_sums_over_teachers_trained_once_are_said_to_be_no_bounds() -> None:
     fixed = attack(Adversary.NAT_MIAQ)
     found = audited(fixed, often, Here())
     assert not found.resampled
-    said = "\n".join(MechanismAudit(fixed, found, often, 1e-6).lines())
-    assert "trained anew" not in said
+    message = "\n".join(MechanismAudit(fixed, found, often, 1e-6).lines())
+    assert "trained anew" not in message
 
 
 def test_a_vote_that_changed_gives_away_all_that_a_changed_vote_may() -> None:

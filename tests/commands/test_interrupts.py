@@ -19,8 +19,8 @@ MORE = pytest.mark.slow("processes that load everything; others are")
 
 def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch) -> None:
     """With Python's own handler the run would go on as if nothing had been pressed."""
-    told = []
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    messages = []
+    monkeypatch.setattr(sys, "unraisablehook", messages.append)
 
     def collecting(phase, info):
         if phase == "start":
@@ -34,11 +34,11 @@ def test_an_interrupt_lost_in_the_garbage_collector_is_raised_later(monkeypatch)
             gc.collect()
         finally:
             gc.callbacks.remove(collecting)
-        assert told == []
+        assert messages == []
         with pytest.raises(KeyboardInterrupt):
             interrupts.check()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-    assert sys.unraisablehook == told.append
+    assert sys.unraisablehook == messages.append
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -103,10 +103,10 @@ def test_new_labels_are_no_evidence() -> None:
         assert Replay(earlier, again, log_q).log_e_value < 5
 
 
-def recurrence(lives, claimed):
-    """Log e-value of lives that begin with these outcomes."""
+def recurrence(starts, claimed):
+    """Log e-value of starts that begin with these outcomes."""
     found = Recurrence(np.log(np.array(claimed)))
-    for first in lives:
+    for first in starts:
         found.observe(np.array(first))
     return found.log_e_value
 
@@ -116,28 +116,28 @@ recurrence_again = cache(recurrence)
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_lives_that_come_again_are_wagered_on_fairly(law) -> None:
-    """Exactly, over four lives of two labels (of three outcomes three), the first ones included.
+    """Exactly, over four starts of two labels (of three outcomes three), the first ones included.
 
-    Catches the best of the earlier lives in place of their average, and chances that do not leave
+    Catches the best of the earlier starts in place of their average, and chances that do not leave
     the rest to fresh draws: either is above 1 for some law.
     """
-    lives = 4 if len(law) == 2 else 3
+    starts = 4 if len(law) == 2 else 3
     beginnings = list(product(range(len(law)), repeat=2))
     chance = {first: math.prod(law[k] for k in first) for first in beginnings}
     for claimed in CLAIMED[len(law)]:
         found = sum(
             math.prod(chance[first] for first in each) * math.exp(recurrence_again(each, claimed))
-            for each in product(beginnings, repeat=lives)
+            for each in product(beginnings, repeat=starts)
         )
         assert found <= 1.0 + 1e-9, claimed
 
 
 @pytest.mark.parametrize("outcomes", [2, 4, 10])
 def test_seeds_in_turn_are_found_as_often_as_the_power_says(outcomes) -> None:
-    """Ten lives of 32 labels; of 80 at the longest round that is said to show, .8 may be missed.
+    """Ten starts of 32 labels; of 80 at the longest round that is said to show, .8 may be missed.
 
     The binomial law gives 7 or more misses a chance of 3e-5 where the power is as stated; a round
-    that leaves too few lives to come again is missed nearly always.
+    that leaves too few starts to come again is missed nearly always.
     """
     log_q, wanted = np.full(outcomes, -np.log(outcomes)), math.log(8e6 / 0.04)
     most = longest_round(log_q, 10, 32, wanted)
@@ -145,8 +145,8 @@ def test_seeds_in_turn_are_found_as_often_as_the_power_says(outcomes) -> None:
     missed, rng = 0, np.random.default_rng(outcomes)
     for _ in range(80):
         seeds = rng.integers(outcomes, size=(most, 32))
-        lives = [seeds[i % most] for i in range(10)]
-        missed += recurrence(lives, np.full(outcomes, 1.0 / outcomes)) < wanted
+        starts = [seeds[i % most] for i in range(10)]
+        missed += recurrence(starts, np.full(outcomes, 1.0 / outcomes)) < wanted
     assert missed < 7
 
 
@@ -160,5 +160,5 @@ def test_lives_of_their_own_are_no_evidence() -> None:
     log_q = np.asarray(NoisyArgmax(Gaussian(40.0)).log_probabilities(np.array([30.0, 15.0, 5.0])))
     mechanism, rng = NoisyArgmax(Gaussian(20.0)), np.random.default_rng(1)
     for _ in range(50):
-        lives = [mechanism.sample([30, 15, 5], 32, rng) for _ in range(11)]
-        assert recurrence(lives, np.exp(log_q)) < 5
+        starts = [mechanism.sample([30, 15, 5], 32, rng) for _ in range(11)]
+        assert recurrence(starts, np.exp(log_q)) < 5

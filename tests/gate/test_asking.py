@@ -91,7 +91,7 @@ def test_one_query_that_is_left_asks_neither_of_two_in_turn() -> None:
 
 
 class Correct(InProcessTarget):
-    """Right answers, in a life of its own; asked: the histogram and the size of each call."""
+    """Right answers, in a start of its own; asked: the histogram and the size of each call."""
 
     def __init__(self):
         rng = np.random.default_rng(0)

@@ -93,18 +93,18 @@ def test_a_refutation_found_in_time_stays_a_fail(monkeypatch) -> None:
 
 def test_time_that_runs_out_while_planning_ends_planning(monkeypatch) -> None:
     late = Time(monkeypatch)
-    told = []
+    messages = []
 
     def listener(progress):
-        told.append(progress.doing)
-        if len([doing for doing in told if doing.startswith("choosing histograms: ")]) == 2:
+        messages.append(progress.doing)
+        if len([doing for doing in messages if doing.startswith("choosing histograms: ")]) == 2:
             late.now = 61.0
 
     made = claim(teachers=51, run_timeout=60.0)  # planned by no other test
     report = verify(target(10), made, listener=listener)
     assert report.verdict == "inconclusive"
     assert any("used up (choosing histograms: " in warning for warning in report.warnings)
-    assert not any(doing.startswith("asking") for doing in told)
+    assert not any(doing.startswith("asking") for doing in messages)
 
 
 SLEEPS = """

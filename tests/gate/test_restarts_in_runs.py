@@ -13,7 +13,7 @@ from dpassay.reference.clock import run_clock
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.embedded import reference_target
-from dpassay.verifiers.kinds.labels.gathering import lives
+from dpassay.verifiers.kinds.labels.gathering import restart_comparison as starts
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select
@@ -97,7 +97,7 @@ class Workers(Restartable):
 
 @pytest.mark.parametrize("alike", [True, False])
 def test_workers_are_compared_after_a_restart_too(alike) -> None:
-    """Catches a comparison with earlier lives alone, which a seed of the start's own never copies.
+    """Catches a comparison with earlier starts alone, which a seed of the start's own never copies.
 
     Null: a correct deployment, at the claim's false_alarm of 0.001.
     """
@@ -126,7 +126,7 @@ class InTurn(Restartable):
     "seeds", [2, pytest.param(8, marks=pytest.mark.slow("between the two others")), 50]
 )
 def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
-    """Catches a comparison with the life before alone, or with the run's own first labels.
+    """Catches a comparison with the start before alone, or with the run's own first labels.
 
     Null: fifty seeds do not come again in a run. At the claim's false_alarm of 0.001.
     """
@@ -139,11 +139,11 @@ def test_seeds_that_take_turns_are_found_where_starts_are_quick(seeds) -> None:
         assert target.tried == seeds  # and no more, once it is found
     else:
         assert "a seed that is used again after up to 9 starts would have shown" in found.message
-        assert target.tried == 2 + lives.MORE
+        assert target.tried == 2 + starts.MORE
 
 
 def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
-    monkeypatch.setattr(lives, "_QUICK", 0.0)
+    monkeypatch.setattr(starts, "_QUICK", 0.0)
     target = InTurn(8)
     report = verify(target, claim(), seed=0, selection=ALONE)
     assert report.verdict is Verdict.PASS
@@ -154,7 +154,7 @@ def test_a_slow_start_is_not_repeated_and_said(monkeypatch) -> None:
 
 def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch) -> None:
     """A service's manager may refuse that: no fault of the deployment, which must be up again."""
-    monkeypatch.setattr(lives, "_PAUSE", 0.0)
+    monkeypatch.setattr(starts, "_PAUSE", 0.0)
     target = InTurn(8, refuses=(6,))
     report = verify(target, claim(restart="true"), seed=0, selection=ALONE)
     assert report.verdict is Verdict.PASS
@@ -166,12 +166,12 @@ def test_what_would_not_start_so_often_is_started_once_more_and_left(monkeypatch
 
 
 class Kept:
-    """Keeps what a comparison of lives says."""
+    """Keeps what a comparison of starts says."""
 
     def __init__(self):
         self.few = None
 
-    def note_few_lives(self, why):
+    def note_few_restarts(self, why):
         self.few = why
 
 
@@ -181,7 +181,7 @@ class Kept:
 )
 def test_more_lives_are_only_begun_where_time_and_queries_last(start, left, why) -> None:
     target, check = InTurn(8), Kept()
-    compared = lives.Lives(target, claim(), np.array([20, 10, 6, 4]))
+    compared = starts.RestartComparison(target, claim(), np.array([20, 10, 6, 4]))
     compared.start = start
     with run_clock(60.0):
         compared.compare_more(check, left, lambda: True)
@@ -234,7 +234,7 @@ def test_kept_answers_are_asked_again_after_a_restart() -> None:
     """In memory they are drawn anew: the earliest and the latest are asked."""
     made = claim(caching=True)
 
-    class Lives(InProcessTarget):
+    class RestartComparison(InProcessTarget):
         no_restart = None
 
         def __init__(self, forgets):
@@ -246,7 +246,7 @@ def test_kept_answers_are_asked_again_after_a_restart() -> None:
                 self._bind(keeping(2))
 
     kept, lost = (
-        result(verify(Lives(forgets), made, seed=0, selection=ALONE), "fresh-noise")
+        result(verify(RestartComparison(forgets), made, seed=0, selection=ALONE), "fresh-noise")
         for forgets in (False, True)
     )
     assert kept.verdict is Verdict.PASS

@@ -143,10 +143,10 @@ def test_a_choice_that_applies_to_nothing_is_told() -> None:
     assert report.queries < 100
     assert report.verdict is Verdict.INCONCLUSIVE  # the form of the replies alone is no pass
     assert report.meaning.startswith("none of the checks that were chosen can be run")
-    told = "none of the checks that were chosen applies: abstention, accountant-soundness"
-    assert told in report.warnings
+    message = "none of the checks that were chosen applies: abstention, accountant-soundness"
+    assert message in report.warnings
     assert (
-        told
+        message
         not in run(
             small_claim(), select(["abstention", "privacy-claim", "noise-scale"], of=SHARES)
         ).warnings
@@ -233,7 +233,7 @@ def test_there_is_a_limit_to_own_histograms(tmp_path) -> None:
 def test_own_histograms_count_in_what_is_still_to_ask() -> None:
     """They come before the last anchors, so a budget that ends before them must hold them too."""
     more = [make_plan(small_claim(), 0, own=own) for own in ((), (OWN, (40, 0, 0, 0)))]
-    short = [ClassProbabilities(plan).shortfall() for plan in more]
+    short = [ClassProbabilities(plan).samples_needed() for plan in more]
     assert short[1] == short[0] + 200
 
 

@@ -16,14 +16,14 @@ class Counted(Judged):
     def __init__(self, name="a", log_e_value=0.0) -> None:
         self.id, self.queries, self.log_e_value, self.log_threshold = name, 10, log_e_value, 5.0
 
-    def violation(self):
-        said = f"evidence {self.log_e_value:g}"
-        return Finding(said, "half the scale", cause="half", log_odds=self.log_e_value)
+    def fail_finding(self):
+        message = f"evidence {self.log_e_value:g}"
+        return Finding(message, "half the scale", cause="half", log_odds=self.log_e_value)
 
 
 def explained(name, odds):
     check: Any = Counted(name, odds)
-    return Explanation(check, check.violation(), odds)
+    return Explanation(check, check.fail_finding(), odds)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_check_that_has_failed_says_what_it_showed_at_its_highest() -> None:
     assert check.refuted
     check.log_e_value = 2.0
     assert check.refuted
-    cause = Explanation(check, check.violation(), 9.0)
+    cause = Explanation(check, check.fail_finding(), 9.0)
     assert cause.seen_by(check).message == "evidence 9"
     assert check.peak.log_e_value == 9.0
     other: Any = Counted("b", math.inf)

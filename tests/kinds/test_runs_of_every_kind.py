@@ -75,11 +75,11 @@ def of(report, check):
 
 def test_every_check_has_one_result_in_order_and_the_run_says_it_is_over(claim) -> None:
     """Numbers did not say that all was judged: Ctrl-C while a report was written lost it."""
-    told = []
-    report = verify(deployment(claim), claim, seed=1, listener=told.append)
+    messages = []
+    report = verify(deployment(claim), claim, seed=1, listener=messages.append)
     assert [check.id for check in report.checks] == list(claim.kind.checks.ids)
-    assert [progress.over for progress in told].count(True) == 1
-    assert told[-1].over
+    assert [progress.over for progress in messages].count(True) == 1
+    assert messages[-1].over
     assert report.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), report.checks
     assert report.queries <= claim.gate.max_queries
 

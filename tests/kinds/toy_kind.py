@@ -56,14 +56,14 @@ class Bias(Judged):
         ratios = [h * math.log(q / p) + t * math.log((1 - q) / (1 - p)) for q in others]
         return float(np.logaddexp.reduce(ratios)) - math.log(2)
 
-    def shortfall(self) -> int:
+    def samples_needed(self) -> int:
         return max(0, NEEDED - self.queries)
 
-    def violation(self) -> Finding:
+    def fail_finding(self) -> Finding:
         share = f"{self.heads:,} of {self.queries:,} flips are heads"
         return Finding(share, "another bias", log_odds=self.log_e_value, cause="another bias")
 
-    def silence(self) -> Finding:
+    def pass_finding(self) -> Finding:
         return Finding(f"{self.queries:,} flips have the claimed bias")
 
 
@@ -86,7 +86,7 @@ class CoinSession:
         self.state, self.bias = state, Bias(state.claim)
         self.checks = [self.bias] if request.selection.keeps("bias") else []
 
-    def conclude(self, site: Any) -> None:
+    def conclude(self, context: Any) -> None:
         self.ask(FIRST)
         self.answered = True
 
@@ -102,7 +102,7 @@ class CoinSession:
         return self.state.outcome.finished or not self.state.failed
 
     def gather(self) -> None:
-        while self.checks and self.goes_on and self.bias.shortfall():
+        while self.checks and self.goes_on and self.bias.samples_needed():
             if self.state.left < 100:
                 self.state.use_up()
                 return

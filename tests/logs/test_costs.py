@@ -112,7 +112,7 @@ def test_without_a_budget_nothing_is_held_to_it() -> None:
 
 
 def test_the_monitor_raises_both_alarms_once(tmp_path) -> None:
-    """In a log that a monitor reads in two lives; sound charges raise none."""
+    """In a log that a monitor reads in two starts; sound charges raise none."""
     rng = np.random.default_rng(1)
     votes = np.array(VOTES)[np.arange(600) % 3]
     labels = (votes + rng.normal(0.0, 10.0, votes.shape)).argmax(-1)

@@ -143,8 +143,10 @@ def test_a_file_that_takes_the_place_of_another_is_told_once_that_was_read(tmp_p
     assert monitor.step() == 0
     assert "no longer there: the opened file is still followed" in str(monitor.source.trouble)
     log.write_text(HEAD + lines(50, 12))
-    said = "another file has taken its place, after the 58 lines that were read.*line 59: left un"
-    with pytest.raises(LogError, match=said):
+    message = (
+        "another file has taken its place, after the 58 lines that were read.*line 59: left un"
+    )
+    with pytest.raises(LogError, match=message):
         monitor.step()
     monitor.close()
     (tmp_path / "old.csv").rename(log)
@@ -157,9 +159,9 @@ def test_a_state_of_another_log_is_told_as_that(tmp_path, monkeypatch) -> None:
     log.write_text(HEAD + lines(50, 12))
     other.write_text(HEAD + lines(60, 13))
     run_out(log, state)
-    said = f"the state of another log, {log}: expected that log, or a new folder"
+    message = f"the state of another log, {log}: expected that log, or a new folder"
     for name in (str(other), "-", "http://127.0.0.1:9/rows"):
-        with pytest.raises(LogError, match=said):
+        with pytest.raises(LogError, match=message):
             Monitor(name, small_claim(), str(state), once=True)
     log.rename(other)
     monkeypatch.chdir(tmp_path)

@@ -6,13 +6,7 @@ from drawn_rows import HISTOGRAMS, drawn
 from small import small_claim
 
 from dpassay.verifiers.inputs.release_log import LogError, Row
-from dpassay.verifiers.kinds.labels.logs import (
-    Costs,
-    LogEvidence,
-    chunks,
-    log_results,
-    reader_of,
-)
+from dpassay.verifiers.kinds.labels.logs import Costs, LogEvidence, chunks, log_results, reader_of
 from dpassay.verifiers.kinds.labels.logs.saved import restore, saved
 
 

@@ -13,10 +13,7 @@ from small import small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.verify_log import verify_log
 from dpassay.verifiers.inputs.release_log import Row
-from dpassay.verifiers.kinds.labels.logs import (
-    CHUNK,
-    LogEvidence,
-)
+from dpassay.verifiers.kinds.labels.logs import CHUNK, LogEvidence
 
 
 @pytest.fixture

@@ -125,15 +125,15 @@ def test_what_starts_anew_says_so_and_what_goes_on_does_not(followed, tmp_path) 
     claim, state = tmp_path / "claim.toml", tmp_path / "state"
     claim.write_text(SMALL_TOML)
     words = ["monitor", str(followed / "log.csv"), "--claim", str(claim), "--state", str(state)]
-    said = f"dpassay: {state} holds no state yet: starting at row 1\n"
-    assert said in typed(*words, "--once").stderr
+    message = f"dpassay: {state} holds no state yet: starting at row 1\n"
+    assert message in typed(*words, "--once").stderr
     assert "starting" not in typed(*words, "--once").stderr
     (state / "monitor.sqlite").rename(state / "monitor.sqlite-wal")
     found = typed(*words, "--once")
-    assert said in found.stderr
+    assert message in found.stderr
     assert found.stdout.count("class-probabilities") == 1
     shutil.rmtree(state)
-    assert said in typed(*words, "--once").stderr
+    assert message in typed(*words, "--once").stderr
 
 
 def test_a_state_appears_whole_or_not_at_all(followed, tmp_path, monkeypatch) -> None:

@@ -21,7 +21,11 @@ from dpassay.verifiers.kinds.numbers.claim import NumbersClaim
 from dpassay.verifiers.kinds.numbers.evidence.bins import Placing
 from dpassay.verifiers.kinds.numbers.evidence.noise_law import NoiseLawEvidence
 from dpassay.verifiers.kinds.numbers.opening import NumbersOpening, read_numbers_opening
-from dpassay.verifiers.kinds.numbers.planning.sharpest import make_plan, pass_of, sharpest
+from dpassay.verifiers.kinds.numbers.planning.plan_for_budget import (
+    make_plan,
+    pass_of,
+    plan_for_budget,
+)
 from dpassay.verifiers.kinds.numbers.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim, read_claim
 from dpassay.verifiers.run.error_budget import log_threshold
@@ -152,16 +156,16 @@ def test_fewer_queries_plan_for_a_coarser_pass() -> None:
     """Catches a plan that does not fit, one that ignores the claim's keys, and a silent one."""
     claim = claimed(HISTOGRAM)
     whole = pass_of(claim, 0)
-    assert sharpest(claim, whole.queries, 0).coarser is None
-    few = sharpest(claim, 6_000, 0)
+    assert plan_for_budget(claim, whole.queries, 0).coarser is None
+    few = plan_for_budget(claim, 6_000, 0)
     assert few.queries <= 6_000
     assert few.claim.gate.smallest_effect > 0.02
     assert few.coarser is not None
     assert few.coarser.startswith("planned for 6,000 queries: a pass sees")
     bound = claimed(HISTOGRAM + "[gate]\ntolerance = 0.1")
-    assert sharpest(bound, 6_000, 0).claim.gate.tolerance == 0.1
+    assert plan_for_budget(bound, 6_000, 0).claim.gate.tolerance == 0.1
     with pytest.raises(TooFewError, match=r"^500 queries are too few for a pass") as refused:
-        sharpest(claim, 500, 0)
+        plan_for_budget(claim, 500, 0)
     # what takes most is another check than those of scale and law, which was said to
     assert "each check needs some releases at least, location" in str(refused.value)
 
@@ -179,10 +183,10 @@ def test_the_least_number_for_keys_is_one_number_and_enough() -> None:
     claim, told = claimed(KEYS_CLAIM), set()
     for queries in (100, 400):
         with pytest.raises(TooFewError) as refused:
-            sharpest(claim, queries, 5)
+            plan_for_budget(claim, queries, 5)
         told.add(str(refused.value).split("takes about ")[1].split(" ")[0])
     (least,) = (int(number.replace(",", "")) for number in told)
-    assert sharpest(claim, least, 5).queries <= least
+    assert plan_for_budget(claim, least, 5).queries <= least
     for queries in (least, 3 * least):
         report = run(KEYS_CLAIM, queries=queries, seed=5)
         assert report.verdict is Verdict.PASS, [(c.id, c.message) for c in report.checks]
@@ -205,7 +209,7 @@ def test_a_warning_names_no_queries_that_would_be_refused() -> None:
     told = next(w for w in short.warnings if "a pass takes about" in w)
     least = int(told.split("a coarser one takes about ")[1].split(" ")[0].replace(",", ""))
     assert least > 900
-    assert sharpest(claimed(NARROW), least, 0).claim.gate.max_queries == least
+    assert plan_for_budget(claimed(NARROW), least, 0).claim.gate.max_queries == least
 
 
 def test_the_commands_take_them(tmp_path: Path) -> None:

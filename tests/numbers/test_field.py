@@ -87,8 +87,8 @@ def diffprivlib_count(length: int | None) -> Aggregate:
 def test_a_library_does_what_it_documents(aggregate: Aggregate, noise: str) -> None:
     """They fail with probability 1e-6 at most."""
     report = judged(aggregate, noise)
-    told = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
-    assert report.verdict is Verdict.PASS, told
+    messages = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
+    assert report.verdict is Verdict.PASS, messages
 
 
 @pytest.mark.parametrize(
@@ -116,5 +116,5 @@ def test_a_count_truncated_at_the_arrays_length_is_not_geometric() -> None:
 @pytest.mark.slow("a whole pass of the library's geometric noise; of another it has one")
 def test_a_count_truncated_at_a_public_length_that_none_comes_near_is_geometric() -> None:
     public = judged(diffprivlib_count(10**7), "discrete-laplace:1;min=0", "noisy-count")
-    told = [(c.id, c.message) for c in public.checks if c.verdict is not Verdict.PASS]
-    assert public.verdict is Verdict.PASS, told
+    messages = [(c.id, c.message) for c in public.checks if c.verdict is not Verdict.PASS]
+    assert public.verdict is Verdict.PASS, messages

@@ -130,10 +130,10 @@ def test_noise_on_a_fine_grid_is_not_accused(text: str) -> None:
     ],
 )
 def test_it_does_not_apply_to_rounded_noise(noise: str, said: str) -> None:
-    lacking = FloatingPoint.lacks(claimed(HISTOGRAM.replace("laplace:2", noise)))
+    lacking = FloatingPoint.not_applicable(claimed(HISTOGRAM.replace("laplace:2", noise)))
     assert lacking is not None
     assert lacking.startswith(said)
-    assert FloatingPoint.lacks(claimed(HISTOGRAM)) is None
+    assert FloatingPoint.not_applicable(claimed(HISTOGRAM)) is None
 
 
 def test_a_target_that_refuses_the_inputs() -> None:

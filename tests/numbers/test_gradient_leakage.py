@@ -136,9 +136,9 @@ def test_a_model_that_does_not_do_is_named() -> None:
 
 
 def test_it_applies_where_the_claim_names_model_and_data() -> None:
-    lacks = GradientLeakage.lacks
-    assert lacks(made()) is None
-    assert "no [leakage]" in str(lacks(claimed(GRADIENT.format("gaussian:1"))))
+    not_applicable = GradientLeakage.not_applicable
+    assert not_applicable(made()) is None
+    assert "no [leakage]" in str(not_applicable(claimed(GRADIENT.format("gaussian:1"))))
 
 
 @pytest.mark.parametrize(

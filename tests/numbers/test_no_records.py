@@ -74,8 +74,10 @@ def test_who_fails_at_it_is_judged_by_all_else() -> None:
 
     report = judged(fails)
     assert report.verdict is Verdict.PASS
-    told = [w for w in report.warnings if w.startswith("the input no records is not answered: ")]
-    assert "IndexError: index 0 is out of bounds" in told[0]
+    messages = [
+        w for w in report.warnings if w.startswith("the input no records is not answered: ")
+    ]
+    assert "IndexError: index 0 is out of bounds" in messages[0]
 
 
 def test_a_target_in_python_is_given_the_shapes_of_no_records() -> None:

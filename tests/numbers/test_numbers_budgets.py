@@ -218,7 +218,7 @@ SAID = """
 def test_another_instance_may_have_the_budget(
     tmp_path: Path, most: int, more: str, words: str
 ) -> None:
-    """By a proof, without an account: 4 answers cost 3.098. And a new life must forget nothing."""
+    """By a proof, without an account: 4 answers cost 3.098. And a new start must forget nothing."""
     path = tmp_path / "budgeted.py"
     path.write_text(PLAIN.format(most=most, more=more))
     gate = f'[gate]\nbudget_target = "{path}:target"'

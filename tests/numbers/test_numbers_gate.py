@@ -42,5 +42,5 @@ def test_a_broken_one_fails(entry: Entry) -> None:
 def test_a_correct_one_passes(entry: Entry) -> None:
     """A correct one fails with probability 1e-6 at most."""
     report = judged(entry, 1)
-    told = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
-    assert report.verdict is Verdict.PASS, told
+    messages = [(c.id, c.message) for c in report.checks if c.verdict is not Verdict.PASS]
+    assert report.verdict is Verdict.PASS, messages

@@ -96,5 +96,5 @@ def test_a_scale_that_depends_on_the_data_is_found() -> None:
 
 
 def test_it_needs_a_claim_of_privacy() -> None:
-    assert PrivacyAudit.lacks(claimed(COUNT)) == "the claim has no [privacy]"
-    assert PrivacyAudit.lacks(claimed(COUNT + PRIVATE.format(1.0, 1))) is None
+    assert PrivacyAudit.not_applicable(claimed(COUNT)) == "the claim has no [privacy]"
+    assert PrivacyAudit.not_applicable(claimed(COUNT + PRIVATE.format(1.0, 1))) is None

@@ -145,8 +145,11 @@ def test_what_it_does_not_apply_to() -> None:
             "hides whole ones",
         ),
     ]:
-        assert said in str(PrivacyClaim.lacks(claimed(text)))
-    assert PrivacyClaim.lacks(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1))) is None
+        assert said in str(PrivacyClaim.not_applicable(claimed(text)))
+    assert (
+        PrivacyClaim.not_applicable(claimed(WIDE.format("gaussian:2") + PRIVATE.format(1.0, 1)))
+        is None
+    )
 
 
 def results(text: str, aggregate: object) -> dict[str, CheckResult]:
@@ -174,7 +177,7 @@ def test_checks_that_lack_something_say_what() -> None:
 def test_whole_noise_between_whole_bounds_hides_whole_records() -> None:
     """Replaced records from -1 to 1 move each of three sums by 2: 3 in scale 2 cost 3, exactly."""
     text = SUM.replace("laplace", "discrete-laplace").replace("add-remove", "replace-one")
-    assert PrivacyClaim.lacks(claimed(text + PRIVATE.format(3.0, 1))) is None
+    assert PrivacyClaim.not_applicable(claimed(text + PRIVATE.format(3.0, 1))) is None
     assert told(claimed(text + PRIVATE.format(3.0, 1))).verdict is Verdict.PASS
     assert told(claimed(text + PRIVATE.format(2.99, 1))).verdict is Verdict.FAIL
 
@@ -249,16 +252,16 @@ def test_a_claim_of_keys_is_refuted_just_below_its_cost(
 
 def test_the_messages_of_keys_name_epsilon_and_delta() -> None:
     """A newcomer's claim, which passed: 1 for a hundredth."""
-    said = (
+    message = (
         "a record costs at least epsilon 0.993137 at delta 0.005 over one release (counts 6 and 5, "
         "no other counts cost more), and epsilon = {} is claimed"
     )
     parts = ("discrete-laplace:1", "add-remove", 6, "")
     found = told_of_keys(*parts, 0.01, 0.005, 1)
     assert found.verdict is Verdict.FAIL
-    assert found.finding.message == said.format(0.01) + " (certified in ball arithmetic)"
+    assert found.finding.message == message.format(0.01) + " (certified in ball arithmetic)"
     found = told_of_keys(*parts, 1.0, 0.005, 1)
-    assert found.finding.message == said.format(1) + (
+    assert found.finding.message == message.format(1) + (
         "; keys that one record alone makes are released with probability 0.004926 in one release, "
         "and delta = 0.005 is claimed"
     )

@@ -60,8 +60,8 @@ def test_a_pass_says_what_would_have_been_seen() -> None:
     # of which gives ln(1 + 0.98 / e): 74 hits, which come with probability 0.99
     hits = math.ceil((math.log(32e6) + math.log(240)) / math.log1p(0.98 / math.e))
     rate = next(r for r in np.arange(1e-3, 1.0, 1e-5) if binom.sf(hits - 1, 1_000, r) >= 0.99)
-    told = f"with probability 0.99 from {rate:.1%} of its releases on"
-    assert told in found.finding.message
+    message = f"with probability 0.99 from {rate:.1%} of its releases on"
+    assert message in found.finding.message
 
 
 def test_it_does_not_apply_where_nothing_would_show() -> None:
@@ -89,8 +89,8 @@ def test_events_are_those_of_their_names() -> None:
 def test_whole_noise_on_sums_of_any_numbers() -> None:
     """Records between whole bounds are taken to be whole, others are not."""
     whole = SUM.replace("laplace:2", "discrete-laplace:2")
-    assert Support.lacks(claimed(whole)) is None
-    lacking = Support.lacks(claimed(whole.replace("upper = 1.0", "upper = 1.5")))
+    assert Support.not_applicable(claimed(whole)) is None
+    lacking = Support.not_applicable(claimed(whole.replace("upper = 1.0", "upper = 1.5")))
     assert lacking is not None
     assert "it hides whole ones alone" in lacking
 

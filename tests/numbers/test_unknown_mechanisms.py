@@ -18,11 +18,11 @@ def test_a_mistyped_mechanism_is_one_line_that_names_all(name: str) -> None:
     table = {"mechanism": {"name": name, "noise": "laplace:2", "adjacency": "add-remove"}}
     with pytest.raises(ClaimError) as error:
         parse_claim(table, "claim.toml")
-    told = str(error.value)
-    assert told.startswith(f"claim.toml: mechanism.name = '{name}': ")
-    assert "\n" not in told
-    assert all(known in told for kind in kinds() for known in kind.mechanisms)
-    assert ("did you mean noisy-count?" in told) == (name == "noisy-counts")
+    message = str(error.value)
+    assert message.startswith(f"claim.toml: mechanism.name = '{name}': ")
+    assert "\n" not in message
+    assert all(known in message for kind in kinds() for known in kind.mechanisms)
+    assert ("did you mean noisy-count?" in message) == (name == "noisy-counts")
 
 
 def test_verify_says_so_too(tmp_path: Path) -> None:

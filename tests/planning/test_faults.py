@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from dpassay.reference import Exponential, Gaussian, Gumbel, Laplace, probabilities
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.kinds.labels.planning.faults import fault_laws, turned_rows
+from dpassay.verifiers.kinds.labels.planning.faults import fault_laws, rotated_rows
 from dpassay.verifiers.kinds.labels.planning.laws import race_with_bare, roughly
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.planning.roles import Role
@@ -81,13 +81,13 @@ def test_faults_of_a_class_follow_it_to_another_number(plan) -> None:
     stream, classes = plan.first(Role.INFORMATIVE), plan.claim.mechanism.classes
     votes = np.array([plan.streams[stream].histogram], dtype=np.float64)
     claimed = plan.log_q[[stream]]
-    for turn in (1, classes - 1):
-        order = np.r_[np.roll(np.arange(classes), turn), np.arange(classes, claimed.shape[1])]
-        laws = fault_laws(plan.faults, claimed[:, order], np.roll(votes, turn, axis=1))[0]
+    for rotation in (1, classes - 1):
+        order = np.r_[np.roll(np.arange(classes), rotation), np.arange(classes, claimed.shape[1])]
+        laws = fault_laws(plan.faults, claimed[:, order], np.roll(votes, rotation, axis=1))[0]
         back = np.argsort(order)
         expected = laws[:, back] - plan.log_q[stream]
-        found = plan.turned_ratios(stream, turn)
-        rows = turned_rows(plan.faults, turn, classes)
+        found = plan.rotated_ratios(stream, rotation)
+        rows = rotated_rows(plan.faults, rotation, classes)
         assert (rows < 0).sum() == (classes > 10)  # classes from 10 on: nothing is wagered on it
         same = ~np.isnan(expected) & (rows >= 0)[:, None]
         assert np.allclose(found[same], expected[same], atol=1e-6)

@@ -80,11 +80,11 @@ def test_a_plan_asks_the_inputs_and_nothing_else(tmp_path) -> None:
     plan = make_plan(claim_of(rows, tmp_path, 10), 3)
     known = {tuple(map(int, row)) for row in rows}
     assert {stream.histogram for stream in plan.streams} <= known
-    assert not any(stream.turned for stream in plan.streams)
-    assert set(plan.twins) == {"permutation-equivariance", "vote-monotonicity"}
-    twins = plan.twins["permutation-equivariance"]
-    base, twin = plan.streams[twins.base], plan.streams[twins.twin]
-    assert twin.histogram == tuple(base.histogram[k] for k in twin.relabel)
+    assert not any(stream.rotated for stream in plan.streams)
+    assert set(plan.compared_streams) == {"permutation-equivariance", "vote-monotonicity"}
+    compared_streams = plan.compared_streams["permutation-equivariance"]
+    base, other = plan.streams[compared_streams.base], plan.streams[compared_streams.other]
+    assert other.histogram == tuple(base.histogram[k] for k in other.relabel)
     every = np.ones(len(plan.streams), dtype=bool)
     (told,) = coverage(plan, every)
     assert f"of its {len(known):,} different histograms (302 rows)" in told

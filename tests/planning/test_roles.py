@@ -57,5 +57,5 @@ def test_a_refusal_is_no_clear_winner() -> None:
     """Twins are compared by their answers: catches a base that is refused 99 times in 100."""
     screen = {"name": "confident-gnmax", "threshold": 200.0, "threshold_noise": "gaussian:50"}
     made = make_plan(parse_claim({"mechanism": GNMAX | screen}), 9)
-    base = made.twins["shift-invariance"].base
+    base = made.compared_streams["shift-invariance"].base
     assert np.exp(made.log_q[base, -1]) < 0.1

@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 from plans import GNMAX, PLANS, plan
 
-from dpassay.verifiers.kinds.labels.planning.course import LARGEST_BATCH
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.schedule import SHORT_CALL, SHORT_CALLS, Schedule
 from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
+from dpassay.verifiers.kinds.labels.planning.stream_progress import LARGEST_BATCH
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_each_stream_is_asked_as_often_as_planned(name) -> None:
     """Catches a part kept for the end and forgotten, or asked twice."""
-    made, asked, turned = plan(**PLANS[name]), Counter(), Counter()
+    made, asked, rotated = plan(**PLANS[name]), Counter(), Counter()
     for batch in Schedule(made).sweeps():
         large = batch.size > LARGEST_BATCH
         assert batch.size > 0
         assert not large or made.streams[batch.stream].role is Role.NEAR_TIE
         asked[batch.stream] += batch.size
         asked[batch.other] += batch.size  # None, where there is none
-        turned[batch.stream] += batch.size * (batch.turn > 0)
+        rotated[batch.stream] += batch.size * (batch.rotation > 0)
     for i, stream in enumerate(made.streams):
         opening = FRESH_CALL if stream.role is Role.FRESH else 0  # the run's first call
         assert asked[i] == stream.queries - opening, stream.kind
-        assert turned[i] == stream.turned, stream.kind
+        assert rotated[i] == stream.rotated, stream.kind
 
 
 def test_every_class_contends_under_some_numbering() -> None:
@@ -34,11 +34,11 @@ def test_every_class_contends_under_some_numbering() -> None:
     made = plan()
     for role in (Role.INFORMATIVE, Role.NEAR_TIE, Role.SMALLER_TOTAL, Role.LADDER):
         stream = made.of(role)[-1]
-        turns = {batch.turn for batch in Schedule(made).sweeps() if batch.stream == stream}
+        turns = {batch.rotation for batch in Schedule(made).sweeps() if batch.stream == stream}
         assert turns == set(range(10)), role
     for role in (Role.OTHER_TOTAL, Role.SHIFTED, Role.PERMUTED, Role.RAISED):
-        assert made.streams[made.first(role)].turned == 0
-    assert all(stream.turned == 0 for stream in plan(GNMAX | {"caching": True}).streams)
+        assert made.streams[made.first(role)].rotated == 0
+    assert all(stream.rotated == 0 for stream in plan(GNMAX | {"caching": True}).streams)
 
 
 def test_calls_of_every_kind_are_made() -> None:

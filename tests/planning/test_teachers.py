@@ -33,7 +33,7 @@ def test_arranged_votes_are_those_of_the_histogram(votes) -> None:
 def test_every_teacher_contends_and_changes_sides() -> None:
     """Under some numbering of the classes, for each of two that tie; as sorted votes never do."""
     tie = np.array([15, 15, 5, 5])
-    sides = [(arranged(np.roll(tie, turn)) - turn) % 4 for turn in range(4)]
+    sides = [(arranged(np.roll(tie, rotation)) - rotation) % 4 for rotation in range(4)]
     for teacher in range(40):
         voted = {int(side[teacher]) for side in sides}
         assert voted & {0, 1}
@@ -55,10 +55,10 @@ def test_the_law_of_other_class_numbers_is_that_of_the_votes_sent_then() -> None
     plan = make_plan(claim(), 0)
     at = next(i for i, fault in enumerate(plan.faults) if fault.by_teacher)
     stream = plan.first(Role.NEAR_TIE)
-    for turn in range(4):
-        votes = np.roll(plan.histograms[stream], turn)[None]
-        law = np.roll(plan.faults[at].law(votes)[0], -turn)
-        told = np.exp(plan.turned_ratios(stream, turn)[at] + plan.log_q[stream])
+    for rotation in range(4):
+        votes = np.roll(plan.histograms[stream], rotation)[None]
+        law = np.roll(plan.faults[at].law(votes)[0], -rotation)
+        told = np.exp(plan.rotated_ratios(stream, rotation)[at] + plan.log_q[stream])
         assert np.allclose(told, 0.999 * law + 0.001 * np.exp(plan.log_q[stream]), atol=1e-9)
 
 

@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from published_costs import RELEASED_ORDERS, mironov
 
-from dpassay.reference.accounting.conversions import (
-    ORDERS,
-    balle,
-    best_epsilon,
-    to_epsilon,
-)
+from dpassay.reference.accounting.conversions import ORDERS, balle, best_epsilon, to_epsilon
 
 
 def test_conversions_agree_with_dp_accounting() -> None:

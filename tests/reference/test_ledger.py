@@ -74,12 +74,12 @@ def test_exhaustion_tells_no_outcome(path) -> None:
     assert epsilon(1, test) < epsilon(1, test + ORDERS) <= 8.0
     ledger.charge()
     assert epsilon(1, ORDERS + 2 * test) <= 8.0 < epsilon(2, test + ORDERS)
-    said = []
+    messages = []
     for outcome in ((1, 0), (0, 1)):
         with pytest.raises(BudgetExhausted) as raised:
             ledger.charge(*outcome)
-        said.append(str(raised.value))
-    assert said[0] == said[1]
+        messages.append(str(raised.value))
+    assert messages[0] == messages[1]
     assert ledger.remaining() == 0
 
 

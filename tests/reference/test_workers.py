@@ -128,10 +128,10 @@ def test_what_is_no_scheduler_is_said_in_one_line(monkeypatch) -> None:
     for address in ("nonsense", "http://127.0.0.1:8786", "tcp://127.0.0.1:1"):
         with pytest.raises(WorkersError) as told, open_executor(dask=address):
             pass
-        said = str(told.value)
-        assert said.startswith(f"--dask {address!r}: no Dask scheduler answers there (")
-        assert said.endswith("expected the address of one, such as tcp://127.0.0.1:8786")
-        assert "\n" not in said
+        message = str(told.value)
+        assert message.startswith(f"--dask {address!r}: no Dask scheduler answers there (")
+        assert message.endswith("expected the address of one, such as tcp://127.0.0.1:8786")
+        assert "\n" not in message
 
 
 def test_without_distributed_its_name_is_told(monkeypatch) -> None:

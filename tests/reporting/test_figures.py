@@ -118,7 +118,7 @@ def test_when_no_scale_is_left_the_figure_says_so() -> None:
     found = recorder.figures([check], []).scale
     assert found.emptied == 5500
     assert [point[0] for point in found.points] == [500]
-    assert "the empty interval" in check.violation().message
+    assert "the empty interval" in check.fail_finding().message
 
 
 def test_the_reading_is_what_the_message_says_of_it(reports) -> None:

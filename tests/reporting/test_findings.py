@@ -71,8 +71,8 @@ def test_its_counts_and_what_was_expected_are_told() -> None:
     counts[rare] = many
     check.observe(at, np.repeat(np.arange(4), counts))
     words = f"label {rare} came {many} times in {counts.sum()}"
-    assert words in check.violation().message
-    assert f"{counts.sum() * q[rare]:.4g} expected" in check.violation().message
+    assert words in check.fail_finding().message
+    assert f"{counts.sum() * q[rare]:.4g} expected" in check.fail_finding().message
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_interval_is_seen_to_leave_out_the_claim(ends, words) -> None:
     """Its ends are refuted, so it leaves out a claim that is one: `between 10 and 17` does not."""
     check = NoiseScale(make_plan(small_claim(), 0))
     check.evidence.interval = lambda _: ends  # type: ignore[method-assign, assignment]
-    message = check.violation().message
+    message = check.fail_finding().message
     assert message.startswith(words)
     assert message.endswith("leaves out the claimed gaussian:10")
 

@@ -71,9 +71,9 @@ def test_every_check_is_one_row_worst_first(reports) -> None:
     rows = [line for line in summary(report).splitlines() if line.startswith("|")][2:]
     assert len(rows) == len(report["checks"])
     assert "| fail |" in rows[0]
-    told = [row for row in rows if "<code>" in row]
+    messages = [row for row in rows if "<code>" in row]
     again = [check for check in report["checks"] if check["reproduce"]]
-    assert 0 < len(told) == sum(not check["cut_short"] for check in again) < len(again)
+    assert 0 < len(messages) == sum(not check["cut_short"] for check in again) < len(again)
     assert {unescape(row.split(" | ")[1]) for row in rows} == {c["id"] for c in report["checks"]}
 
 

@@ -120,7 +120,7 @@ def test_without_a_terminal_a_line_now_and_then_says_what_is_done(monkeypatch) -
             time.sleep(0.02)
     lines = errors.getvalue().splitlines()
     assert len(lines) >= 2
-    said = r"dpassay: \d+ s: (starting, 0 queries|choosing histograms: probes, 46 queries)"
-    assert all(re.fullmatch(said, line) for line in lines)
+    message = r"dpassay: \d+ s: (starting, 0 queries|choosing histograms: probes, 46 queries)"
+    assert all(re.fullmatch(message, line) for line in lines)
     assert "probes" in lines[-1]
     assert out.getvalue() == ""

@@ -28,5 +28,5 @@ def test_it_is_told_by_its_type(reply: Any, said: str, travel: Any) -> None:
     """All of these were `text`, as the process wrote them, or were cut at a line's end."""
     with pytest.raises(CallError) as caught:
         number_array(travel(reply), (1, 2), "aggregate([1], size=1)")
-    told = f"aggregate([1], size=1) returned {said}: expected numbers of shape (1, 2)"
-    assert str(caught.value) == told
+    message = f"aggregate([1], size=1) returned {said}: expected numbers of shape (1, 2)"
+    assert str(caught.value) == message

@@ -28,11 +28,11 @@ def mistakes(error: ValidationError, root: type[BaseModel]) -> list[str]:
     meant = {(*e["loc"][:-1], _meant(root, e)) for e in unknown}
     lacking = [e["loc"] for e in found if e["type"] == "missing" and e["loc"] not in meant]
     lines = [_unknown_key(root, e) for e in unknown]
-    told = set()
+    named = set()
     for each in found:
         table = each["loc"][:-1]
-        if each["type"] == "missing" and each["loc"] in lacking and table not in told:
-            told.add(table)
+        if each["type"] == "missing" and each["loc"] in lacking and table not in named:
+            named.add(table)
             lines.append(
                 are_missing([".".join(map(str, loc)) for loc in lacking if loc[:-1] == table])
             )

@@ -75,5 +75,5 @@ def monitor(
     sys.exit(status)
 
 
-def _say(said: str) -> None:
-    click.echo(f"dpassay: {printable(said)}", err=True)
+def _say(message: str) -> None:
+    click.echo(f"dpassay: {printable(message)}", err=True)

@@ -54,9 +54,16 @@ def run_chain(request: ChainRequest, executor: Workers | None, cache: Path) -> C
 
 def rows(found: Chain) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
     """Every figure: part of the chain, object, measure, value, and ends of its interval."""
-    told = found.consensus
+    consensus = found.consensus
     for name in ("teacher_accuracy", "plurality_accuracy", "gap", "consensus"):
-        yield "teachers", f"{told.teachers} teachers", name, getattr(told, name), None, None
+        yield (
+            "teachers",
+            f"{consensus.teachers} teachers",
+            name,
+            getattr(consensus, name),
+            None,
+            None,
+        )
     yield "student", "without privacy", "accuracy", found.baseline, None, None
     for (name, budget), taught in found.students.items():
         what = f"{name}, epsilon {budget:g}"

@@ -96,8 +96,8 @@ def run_commands(commands: click.Command) -> NoReturn:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         where = f" (see {context.command_path} --help)" if context is not None else ""
-        said = " ".join(error.format_message().split())  # click puts choices on separate lines
-        fail(f"{said.rstrip('.')}{where}")
+        message = " ".join(error.format_message().split())  # click puts choices on separate lines
+        fail(f"{message.rstrip('.')}{where}")
     except (click.Abort, KeyboardInterrupt):
         fail("interrupted")
     except BrokenPipeError:

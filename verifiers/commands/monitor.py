@@ -55,13 +55,13 @@ def follow(
     too; say: called with a line on an alarm that did not arrive, a log that cannot be read for now,
     or rows left unread. Raises LogError.
     """
-    telling, shown, said = Telling(monitor.store, webhook), 0.0, None
+    telling, shown, last_trouble = Telling(monitor.store, webhook), 0.0, None
     while not ended.asked:
         number = monitor.step()
         wrong = _tell(telling, monitor, ended, say) or monitor.source.trouble
-        if wrong is not None and wrong != said:
+        if wrong is not None and wrong != last_trouble:
             say(wrong)
-        said = wrong
+        last_trouble = wrong
         if time.monotonic() - shown >= _REDRAW:
             show(monitor.snapshot())
             shown = time.monotonic()

@@ -12,7 +12,7 @@ What is wagered on, and in which file:
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
 - labels of a call whose order is not random: `ordered`
 - noise that depends on earlier calls, under traffic as in production: `in_order`
-- calls, histograms, neighbours, lives or connections that share their noise: `call_copies`,
+- calls, histograms, neighbours, starts or connections that share their noise: `call_copies`,
   `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
 - kept answers that are repeated after their store was emptied: `kept_again`
 

@@ -159,24 +159,24 @@ def copies_to_see(log_q: Vector, labels: int, log_wanted: float) -> float:
     return 1.0
 
 
-def longest_round(log_q: Vector, lives: int, labels: int, log_wanted: float) -> int:
+def longest_round(log_q: Vector, starts: int, labels: int, log_wanted: float) -> int:
     """The most seeds in rotation that `Recurrence` finds with probability 0.99; 0 if none.
 
-    log_q: log-probabilities (o,) of the first labels, `labels` of them, in each of `lives` lives;
-    log_wanted: evidence needed, with its first wager and chance. With k seeds, all but k lives copy
-    the life k before. The sum of the log-ratios is taken as normal.
+    log_q: log-probabilities (o,) of the first labels, `labels` of them, in each of `starts` starts;
+    log_wanted: evidence needed, with its first wager and chance. With k seeds, all but k starts
+    copy the start k before. The sum of the log-ratios is taken as normal.
     """
     q = np.exp(log_q)
     copied = np.log1p(-WAGERS[0] + WAGERS[0] / np.maximum(q, 1e-300))
     mean, square = float((q * copied).sum()), float((q * copied**2).sum())
     chance, degrees = float(CHANCES[0]), max(1, int((q > 0.0).sum()) - 1)
     log_wanted += float(np.log(CHANCES.size) - np.log(ALL_COPIED))
-    for turns in range(lives - 1, 0, -1):
-        copies = lives - turns
+    for turns in range(starts - 1, 0, -1):
+        copies = starts - turns
         n = copies * labels
         gained = n * mean - _QUANTILE * np.sqrt(n * max(square - mean**2, 0.0))
         misfit = float(chi2.ppf(1.0 - MISSES, copies * degrees)) / 2.0
-        price = copies * (np.log(lives - 1) - np.log(chance)) - turns * np.log1p(-chance)
+        price = copies * (np.log(starts - 1) - np.log(chance)) - turns * np.log1p(-chance)
         if gained - misfit - price >= log_wanted:
             return turns
     return 0

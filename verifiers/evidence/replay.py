@@ -1,4 +1,4 @@
-"""Evidence that a restarted deployment repeats labels of an earlier life."""
+"""Evidence that a restarted deployment repeats labels of an earlier start."""
 
 from functools import cached_property
 
@@ -13,13 +13,13 @@ FIRST = 0.75
 """Prior weight of a copy of the first labels (a fixed seed); the rest is spread evenly."""
 
 ALL_COPIED = 0.7
-"""Prior weight of a life that copies all labels, as a generator with the same seed does."""
+"""Prior weight of a start that copies all labels, as a generator with the same seed does."""
 
 _LOG_SHARES = np.log([ALL_COPIED, 0.1, 0.1, 0.1])[:, None]
 assert len(_LOG_SHARES) == SHARES.size
 
 CHANCES = np.array([0.3, 0.05])
-"""Probabilities that a life begins like an earlier one: few seeds in rotation, or many."""
+"""Probabilities that a start begins like an earlier one: few seeds in rotation, or many."""
 
 
 class Replay:
@@ -51,31 +51,31 @@ class Replay:
 
 
 class Recurrence:
-    """E-process for "a life begins with the labels of an earlier life".
+    """E-process for "a start begins with the labels of an earlier start".
 
-    log_q: the claimed log-probabilities (o,) of the histogram asked first in every life. Which
-    earlier life is repeated, and with which share of its labels, is a mixture, uniform over
-    lives. The likelihood of each life is divided by its supremum over all laws, as in `Replay`, so
-    that its ratio has expectation at most 1 given the lives before.
+    log_q: the claimed log-probabilities (o,) of the histogram asked first in every start. Which
+    earlier start is repeated, and with which share of its labels, is a mixture, uniform over
+    starts. The likelihood of each start is divided by its supremum over all laws, as in `Replay`,
+    so that its ratio has expectation at most 1 given the starts before.
     """
 
     def __init__(self, log_q: Vector) -> None:
         self.log_q = log_q
-        self._lives: list[Outcomes] = []
+        self._starts: list[Outcomes] = []
         self._log = np.zeros(CHANCES.size)
 
     def observe(self, first: Outcomes) -> None:
-        """Adds the first outcomes (n,) of a life, n > 0."""
-        if self._lives:
-            ratios = [_ratios_of_windows(life, first, self.log_q)[:, :1] for life in self._lives]
+        """Adds the first outcomes (n,) of a start, n > 0."""
+        if self._starts:
+            ratios = [_ratios_of_windows(start, first, self.log_q)[:, :1] for start in self._starts]
             copied = log_mixture_of(np.hstack(ratios), _LOG_SHARES - np.log(len(ratios)))
             copied -= log_supremum_ratio(count_outcomes(first, self.log_q.size), self.log_q)
             self._log += np.logaddexp(np.log1p(-CHANCES), np.log(CHANCES) + copied)
-        self._lives.append(first)
+        self._starts.append(first)
 
     @property
     def log_e_value(self) -> float:
-        """Log of the mixture over probabilities that a life is repeated."""
+        """Log of the mixture over probabilities that a start is repeated."""
         return log_mixture_of(self._log, np.full(CHANCES.size, -np.log(CHANCES.size)))
 
 

@@ -95,8 +95,10 @@ def pair_of_model(claim: NumbersClaim, model: VendorModel, people: People, seed:
                 f"{model.spec}: gradients of {batches[-1].shape[1]} numbers, but the claim's "
                 f"shapes have {gradient.dimensions}"
             )
-    said = f"a canary of label {canary.label} crafted against {model.spec}, its attribute flipped"
-    return _pair(claim, batches[0], batches[1], said)
+    message = (
+        f"a canary of label {canary.label} crafted against {model.spec}, its attribute flipped"
+    )
+    return _pair(claim, batches[0], batches[1], message)
 
 
 def _rows(gradient: NoisyGradient, path: str) -> Matrix:
@@ -119,13 +121,13 @@ def _rows(gradient: NoisyGradient, path: str) -> Matrix:
     return rows
 
 
-def _pair(claim: NumbersClaim, here: Matrix, there: Matrix, said: str) -> CanaryPair:
+def _pair(claim: NumbersClaim, here: Matrix, there: Matrix, message: str) -> CanaryPair:
     batches = [as_values(claim, rows) for rows in (here, there)]
     exact = np.stack([claim.mechanism.aggregation.exact(values) for values in batches])
     steps, how = _steps(claim, here, there)
-    found = CanaryPair(batches[0], batches[1], exact, steps, f"{said}: {how}")
+    found = CanaryPair(batches[0], batches[1], exact, steps, f"{message}: {how}")
     if found.distance == 0.0:
-        raise ValueError(f"{said}: the same once clipped: expected gradients that differ")
+        raise ValueError(f"{message}: the same once clipped: expected gradients that differ")
     return found
 
 

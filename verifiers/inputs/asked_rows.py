@@ -21,8 +21,8 @@ class AskedRows:
     def of(cls, rows: Iterable[Asked]) -> "AskedRows":
         """Made from rows with one number of classes, of which all or none have a label."""
         votes, labels = zip(*((row.histogram, row.label) for row in rows), strict=True)
-        said = None if None in labels else np.array(labels, dtype=np.int64)
-        return cls(np.array(votes, dtype=np.int64), said)
+        answered = None if None in labels else np.array(labels, dtype=np.int64)
+        return cls(np.array(votes, dtype=np.int64), answered)
 
     def __len__(self) -> int:
         return len(self.histograms)

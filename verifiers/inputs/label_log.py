@@ -55,8 +55,8 @@ def _of_one(rows: list[_Labelled], source: str, key: str | None) -> list[_Labell
     if key is not None:
         found = [row for row in rows if row.key == key]
         if not found:
-            said = f"its ids are {shown}" if keys else "its rows have no id"
-            raise ValueError(f"{source}: --id {key[:60]!r} is in no row: {said}")
+            message = f"its ids are {shown}" if keys else "its rows have no id"
+            raise ValueError(f"{source}: --id {key[:60]!r} is in no row: {message}")
         return found
     if len(keys) > 1 or (keys and any(row.key is None for row in rows)):
         raise ValueError(

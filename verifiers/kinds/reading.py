@@ -27,8 +27,8 @@ def parse_claim(
     if kind is None:
         raise ClaimError(_unknown(str(name), source))
     if only not in (None, kind.name):
-        told = f"it releases {kind.name}, and a claim of {only} is needed here"
-        raise ClaimError(f'{source}: mechanism.name = "{name}": {told}')
+        message = f"it releases {kind.name}, and a claim of {only} is needed here"
+        raise ClaimError(f'{source}: mechanism.name = "{name}": {message}')
     return kind.parse(table, source, folder)
 
 

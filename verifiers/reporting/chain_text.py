@@ -15,13 +15,14 @@ def print_chain(found: Chain) -> None:
 
 def lines(found: Chain) -> list[str]:
     """One line for each main figure; the report has all of them."""
-    told, setting, task = found.consensus, found.setting, found.people.task
-    said = [
+    consensus, setting, task = found.consensus, found.setting, found.people.task
+    messages = [
         f"{task.name}: {setting.teachers} teachers ({setting.learner}) trained on "
         f"{len(task.records):,} records, asked about {len(task.queries):,}; GNMax, sigma "
         f"{setting.sigma:g}",
-        f"teachers: {_percent(told.teacher_accuracy)} right one by one, "
-        f"{_percent(told.plurality_accuracy)} by plurality; consensus {_percent(told.consensus)}",
+        f"teachers: {_percent(consensus.teacher_accuracy)} right one by one, "
+        f"{_percent(consensus.plurality_accuracy)} by plurality; "
+        f"consensus {_percent(consensus.consensus)}",
         f"epsilon is at delta {setting.delta:g}, and of the records that teachers are trained on: "
         "it protects nobody who is asked about",
         "areas are under the curve, 0.5 is a guess; in brackets, intervals of 95 %",
@@ -29,31 +30,34 @@ def lines(found: Chain) -> list[str]:
         f"student, on people it never saw ({_percent(found.baseline)} without privacy):",
     ]
     for (name, budget), taught in found.students.items():
-        said.append(
+        messages.append(
             f"  {name}, epsilon at most {budget:g}: {_number(taught.given, 'label')}, "
             f"{_percent(taught.accuracy)} right, epsilon {taught.answers.epsilon:.2f} spent"
         )
     attribute = found.people.attribute
-    said += ["", f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:"]
+    messages += [
+        "",
+        f"who has {attribute} ({found.people.hidden.sum()} people), by who sees votes:",
+    ]
     for name, one in found.direct.items():
-        said.append(
+        messages.append(
             f"  {name}: area {_area(one.auc)}, flags {_percent(one.recall.value)} of them and "
             f"{_percent(one.false_positive_rate.value)} of the others"
         )
-    said.append("by who sees answers alone, and reads the votes from them:")
+    messages.append("by who sees answers alone, and reads the votes from them:")
     for end in found.through:
-        said.append(
+        messages.append(
             f"  {_number(end.cell.queries, 'answer')} about each: {_percent(end.misplaced)} of the "
             f"votes misplaced, area {_area(end.through.auc)}, epsilon {end.cost.person:.2f}"
         )
-    said += _of_members(found) + _of_mitigations(found)
-    return said
+    messages += _of_members(found) + _of_mitigations(found)
+    return messages
 
 
 def _of_members(found: Chain) -> list[str]:
     if not found.members:
         return []
-    said = ["", "who was a training record, found at 1 % false alarms:"]
+    messages = ["", "who was a training record, found at 1 % false alarms:"]
     for member in found.members:
         seen = (
             "from the votes" if member.labels is None else f"from {_number(member.labels, 'label')}"
@@ -61,24 +65,24 @@ def _of_members(found: Chain) -> list[str]:
         bound = "no bound: votes are not private"
         if member.bound is not None:
             bound = f"epsilon allows up to {_percent(member.bound)}"
-        said.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
-    return said
+        messages.append(f"  {seen}: {_percent(member.tpr.value)} of members ({bound})")
+    return messages
 
 
 def _of_mitigations(found: Chain) -> list[str]:
     if not found.settings:
         return ["", "what a deployment can do is measured between two classes alone"]
-    said = ["", "what a deployment can do, against the attack through answers:"]
+    messages = ["", "what a deployment can do, against the attack through answers:"]
     for helped in found.settings:
         taught = helped.student
         student = "" if taught is None else f", a student right on {_percent(taught.value)}"
-        said.append(
+        messages.append(
             f"  {helped.setting.name}: {_percent(helped.misplaced.value)} of the votes misplaced, "
             f"area {helped.auc.value:.3f}; {_percent(helped.utility.answered)} answered, "
             f"{_percent(helped.utility.plurality)} as most teachers say{student}; "
             f"epsilon {helped.spent.person:.2f}"
         )
-    return said
+    return messages
 
 
 def _number(count: int, what: str) -> str:

@@ -32,13 +32,13 @@ def monitor_screen(log: str, claim: LabelsClaim) -> Iterator[Callable[[Snapshot]
         with Live(console=console, auto_refresh=False) as live:
             yield lambda snapshot: live.update(page(log, claim, snapshot), refresh=True)
         return
-    told, latest = time.monotonic(), None
+    shown_at, latest = time.monotonic(), None
 
     def tell(snapshot: Snapshot) -> None:
-        nonlocal told, latest
+        nonlocal shown_at, latest
         latest = snapshot
-        if time.monotonic() - told >= _LINE_SECONDS:
-            told = time.monotonic()
+        if time.monotonic() - shown_at >= _LINE_SECONDS:
+            shown_at = time.monotonic()
             click.echo(f"dpassay: {printable(line(snapshot))}", err=True)
 
     yield tell
@@ -62,14 +62,16 @@ def page(log: str, claim: LabelsClaim, snapshot: Snapshot) -> Group:
     """A snapshot of a monitor as a page: evidence, noise, cost, and inputs."""
     noise = claim.mechanism.noise
     evidence = Table("check", "evidence", "refutes", "", box=None, pad_edge=False)
-    told = {alarm.check: alarm for alarm in snapshot.alarms}
+    alarms = {alarm.check: alarm for alarm in snapshot.alarms}
     for check, value in snapshot.log_e_values.items():
-        alarm = told.get(check)
-        said = "no alarm" if alarm is None else _alarm(alarm)
+        alarm = alarms.get(check)
+        message = "no alarm" if alarm is None else _alarm(alarm)
         threshold = snapshot.log_thresholds[check]
-        evidence.add_row(check, _power(value), _power(threshold), said)
-    for check in sorted(told.keys() - snapshot.log_e_values.keys()):  # counted, without an e-value
-        evidence.add_row(check, "", "", _alarm(told[check]))
+        evidence.add_row(check, _power(value), _power(threshold), message)
+    for check in sorted(
+        alarms.keys() - snapshot.log_e_values.keys()
+    ):  # counted, without an e-value
+        evidence.add_row(check, "", "", _alarm(alarms[check]))
     threshold = snapshot.log_thresholds["noise-scale"]
     spent = Table("analysis", "epsilon", box=None, pad_edge=False)
     for analysis, epsilon in snapshot.spent.items():
@@ -103,13 +105,13 @@ def _charged(snapshot: Snapshot) -> str:
     """The epsilon that rows charge, with a warning where it is below the exact cost."""
     assert snapshot.charged is not None
     total, rows = snapshot.charged
-    said = f"{total:.4g}"
+    message = f"{total:.4g}"
     if rows < snapshot.rows:
-        said += f", by {rows:,} of {snapshot.rows:,} rows"
+        message += f", by {rows:,} of {snapshot.rows:,} rows"
     exact = snapshot.spent["exact"]
     if exact is not None and total < exact:
-        said += "  WARNING: less than the exact cost of these votes"
-    return said
+        message += "  WARNING: less than the exact cost of these votes"
+    return message
 
 
 def _power(nats: float) -> str:

@@ -120,10 +120,10 @@ def print_report(report: Report, target: str) -> None:
     for warning in first:
         _say(console, warning, lead=("warning: ", "yellow"))
     console.print()
-    told = [check for check in report.checks if _is_told(check, report)]
-    for check in sorted(told, key=lambda check: check.verdict.rank):
+    messages = [check for check in report.checks if _is_told(check, report)]
+    for check in sorted(messages, key=lambda check: check.verdict.rank):
         _print_check(console, check, report.claim.kind.evidence_unit)
-    others = [check for check in report.checks if check not in told]
+    others = [check for check in report.checks if check not in messages]
     _print_others(console, others, asked=report.asked)
     for warning in report.warnings:
         if warning not in first:
@@ -132,7 +132,7 @@ def print_report(report: Report, target: str) -> None:
 
 def _say(
     console: Console,
-    said: str,
+    message: str,
     *,
     lead: tuple[str, str] = ("", ""),
     style: str = "",
@@ -144,7 +144,7 @@ def _say(
     It is printed without markup or escape sequences. lead: words before it, and their style;
     whole: whether it is a command to copy, which is not wrapped.
     """
-    text = Text.assemble(lead, printable(said), style=style)
+    text = Text.assemble(lead, printable(message), style=style)
     indent = indent if console.width >= _NARROW or not console.is_terminal else 2 * bool(indent)
     lines = [text]
     if console.is_terminal and not whole:
@@ -202,6 +202,6 @@ def _print_left_out(console: Console, reasons: dict[tuple[Verdict, str], list[st
     verdict = Verdict.NOT_APPLICABLE
     found = [(ids, reason) for (kind, reason), ids in reasons.items() if kind is verdict]
     found.sort(key=lambda one: -len(one[0]))
-    said = "; ".join(f"{', '.join(ids)}: {reason}" for ids, reason in found)
-    if said:
-        _say(console, said, lead=(f"{verdict.value:<{_INDENT}} ", _STYLES[verdict]))
+    message = "; ".join(f"{', '.join(ids)}: {reason}" for ids, reason in found)
+    if message:
+        _say(console, message, lead=(f"{verdict.value:<{_INDENT}} ", _STYLES[verdict]))

@@ -64,14 +64,14 @@ class Account:
         """
         if self.now is None or self.delta == 0:
             return []
-        said = []
+        messages = []
         smallest = max(self.delta**2, min(self.delta, _LEAST_DELTA))
         for delta in sorted({self.delta**0.5, self.delta, smallest}, reverse=True):
             try:
-                said.append((delta, checked_spent(target.spent(delta), delta)))
+                messages.append((delta, checked_spent(target.spent(delta), delta)))
             except (NotOffered, Refused, TargetError, BudgetExhausted):
                 continue
-        return said
+        return messages
 
     @property
     def exceeds(self) -> bool:
@@ -88,9 +88,9 @@ class Account:
         )
 
     @staticmethod
-    def rise(said: list[tuple[float, float]]) -> str | None:
+    def rise(spent: list[tuple[float, float]]) -> str | None:
         """How it rises with delta, in words, if it does; said: from the largest delta on."""
-        for (larger, above), (smaller, below) in pairwise(said):
+        for (larger, above), (smaller, below) in pairwise(spent):
             if above > _RISE * below + _RISEN:
                 return (
                     f"epsilon {above:.6g} at delta {larger:g}, and {below:.6g} at delta "

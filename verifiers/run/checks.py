@@ -7,7 +7,7 @@ from ..findings.finding import Finding, Outcome
 from ..targets import Target
 
 
-class Site(Protocol):
+class RunContext(Protocol):
     """The run, as a check sees it that asks the target itself."""
 
     target: Target
@@ -38,7 +38,7 @@ class Running(Protocol):
 
     id: str
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """What it comes to in its phase; None where that is left to how the run ends."""
 
 
@@ -57,12 +57,13 @@ class Peak:
 class Check(Running, Protocol):
     """A check that gathers evidence against its null, under the claim.
 
-    unit: the word for what it looks at; lacks: why the target does not serve what it needs, None
-    where it does; peak: the highest evidence that was looked at, None where none refuted.
+    unit: the word for what it looks at; not_applicable: why the target does not serve what it
+    needs, None where it does; peak: the highest evidence that was looked at, None where none
+    refuted.
     """
 
     unit: str
-    lacks: str | None
+    not_applicable: str | None
     peak: Peak | None
 
     @property
@@ -81,13 +82,13 @@ class Check(Running, Protocol):
     def refuted(self) -> bool:
         """Whether the evidence has reached what refutes, now or at an earlier look."""
 
-    def shortfall(self) -> int:
+    def samples_needed(self) -> int:
         """About how many more queries a pass needs; 0 when a pass means something."""
 
-    def violation(self) -> Finding:
+    def fail_finding(self) -> Finding:
         """What to say when the evidence has refuted the claim."""
 
-    def silence(self) -> Finding:
+    def pass_finding(self) -> Finding:
         """What to say when it has not: what a fault of the smallest effect would have done."""
 
 
@@ -95,7 +96,7 @@ class Judged:
     """For a `Check`: its evidence is judged at every look, and its verdict at the end."""
 
     unit = "queries"
-    lacks: str | None = None
+    not_applicable: str | None = None
     peak: Peak | None = None
 
     @property
@@ -108,9 +109,9 @@ class Judged:
         value, peak = self.log_e_value, self.peak
         new = peak is None or (value, self.queries) > (peak.log_e_value, peak.queries)
         if value >= self.log_threshold and new:
-            self.peak = Peak(value, self.queries, self.violation())
+            self.peak = Peak(value, self.queries, self.fail_finding())
         return self.peak is not None
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
         return None

@@ -13,7 +13,7 @@ from typing import Any
 
 from .phase import Phase
 
-Lacking = str | None
+Reason = str | None
 """Why there is no room for a check; None where there is."""
 
 
@@ -36,16 +36,17 @@ class Setting:
 class CheckSpec:
     """What a run knows of a check before it is made. A new check decides everything.
 
-    phase: in which it concludes; lacks: why a claim leaves no room for it; make: a check for a run.
+    phase: in which it concludes; not_applicable: why a claim leaves no room for it; make: a check
+    for a run.
     """
 
     id: str
     phase: Phase
-    lacks: Callable[[Any], Lacking]
+    not_applicable: Callable[[Any], Reason]
     make: Callable[[Any], Any]
 
 
-def lacks_nothing(_: object) -> Lacking:
+def always_applicable(_: object) -> Reason:
     """There is always room for the check."""
     return None
 
@@ -101,13 +102,13 @@ class Registry:
 
     def applicable(self, claim: Any) -> list[CheckSpec]:
         """The checks that a claim has room for, in the order of a report."""
-        return [spec for spec in self.specs if spec.lacks(claim) is None]
+        return [spec for spec in self.specs if spec.not_applicable(claim) is None]
 
     def lacking(self, claim: Any) -> dict[str, str]:
         """The checks that a claim leaves no room for: check id -> why."""
         found = {entry.id: entry.absent for entry in self.entries if not entry.files}
         for spec in self.specs:
-            reason = spec.lacks(claim)
+            reason = spec.not_applicable(claim)
             if reason is not None:
                 found.setdefault(spec.id, reason)
         return found

@@ -66,13 +66,13 @@ def _result(
         finding = check.peak.finding if cause is None else cause.seen_by(check)
         if outcome.simplest is not None:
             finding = outcome.simplest.shown_in(check.id, finding)
-    elif check.lacks is not None:
-        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.lacks)
-    elif (shortfall := check.shortfall()) == 0:
-        verdict, finding = Verdict.PASS, check.silence()
+    elif check.not_applicable is not None:
+        return CheckResult(check.id, Verdict.NOT_APPLICABLE, check.not_applicable)
+    elif (samples_needed := check.samples_needed()) == 0:
+        verdict, finding = Verdict.PASS, check.pass_finding()
     else:
         verdict, why = Verdict.INCONCLUSIVE, outcome.stopped or "the run ended"
-        more = f"{why}; about {shortfall:,} more {check.unit} would have been needed"
+        more = f"{why}; about {samples_needed:,} more {check.unit} would have been needed"
         finding = Finding(cut or outcome.hopeless.get(check.id) or more)
     return CheckResult(
         check.id,

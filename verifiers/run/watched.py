@@ -47,14 +47,14 @@ class Watched:
         Returns the smallest delta with an epsilon, and that epsilon; None if it is no smaller than
         the claimed delta, or if epsilon rises.
         """
-        said = self.account.over_deltas(target)
-        rise = self.account.rise(said)
+        spent = self.account.over_deltas(target)
+        rise = self.account.rise(spent)
         if rise is not None:
             self.violation = f"spent rises with delta: it says {rise}"
             self.diagnosis = "the account uses delta wrongly, such as the sign of its logarithm"
             return None
-        self.constant = len(said) > 1 and said[0][1] == said[-1][1] > 0
-        return said[-1] if said and said[-1][0] < self.privacy.delta else None
+        self.constant = len(spent) > 1 and spent[0][1] == spent[-1][1] > 0
+        return spent[-1] if spent and spent[-1][0] < self.privacy.delta else None
 
     @property
     def in_time(self) -> bool:

@@ -271,8 +271,8 @@ class HttpTarget:
             return await self._once(call)
 
     async def _once(self, call: Call) -> Answered:
-        told = {"trace": self._count}
-        made = self._client.stream(call.method, call.path, **call.body, extensions=told)
+        extensions = {"trace": self._count}
+        made = self._client.stream(call.method, call.path, **call.body, extensions=extensions)
         async with made as response:
             body = bytearray()
             async for chunk in response.aiter_bytes():

@@ -259,9 +259,9 @@ class ProcessTarget:
             self._kill()
             check_clock()  # if the run's own time is over, the target is not to blame
             words = self._last_words()
-            said = f"; the last line of its stderr: {words}" if words else ""
+            message = f"; the last line of its stderr: {words}" if words else ""
             raise TargetError(
-                f"{call} gave no answer within {seconds:g} s (timeout in [gate]){said}"
+                f"{call} gave no answer within {seconds:g} s (timeout in [gate]){message}"
             )
 
     def _kill(self) -> None:

@@ -22,9 +22,9 @@ class TargetError(Exception):
 class CallError(TargetError):
     """A TargetError about one call; said: the message without the call, to name it otherwise."""
 
-    def __init__(self, call: str, said: str) -> None:
-        super().__init__(f"{call} {said}")
-        self.said = said
+    def __init__(self, call: str, message: str) -> None:
+        super().__init__(f"{call} {message}")
+        self.said = message
 
 
 class NoReplyError(TargetError):

@@ -69,8 +69,8 @@ def checked_label(label: int, classes: int, what: str) -> int:
     """A class's number as an int; ValueError, which names it as `what`, unless it is 0 to c - 1."""
     whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
     if not whole or not 0 <= label < classes:
-        said = str(label) if whole else repr(label)
-        raise ValueError(f"{what} {said}: expected a whole number from 0 to {classes - 1}")
+        message = str(label) if whole else repr(label)
+        raise ValueError(f"{what} {message}: expected a whole number from 0 to {classes - 1}")
     return int(label)
 
 

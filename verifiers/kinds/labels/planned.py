@@ -10,8 +10,8 @@ from .checks.applicable import lacking, specs, streams_asked
 from .claim import LabelsClaim
 from .planning.extent import FULL, Extent
 from .planning.plan import Plan
+from .planning.plan_for_budget import Asks, PlanForBudget, calls_of, plan_for_budget, queries_of
 from .planning.planner import make_plan
-from .planning.sharpest import Asks, Sharpest, calls_of, queries_of, sharpest
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ def planned_labels(
     """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
     if queries is None:
         return PlannedLabels(claim, FULL, None, seed, own, chosen)
-    found: Sharpest = sharpest(claim, queries, seed, own, lambda plan: _asks(plan, chosen))
+    found: PlanForBudget = plan_for_budget(
+        claim, queries, seed, own, lambda plan: _asks(plan, chosen)
+    )
     return PlannedLabels(found.claim, found.extent, found.coarser, seed, own, chosen)
 
 

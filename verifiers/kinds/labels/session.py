@@ -20,13 +20,13 @@ from .gathering.connections import ask_over_kept
 from .gathering.explaining import explain
 from .gathering.explanations import explanations
 from .gathering.gathering import Gathering
-from .gathering.lives import not_seen
 from .gathering.recorder import Recorder
-from .gathering.restarting import ask_new_life, compare_with, expect_restart, restart
+from .gathering.restart_comparison import not_seen
+from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
 from .opening import LabelOpening
 from .planning.coverage import coverage
+from .planning.plan_for_budget import dearer_than
 from .planning.planner import make_plan
-from .planning.sharpest import dearer_than
 
 
 class LabelSession:
@@ -110,7 +110,7 @@ class LabelSession:
 
     def ask_restarted(self) -> None:
         """See `Session.ask_restarted`."""
-        ask_new_life(self._gathering)
+        ask_after_restart(self._gathering)
 
     def concluding(self, phase: Phase) -> Iterator[Running]:
         """See `Session.concluding`: those that have seen labels, and those that are made now."""
@@ -132,8 +132,8 @@ class LabelSession:
         """See `Session.end`."""
         outcome, chosen = self.state.outcome, self.request.selection
         if self.gathering is not None:
-            for told in coverage(self.gathering.plan, self.gathering.observers.answered):
-                outcome.warn(told)
+            for warning in coverage(self.gathering.plan, self.gathering.observers.answered):
+                outcome.warn(warning)
             refuted = self.gathering.observers.refuted
             if outcome.used_up and not refuted and not chosen.left_out:
                 outcome.warn(dearer_than(self.gathering.plan, planned=self.request.planned))

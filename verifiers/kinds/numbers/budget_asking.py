@@ -19,7 +19,7 @@ _ROUNDING = 1.0 + 1e-9  # of figures that are compared
 
 @dataclass
 class AskedInput:
-    """An input that is asked, in words; answered: releases of it, over all lives of the target.
+    """An input that is asked, in words; answered: releases of it, over all starts of the target.
 
     next_look: answers from which their cost is proved again, which takes a while; beside: answers
     to other inputs before, whose neighbours are as far: a person in all of them pays for all.
@@ -44,7 +44,7 @@ class AskedInput:
 
 
 class NumbersBudgetAsking(Watched):
-    """Counts what was answered, over all lives of a deployment, until a violation.
+    """Counts what was answered, over all starts of a deployment, until a violation.
 
     One unit more may come to any input, or be replaced in it, so that releases of each cost what
     the farthest neighbours do. limit: the least number that certainly costs more than the claim.

@@ -123,9 +123,9 @@ class Gathering:
         self.state.tell("asking", self.state.queries + self._left())
         if self.stops():
             return True
-        return all(check.refuted or check.shortfall() == 0 for check in self.checks)
+        return all(check.refuted or check.samples_needed() == 0 for check in self.checks)
 
     def _left(self) -> int:
         """Releases that the checks still need."""
         width = max(1, self.plan.coordinates.size)
-        return max((check.shortfall() for check in self.checks), default=0) // width
+        return max((check.samples_needed() for check in self.checks), default=0) // width

@@ -121,11 +121,13 @@ class NumberMechanism(Table):
         lacking = [key for key in needed if getattr(self, key) is None]
         if self.name in ("noisy-sum", "noisy-mean"):
             lacking += self._lacking_bounds()
-        told = [f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}"] if lacking else []
+        mistakes = (
+            [f"{are_missing(lacking)}: {self.name} needs {_them(lacking)}"] if lacking else []
+        )
         if self.unit == "user" and self.max_contributions is None:
-            told.append('max_contributions is missing: unit = "user" needs it')
-        if told:
-            raise ValueError("; ".join(told))
+            mistakes.append('max_contributions is missing: unit = "user" needs it')
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
         allowed = {*needed, *(_BOUNDS if "dimensions" in needed else ())}
         for key in ("cells", "dimensions", "shapes", "divide_by", "threshold", *_BOUNDS):
             if key not in allowed and getattr(self, key) is not None:
@@ -182,8 +184,8 @@ class NumberMechanism(Table):
             raise ValueError(f"clip_norm1 = {self.clip_norm1}: expected it or clip_norm, not both")
         given = [key for key in _BOUNDS if getattr(self, key) is not None]
         if {*given} & {"lower", "upper"} and {*given} & {"clip_norm", "clip_norm1"}:
-            told = ", ".join(f"{key} = {getattr(self, key):g}" for key in given)
-            raise ValueError(f"{told}: expected lower and upper, or a norm, not both")
+            message = ", ".join(f"{key} = {getattr(self, key):g}" for key in given)
+            raise ValueError(f"{message}: expected lower and upper, or a norm, not both")
         norm = 1 if self.clip_norm1 is not None else 2
         bound = self.clip_norm1 if norm == 1 else self.clip_norm
         return Clipping(self.lower, self.upper, bound, norm)

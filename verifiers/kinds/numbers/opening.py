@@ -1,4 +1,4 @@
-"""What an earlier run of numbers opened with: releases to compare with those of another life."""
+"""What an earlier run of numbers opened with: releases to compare with those of another start."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

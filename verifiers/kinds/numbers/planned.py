@@ -6,7 +6,7 @@ from functools import cached_property
 
 from ...run.selection import Selection
 from .claim import NumbersClaim
-from .planning.sharpest import Sharpest, calls_of, make_plan, pass_of, sharpest
+from .planning.plan_for_budget import PlanForBudget, calls_of, make_plan, pass_of, plan_for_budget
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class PlannedNumbers:
     chosen: Selection
 
     @cached_property
-    def _pass(self) -> Sharpest:
+    def _pass(self) -> PlanForBudget:
         return pass_of(self.claim, self.seed, self.extent, self.chosen)
 
     @property
@@ -56,5 +56,5 @@ def planned_numbers(
     """See `ReleaseKind.planned`; own: there are none. Raises TooFewError where no pass fits."""
     if queries is None:
         return PlannedNumbers(claim, 1.0, None, seed, chosen)
-    found = sharpest(claim, queries, seed, chosen)
+    found = plan_for_budget(claim, queries, seed, chosen)
     return PlannedNumbers(found.claim, found.share, found.coarser, seed, chosen)

@@ -23,7 +23,7 @@ from .claim import NumbersClaim
 from .figures import NumberFigures
 from .gathering import Gathering
 from .opening import NumbersOpening
-from .planning.sharpest import dearer_than, make_plan
+from .planning.plan_for_budget import dearer_than, make_plan
 from .recorder import Recorder, ShapesRecorder
 from .restarting import UNSEEN, ComparesOpenings, Restarts
 from .simplest import find_simplest
@@ -154,9 +154,9 @@ class NumberSession:
         found = []
         for check in self.seeing:
             if check.refuted and check.peak is not None:
-                told = check.peak.finding
-                shown = self._measured(check, told.log_odds or 0.0) or (check, told)
-                found.append(Explanation(*shown, told.log_odds or 0.0))
+                finding = check.peak.finding
+                shown = self._measured(check, finding.log_odds or 0.0) or (check, finding)
+                found.append(Explanation(*shown, finding.log_odds or 0.0))
         return found
 
     def _measured(self, law: NumberCheck, odds: float) -> tuple[NumberCheck, Finding] | None:
@@ -170,7 +170,7 @@ class NumberSession:
             measures = finer.id == law.measured_by
             if not measures and finer.id != Location.id:
                 continue
-            finding = finer.violation() if finer.peak is None else finer.peak.finding
+            finding = finer.fail_finding() if finer.peak is None else finer.peak.finding
             share = _MEASURED if measures and finer.peak is not None else 1.0
             if finding.cause is not None and (finding.log_odds or 0.0) > share * odds:
                 return finer, finding

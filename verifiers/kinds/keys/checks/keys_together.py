@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Vector
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ...numbers.checks.base import Weighed, spec_of
 from ...numbers.claim import NumbersClaim
 from ...numbers.opening import NumbersOpening
@@ -62,12 +62,12 @@ class KeysTogether(Weighed):
         logs = [found.log_e_value for found in self.evidence]
         return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`."""
         return max(0, self._wanted - self.evidence[0].telling)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         logs = [found.log_e_value for found in self.evidence]
         kind = int(np.argmax(logs))
         pairs, cause = self._words(kind)
@@ -82,8 +82,8 @@ class KeysTogether(Weighed):
         """What draws of a kind are, and what is wrong where they tell of each other."""
         return self.pairs, self.cause
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         return Finding(
             f"{self.evidence[0].telling:,} times two of {self.pairs} could have told of each "
             f"other, and they did not; a correlation of {self.seen:.2g} would have been seen"
@@ -140,9 +140,9 @@ class KeysFreshNoise(KeysTogether):
         self._streams: dict[str, list[Released]] = {NEAR: [], REVERSED: []}
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: str) -> None:
-        """Takes the first releases of an earlier life, and those of the same calls in this one.
+        """Takes the first releases of an earlier start, and those of the same calls in this one.
 
-        way: as messages of numbers say how the lives differ; of keys they do not.
+        way: as messages of numbers say how the starts differ; of keys they do not.
         """
         before, after = earlier.as_releases > 0, now.as_releases > 0
         rows = min(len(before), len(after))
@@ -206,5 +206,5 @@ def _single(claim: NumbersClaim) -> str | None:
 
 SPECS = (
     spec_of(KeysIndependence, Phase.SHARED, _single),
-    spec_of(KeysFreshNoise, Phase.SHARED, lacks_nothing),
+    spec_of(KeysFreshNoise, Phase.SHARED, always_applicable),
 )

@@ -8,7 +8,7 @@ from .....reference.arrays import Vector
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....text import four_digits
 from ...numbers.checks.base import Weighed, spec_of
 from ...numbers.claim import NumbersClaim
@@ -71,8 +71,8 @@ class PartitionRelease(Weighed):
         """See `NumberCheck.log_e_value`."""
         return self.evidence.log_e_value
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`."""
         lacking = max(self._wanted_near - self.near, self._wanted_alone - self.alone)
         return max(0, int(np.ceil(lacking)))
 
@@ -86,8 +86,8 @@ class PartitionRelease(Weighed):
         near = asked.exact.size if asked.role == NEAR else 0
         return size * np.array([near, (asked.exact == 1.0).sum()], dtype=np.float64)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         if self.evidence.forbidden is not None:
             return Finding(self.evidence.forbidden, "keys are released that nobody has")
         group, fault, nats = self.evidence.worst()
@@ -102,8 +102,8 @@ class PartitionRelease(Weighed):
             return Finding(message)
         return Finding(message, f"{fault.name}{where and f' for {group}'}", cause=fault.name)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         effect = self.claim.gate.smallest_effect
         seen = None if not self.rate else seen_rate(self.rate, self.alone, self._nats)
         least = "no other rate of theirs would have been seen"
@@ -141,4 +141,4 @@ class PartitionRelease(Weighed):
         )
 
 
-SPECS = (spec_of(PartitionRelease, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(PartitionRelease, Phase.SHARED, always_applicable),)

@@ -29,11 +29,11 @@ class KeysPrivacyAudit(ClaimedLevelCheck):
     cause = "keys are released in an order that their exact counts decide"
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why it does not apply to a claim."""
         if claim.mechanism.width == 1:
             return "a single key has no order"
-        return ClaimedLevelCheck.lacks(claim)
+        return ClaimedLevelCheck.not_applicable(claim)
 
     def made(self) -> list[Pair]:
         """See `PairCheck.made`: of equals, the middle one passes another, whichever is first."""
@@ -136,4 +136,4 @@ def _first(places: Matrix) -> Hits:
     return np.asarray(both & (places[:, :-1] < places[:, 1:]))
 
 
-SPECS = (spec_of(KeysPrivacyAudit, Phase.OWN, KeysPrivacyAudit.lacks),)
+SPECS = (spec_of(KeysPrivacyAudit, Phase.OWN, KeysPrivacyAudit.not_applicable),)

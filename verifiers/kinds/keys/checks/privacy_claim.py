@@ -7,7 +7,7 @@ from .....reference.accounting.adjacency import Adjacency
 from .....reference.numbers.certified_keys import KeysCost, keys_cost
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ...numbers.checks.base import spec_of
@@ -34,7 +34,7 @@ class KeysPrivacyClaim:
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> None:
         self.claim = claim
 
-    def conclude(self, standing: Site) -> Outcome | None:
+    def conclude(self, standing: RunContext) -> Outcome | None:
         """See `AskingCheck.conclude`: it asks for nothing."""
         return self.outcome()
 
@@ -55,16 +55,16 @@ class KeysPrivacyClaim:
         delta = privacy.delta * (1.0 + _ROUNDING)
         cost = keys_cost(keys, privacy.queries, min(delta, math.nextafter(1.0, 0.0)))
         digits = digits_apart(cost.epsilon, privacy.epsilon)
-        told = (
+        message = (
             f"a {unit} costs at least epsilon {cost.epsilon:.{digits}g} at delta "
             f"{privacy.delta:g} over "
             f"{_over(cost.releases, privacy.queries)} ({_neighbours(cost)}), and epsilon = "
             f"{privacy.epsilon:.{digits}g} is claimed"
         )
         if cost.epsilon > privacy.epsilon:
-            proof = f"{told} (certified in ball arithmetic)"
+            proof = f"{message} (certified in ball arithmetic)"
             return Outcome(Verdict.FAIL, Finding(proof, CAUSE, cause=CAUSE))
-        return Outcome(Verdict.PASS, Finding(f"{told}; {alone}"))
+        return Outcome(Verdict.PASS, Finding(f"{message}; {alone}"))
 
 
 def _releases(number: int) -> str:
@@ -78,11 +78,11 @@ def _over(counted: int, releases: int) -> str:
 def _neighbours(cost: KeysCost) -> str:
     """The counts that differ, in words."""
     first, *others = cost.changes
-    said = f"counts {first.here:,} and {first.there:,}"
-    said += f" of each of {first.keys:,} keys" if first.keys > 1 else ""
+    message = f"counts {first.here:,} and {first.there:,}"
+    message += f" of each of {first.keys:,} keys" if first.keys > 1 else ""
     for change in others:
-        said += f", of others {change.here:,} and {change.there:,}"
-    return said + (", no other counts cost more" if cost.largest else "")
+        message += f", of others {change.here:,} and {change.there:,}"
+    return message + (", no other counts cost more" if cost.largest else "")
 
 
 def _unclaimed(claim: NumbersClaim) -> str | None:

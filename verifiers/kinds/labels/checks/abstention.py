@@ -10,7 +10,7 @@ from ....findings.finding import Finding
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
@@ -58,8 +58,8 @@ class Abstention(Judged):
         """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
         return self._highest
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`: what `class-probabilities` needs is enough here too."""
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`: what `class-probabilities` needs is enough here too."""
         asked = self.counts.sum(-1)
         return sum(
             max(0, stream.queries - int(asked[i]))
@@ -72,8 +72,8 @@ class Abstention(Judged):
         self.dropped.add(stream)
         return None
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
         asked = self.counts.sum(-1) > 0
         at = int(np.argmax(np.where(asked, self._each, -np.inf)))
         answered, refused = (int(count) for count in self.counts[at])
@@ -87,8 +87,8 @@ class Abstention(Judged):
             histogram,
         )
 
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
         effect = self.plan.claim.gate.smallest_effect
         return Finding(
             f"a refusal probability off by {effect:g} would have been caught with probability 0.99 "
@@ -96,7 +96,7 @@ class Abstention(Judged):
         )
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     if claim.mechanism.refuses:
         return None
     return f"{claim.mechanism.name} refuses no query"
@@ -111,8 +111,8 @@ SPECS = (
     LabelsSpec(
         id=Abstention.id,
         phase=Phase.SHARED,
-        lacks=_lacks,
-        lacks_in=lacks_nothing,
+        not_applicable=_not_applicable,
+        not_applicable_in=always_applicable,
         needs=_needs,
         named=3,
         make=lambda setting: Abstention(setting.plan),

@@ -15,9 +15,9 @@ from .....reference.histograms import neighbours_among
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....run.charged_orders import CHARGED_ORDERS, SEARCHED
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....targets import NotOffered, Refused, Target, checked_charge
 from ..planning.plan import Plan
 from ..planning.roles import Role
@@ -67,10 +67,10 @@ class AccountantSoundness(Unseeing):
         self.proved: _Shortfall | None = None
         self.certified = 0.0
 
-    def conclude(self, site: Site) -> Outcome:
+    def conclude(self, context: RunContext) -> Outcome:
         """See `Running.conclude`."""
         step(self.id)
-        lacking = self.run(site.target)
+        lacking = self.run(context.target)
         if lacking is not None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
         return Outcome(refuting(self.proved is not None), self.finding())
@@ -177,8 +177,8 @@ SPECS = (
     LabelsSpec(
         id=AccountantSoundness.id,
         phase=Phase.ACCOUNTING,
-        lacks=lacks_nothing,
-        lacks_in=lacks_nothing,
+        not_applicable=always_applicable,
+        not_applicable_in=always_applicable,
         needs=None,
         named=0,
         make=lambda setting: AccountantSoundness(setting.plan),

@@ -49,7 +49,7 @@ def streams_asked(selection: Selection, plan: Plan, lacking: Collection[str]) ->
 
 
 def _reason(spec: LabelsSpec, claim: LabelsClaim, plan: Plan | None) -> str | None:
-    by_claim = spec.lacks(claim)
+    by_claim = spec.not_applicable(claim)
     if by_claim is not None or plan is None:
         return by_claim
-    return spec.lacks_in(plan)
+    return spec.not_applicable_in(plan)

@@ -11,7 +11,7 @@ from ..claim import LabelsClaim
 from ..registry import SHARES
 
 _SPARE = 2.0  # evidence if all answers repeat, over that needed, from which a test has power
-_METHODS = 2  # that share the check's error: an emptied store, and a new life
+_METHODS = 2  # that share the check's error: an emptied store, and a new start
 
 
 class AskedAgain:

@@ -12,12 +12,12 @@ from ....run.checks import Check, Judged, Running
 class How:
     """How labels were asked.
 
-    turn: by how many places the classes were numbered on; calls: sizes of the calls that gave them,
-    none where nothing is known of them; goes_on: labels of another stream were drawn between these
-    and are still to come; connections: over which each call came, where they were kept.
+    rotation: by how many places the classes were numbered on; calls: sizes of the calls that gave
+    them, none where nothing is known of them; goes_on: labels of another stream were drawn between
+    these and are still to come; connections: over which each call came, where they were kept.
     """
 
-    turn: int = 0
+    rotation: int = 0
     calls: tuple[int, ...] = ()
     goes_on: bool = False
     connections: tuple[tuple[int, ...], ...] = ()

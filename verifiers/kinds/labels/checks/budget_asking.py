@@ -18,7 +18,7 @@ _LARGE = 50  # labels, for blocks by which calls may be charged
 
 
 class BudgetAsking(Watched):
-    """Counts what was asked and answered, over all lives of a deployment, until a violation.
+    """Counts what was asked and answered, over all starts of a deployment, until a violation.
 
     Refused queries are not counted as answers: how many there are is chance, and their cost may
     be too.
@@ -77,15 +77,15 @@ class BudgetAsking(Watched):
         """Tells calls for a few labels that are charged as one from charges that are too low."""
         if self.diagnosis != UNDERCHARGED or self.account.now is None:
             return
-        said = [self.account.now]
+        messages = [self.account.now]
         try:
             for size in (1, SEVERAL[-1]):
                 self._labels(target.ask(kind.votes, size), kind, size)
                 self.account.look(target, self.answered)
-                said.append(self.account.now)
+                messages.append(self.account.now)
         except (BudgetExhausted, Refused, TargetError):
             return  # what was found stands without it
-        one, several = said[1] - said[0], said[2] - said[1]
+        one, several = messages[1] - messages[0], messages[2] - messages[1]
         if 0.0 < several < 0.5 * SEVERAL[-1] * one:
             self.diagnosis = "calls for a few labels are charged as calls for fewer"
 

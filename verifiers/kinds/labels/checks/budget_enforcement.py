@@ -9,9 +9,9 @@ from ....claims.open_target import open_claimed
 from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, lacks_nothing
+from ....run.registry import NO_PRIVACY, always_applicable
 from ....run.watched import SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
@@ -29,7 +29,7 @@ _FEW = 40  # allowed answers below which only one kind of histogram is asked bes
 _FAR = 10**5  # most answers to a histogram other than the costliest
 _SPARE = 1.05  # answers asked over those that cost too much, as proofs may need some more
 _PATIENCE = 3  # labels asked over the expected number for so many answers, where some are refused
-_LIVES = 10  # most restarts, as long as each life gives answers
+_LIVES = 10  # most restarts, as long as each start gives answers
 _EARLY_LIVES = 2  # restarts before the budget is spent
 
 
@@ -55,14 +55,14 @@ class BudgetEnforcement(Unseeing):
         self.limit = 0  # answers to the costliest histogram that certainly cost too much
         self.worst: AskedHistogram | None = None
         self.unended = False  # whether time ran out before the budget
-        self._life: Target | None = None  # the target opened here, to be closed here
+        self._reopened: Target | None = None  # the target opened here, to be closed here
 
-    def conclude(self, site: Site) -> Outcome:
+    def conclude(self, context: RunContext) -> Outcome:
         """See `Running.conclude`."""
         step(self.id)
-        self._life = None if self.reopen is None else self.reopen()
+        self._reopened = None if self.reopen is None else self.reopen()
         try:
-            lacking = self.run(self._life or site.target)
+            lacking = self.run(self._reopened or context.target)
         except Refused as refusal:
             lacking = f"the target refuses the costliest histogram: {refusal}"
         except OutOfTime:
@@ -70,8 +70,8 @@ class BudgetEnforcement(Unseeing):
                 raise
             lacking = None  # the violation was found in time, though not its cause
         finally:
-            if self._life is not None:
-                self._life.close()
+            if self._reopened is not None:
+                self._reopened.close()
         if lacking is not None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
         return Outcome(self.verdict, self.finding())
@@ -170,7 +170,7 @@ class BudgetEnforcement(Unseeing):
         return target
 
     def _restart(self, ask: Callable[[Target], None]) -> None:
-        """Restarts and asks again; a new life must have the old account, and no more answers."""
+        """Restarts and asks again; a new start must have the old account, and no more answers."""
         for _ in range(_LIVES):
             if self.violation is not None or self.reopen is None:
                 return
@@ -180,12 +180,12 @@ class BudgetEnforcement(Unseeing):
                 return
 
     def _live_again(self, reopen: Callable[[], Target]) -> Target:
-        """Ends the current life, begins the next, and reads its account."""
-        if self._life is not None:
-            self._life.close()
-        self._life = reopen()
-        self.asking.reopened(self._life)
-        return self._life
+        """Ends the current start, begins the next, and reads its account."""
+        if self._reopened is not None:
+            self._reopened.close()
+        self._reopened = reopen()
+        self.asking.reopened(self._reopened)
+        return self._reopened
 
     # -- what is enough --------------------------------------------------------------------------
 
@@ -208,12 +208,12 @@ class BudgetEnforcement(Unseeing):
 
     @property
     def asked(self) -> int:
-        """Labels asked for, in all lives."""
+        """Labels asked for, in all starts."""
         return self.asking.asked
 
     @property
     def answered(self) -> int:
-        """Labels that were not refused, in all lives."""
+        """Labels that were not refused, in all starts."""
         return self.asking.answered
 
     @property
@@ -233,10 +233,10 @@ class BudgetEnforcement(Unseeing):
         if self.violation is not None:
             return Finding(self.violation, self.asking.diagnosis)
         now = self.asking.account.now
-        said = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
+        message = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
         if self.answered == 0:
             return Finding(
-                f"its budget was spent before it answered anything{said}: give an instance that "
+                f"its budget was spent before it answered anything{message}: give an instance that "
                 "has its whole budget, as budget_target in [gate]"
             )
         answers = f"{self.answered:,} answer{'s' * (self.answered != 1)}"
@@ -245,7 +245,7 @@ class BudgetEnforcement(Unseeing):
             return Finding(f"{answers}{queries} took {SECONDS:g} s, and it had not stopped")
         factor = self.by_query.factor(self.answered)
         return Finding(
-            f"it stopped after {answers}{queries}{said}; {factor}, and the costliest pair known "
+            f"it stopped after {answers}{queries}{message}; {factor}, and the costliest pair known "
             f"exceeds the claim from {self.limit:,} answers on",
             warning="; ".join(filter(None, self._warnings())) or None,
         )
@@ -262,7 +262,7 @@ class BudgetEnforcement(Unseeing):
             yield self.by_query.warning(self.worst)
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     if claim.privacy is None:
         return NO_PRIVACY
     caching = claim.mechanism.caching
@@ -281,8 +281,8 @@ SPECS = (
     LabelsSpec(
         id=BudgetEnforcement.id,
         phase=Phase.ACCOUNTING,
-        lacks=_lacks,
-        lacks_in=lacks_nothing,
+        not_applicable=_not_applicable,
+        not_applicable_in=always_applicable,
         needs=None,
         named=0,
         make=_make,

@@ -8,9 +8,9 @@ import numpy as np
 
 from .....reference.mechanisms import Labels
 from ....findings.finding import Finding, Outcome
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
@@ -71,26 +71,26 @@ class CachedAnswers(Unseeing):
         asked, half = list(self.answered.items()), REPEATED // 2
         return dict([*asked[:half], *asked[-half:]])
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
         empties = self.claim.gate.fresh_state is not None
-        restarts = site.target.no_restart is None
+        restarts = context.target.no_restart is None
         needed = self.queries + empties * min(ASKED, len(self.answered))
-        if site.left < needed + restarts * self.queries_after_restart:
-            site.use_up()
+        if context.left < needed + restarts * self.queries_after_restart:
+            context.use_up()
             return None
         try:
-            self.run(site.target)
+            self.run(context.target)
             if self.changed is None and restarts:
-                site.tell("restarting the target")
-                site.target.restart()
-                self.run_after_restart(site.target)
-                site.note_restart()
+                context.tell("restarting the target")
+                context.target.restart()
+                self.run_after_restart(context.target)
+                context.note_restart()
             if self.changed is None and empties:
-                site.tell("emptying the store of kept answers")
-                self.run_emptied(site.target)
+                context.tell("emptying the store of kept answers")
+                self.run_emptied(context.target)
         finally:
-            site.spend(self.repeated)
+            context.spend(self.repeated)
         return Outcome(refuting(self.refuted), self.finding(), self.repeated)
 
     @property
@@ -124,7 +124,7 @@ class CachedAnswers(Unseeing):
         self._ask(target, self.ends, _AFTER_RESTART)
 
     def _draw_again(self, target: Target) -> None:
-        """Asks new histograms first of all, so that their draws are the first of this life."""
+        """Asks new histograms first of all, so that their draws are the first of this start."""
         self.drawn = FirstDraws(self.claim, {**self.before, **self.answered})
         for votes in self.drawn.histograms:
             try:
@@ -192,23 +192,23 @@ class CachedAnswers(Unseeing):
         """The finding where every answer was kept, as claimed."""
         emptied, drawn = self.emptied, self.drawn
         if drawn is not None and drawn.refuted:
-            return drawn.violation()
+            return drawn.fail_finding()
         if emptied is not None and emptied.refuted:
-            return emptied.violation()
-        told = f"{len(self.kept)} histograms asked again gave the label of their first answer"
+            return emptied.fail_finding()
+        message = f"{len(self.kept)} histograms asked again gave the label of their first answer"
         if self.restarted:
-            told += f", and after a restart {len(self.ends)} did"
+            message += f", and after a restart {len(self.ends)} did"
             if drawn is not None and drawn.tells:
-                told += f"; {drawn.asked} new histograms got new labels"
+                message += f"; {drawn.asked} new histograms got new labels"
         else:
-            told += "; the target was not restarted, so answers kept in memory would not show"
+            message += "; the target was not restarted, so answers kept in memory would not show"
         if emptied is None:
-            return Finding(told)
-        again = f"{told}; after fresh_state emptied the store, {emptied.counted}"
+            return Finding(message)
+        again = f"{message}; after fresh_state emptied the store, {emptied.counted}"
         return Finding(again, warning=emptied.unseen)
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     return None if claim.mechanism.caching else "answers are drawn anew"  # `FreshNoise` stands in
 
 
@@ -221,8 +221,8 @@ SPECS = (
     LabelsSpec(
         id=CachedAnswers.id,
         phase=Phase.RESTARTED,
-        lacks=_lacks,
-        lacks_in=lacks_nothing,
+        not_applicable=_not_applicable,
+        not_applicable_in=always_applicable,
         needs=_needs,
         named=0,
         make=lambda setting: CachedAnswers(setting.kept, setting.claim, setting.before),

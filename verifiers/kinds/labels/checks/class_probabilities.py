@@ -14,7 +14,7 @@ from ....run.cause import SURE
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
 from ..planning.roles import Role
@@ -67,13 +67,13 @@ class ClassProbabilities(Judged):
         fresh = count_outcomes(labels, self.counts.shape[1])
         self.queries += labels.size
         self.counts[stream] += fresh
-        self._numbered.observe(stream, fresh, how.turn)
-        ratios = self.plan.turned_ratios(stream, how.turn)
+        self._numbered.observe(stream, fresh, how.rotation)
+        ratios = self.plan.rotated_ratios(stream, how.rotation)
         self.pooled.observe(fresh, ratios)
         if how.single:
             self.single_counts[stream] += fresh
             self.single_calls.observe(fresh, ratios)
-        self._meet(stream, labels[:1], how.turn)
+        self._meet(stream, labels[:1], how.rotation)
         self._pointed[stream].observe(fresh, ratios)
         self._general[stream] = self._general_of(self.counts, stream)
         self._single[stream] = np.logaddexp(
@@ -86,13 +86,13 @@ class ClassProbabilities(Judged):
         """Notes that labels from now on are asked to diagnose a failure."""
         self._before = self.pooled.log_ratios
 
-    def _meet(self, stream: int, first: Labels, turn: int) -> None:
+    def _meet(self, stream: int, first: Labels, rotation: int) -> None:
         """Adds the first label of a histogram, since production asks most histograms once."""
-        votes = tuple(int(v) for v in np.roll(self.plan.streams[stream].histogram, turn))
+        votes = tuple(int(v) for v in np.roll(self.plan.streams[stream].histogram, rotation))
         if votes not in self._met:
             self._met.add(votes)
             counts = count_outcomes(first, self.counts.shape[1])
-            self.first_labels.observe(counts, self.plan.turned_ratios(stream, turn))
+            self.first_labels.observe(counts, self.plan.rotated_ratios(stream, rotation))
 
     @property
     def log_e_value(self) -> float:
@@ -111,8 +111,8 @@ class ClassProbabilities(Judged):
         )
         return float(np.logaddexp.reduce([each, *pooled]))
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`: labels that anchors still need to see the smallest effect.
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`: labels that anchors still need to see the smallest effect.
 
         As long as any are needed, those planned of the deployment's own histograms count too.
         """
@@ -207,8 +207,8 @@ class ClassProbabilities(Judged):
             return wording
         return f"{wording}, from about query {onset:,} of this run on"
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
         at = self._shown_stream()
         counts, q = self.counts[at], np.exp(self.plan.log_q[at])
         telling = telling_outcomes(counts, self.plan.log_q[at])
@@ -244,8 +244,8 @@ class ClassProbabilities(Judged):
         better = found is not None and found.log_ratio > known + _RIVAL
         return found if found and better and fits.would_explain(found.log_ratio) else None
 
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
         gate = self.plan.claim.gate
         kinds = [
             stream.kind
@@ -282,8 +282,8 @@ SPECS = (
     LabelsSpec(
         id=ClassProbabilities.id,
         phase=Phase.SHARED,
-        lacks=lacks_nothing,
-        lacks_in=lacks_nothing,
+        not_applicable=always_applicable,
+        not_applicable_in=always_applicable,
         needs=_needs,
         named=1,
         make=lambda setting: ClassProbabilities(setting.plan),

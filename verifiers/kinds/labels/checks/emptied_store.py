@@ -45,7 +45,7 @@ class EmptiedStore(AskedAgain):
             f"where about {self.by_chance:.0f} do by chance"
         )
 
-    def violation(self) -> Finding:
+    def fail_finding(self) -> Finding:
         """The finding where too many labels were repeated."""
         odds = power_of_ten(self.log_e_value / np.log(10.0))
         memory = "" if self.restarted else ", in memory too"

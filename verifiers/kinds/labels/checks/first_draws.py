@@ -1,4 +1,4 @@
-"""Finds a fixed seed where answers are kept, by the first draws of a new life."""
+"""Finds a fixed seed where answers are kept, by the first draws of a new start."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -16,11 +16,11 @@ FIRST = 100
 
 
 class FirstDraws(AskedAgain):
-    """Tests whether the first draws of a new life repeat those of the first life.
+    """Tests whether the first draws of a new start repeat those of the first start.
 
-    Kept answers are not drawn again, so neighbours of the first life's histograms are asked, in its
-    order. With the same noise a neighbour nearly always gets the same label, otherwise a new one.
-    answered: the first label of each histogram asked, in order.
+    Kept answers are not drawn again, so neighbours of the first start's histograms are asked, in
+    its order. With the same noise a neighbour nearly always gets the same label, otherwise a new
+    one. answered: the first label of each histogram asked, in order.
     """
 
     def __init__(self, claim: LabelsClaim, answered: Mapping[tuple[int, ...], int]) -> None:
@@ -32,7 +32,7 @@ class FirstDraws(AskedAgain):
         ]
         super().__init__(claim, [new for _, new, _ in self.of], [y for _, _, y in self.of])
 
-    def violation(self) -> Finding:
+    def fail_finding(self) -> Finding:
         """The finding where too many labels were repeated."""
         odds = power_of_ten(self.log_e_value / np.log(10.0))
         votes, new, label = self.of[self.same.index(True)]

@@ -70,8 +70,8 @@ def _of_noise(
         return None
     claim = plan.claim.mechanism
 
-    def of(factor: float, said: str = "") -> tuple[Fault, Vector]:
-        fault = scale_fault(claim, noise, factor, said)
+    def of(factor: float, wording: str = "") -> tuple[Fault, Vector]:
+        fault = scale_fault(claim, noise, factor, wording)
         seen = counts[asked], plan.log_q[asked], plan.histograms[asked]
         return fault, log_ratios(fault, *seen)
 
@@ -84,9 +84,9 @@ def _of_noise(
     left = gained(factor) - FITTING_COSTS
     if left <= max(explained.values()):
         return None
-    said = _rounded(gained, factor)
+    wording = _rounded(gained, factor)
     claimed = "claimed scale" if noise is Scaled.VOTES else "claim"
-    fault, found = of(float(said), f"about {said} times the {claimed}")
+    fault, found = of(float(wording), f"about {wording} times the {claimed}")
     each = np.zeros(asked.size)
     each[asked] = found
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))

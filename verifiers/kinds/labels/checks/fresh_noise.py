@@ -14,7 +14,7 @@ from ....run.cause import SURE
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
@@ -23,7 +23,7 @@ from ..planning.stream_planner import FRESH_CALL
 from ..planning.traits import Asked
 from ..registry import SHARES
 from .base import PLAINLY, How
-from .compared_lives import ComparedLives
+from .compared_restarts import ComparedRestarts
 from .of_one_histogram import OfOneHistogram
 from .reuse import OTHERWISE, WORDS, of_wager, ordinal
 from .same_places import SamePlaces
@@ -44,7 +44,7 @@ _WEIGHTS = {
     "spread": 0.05,  # as "dispersed", for blocks of a histogram's labels, over calls
     "ordered": 0.04,  # which of two labels of a call comes first is not random
     "restarted": 0.08,
-    "recurring": 0.04,  # a life begins like an earlier life
+    "recurring": 0.04,  # a start begins like an earlier start
     "connection": 0.04,  # labels over a kept connection depend on each other
 }
 
@@ -78,7 +78,7 @@ class FreshNoise(Judged):
         self._same = [inputs.index(asked) for asked in inputs]  # first stream of each input
         self._alike = OfOneHistogram(plan, self._same)
         self._places = SamePlaces(plan, self._same)
-        self._lives = ComparedLives(plan.log_q[self._fresh])
+        self._restarts = ComparedRestarts(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
         self._of_connections = ""
         self._highest = 0.0
@@ -94,8 +94,8 @@ class FreshNoise(Judged):
         """
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
-        self._places.observe(stream, outcomes, how.turn)
-        if how.turn:
+        self._places.observe(stream, outcomes, how.rotation)
+        if how.rotation:
             self._periodic.skip(outcomes.size)
             return
         self.queries += labels.size
@@ -120,23 +120,23 @@ class FreshNoise(Judged):
         self._places.pass_over(total, labels)
 
     def expect_restart(self, labels: int) -> None:
-        """Notes that `labels` labels will compare lives, without which there is no verdict."""
-        self._lives.owed = labels
+        """Notes that `labels` labels will compare starts, without which there is no verdict."""
+        self._restarts.owed = labels
 
-    def note_connections(self, told: str) -> None:
+    def note_connections(self, message: str) -> None:
         """Adds words on what kept connections have shown, to end the finding's sentence."""
-        self._of_connections += told
+        self._of_connections += message
 
-    def begin_life(self, first: Labels, *, new: bool = True) -> None:
-        """Adds the first labels of a life; if it is new, no other method gets them."""
-        self._lives.begin(first, new=new)
+    def observe_start(self, first: Labels, *, new: bool = True) -> None:
+        """Adds the first labels of a start; if it is new, no other method gets them."""
+        self._restarts.begin(first, new=new)
         if new:
             self.queries += first.size
             self._look()
 
-    def note_few_lives(self, why: str) -> None:
-        """Notes why no more lives were compared."""
-        self._lives.why_few = why
+    def note_few_restarts(self, why: str) -> None:
+        """Notes why no more starts were compared."""
+        self._restarts.why_few = why
 
     def observe_restart(
         self,
@@ -147,15 +147,15 @@ class FreshNoise(Judged):
         *,
         begins: bool = False,
     ) -> None:
-        """Adds labels of the fresh stream's histogram: of earlier lives, and of a new one.
+        """Adds labels of the fresh stream's histogram: of earlier starts, and of a new one.
 
-        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show; begins:
-        whether `again` are the first labels of a life. For the kind `compared`, with an earlier
+        kind: how the starts differ, a key of `reuse.WORDS`; unseen: what this cannot show; begins:
+        whether `again` are the first labels of a start. For the kind `compared`, with an earlier
         report, `observe` gets the labels too.
         """
-        self._lives.observe(earlier, again, kind, unseen)
+        self._restarts.observe(earlier, again, kind, unseen)
         if begins:
-            self._lives.begin(again, new=True)
+            self._restarts.begin(again, new=True)
         if kind != "compared":
             self.queries += again.size
             self._look()
@@ -171,8 +171,8 @@ class FreshNoise(Judged):
             "totals": self._places.totals.log_e_value,
             "same votes": self._places.same_votes.log_e_value,
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
-            "restarted": self._lives.log_e_value,
-            "recurring": self._lives.recurring.log_e_value,
+            "restarted": self._restarts.log_e_value,
+            "recurring": self._restarts.recurring.log_e_value,
             "connection": self._connections.log_e_value - misfit[self._fresh],
         }
 
@@ -189,15 +189,15 @@ class FreshNoise(Judged):
         """See `Check.log_e_value`; the highest so far."""
         return self._highest
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`: anchors, the calls that are made for this check, and a restart."""
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`: anchors, this check's own calls, and a restart."""
         asked = self._alike.counts.sum(-1)
         wanted = sum(
-            max(0, stream.queries - stream.turned - int(asked[i]))
+            max(0, stream.queries - stream.rotated - int(asked[i]))
             for i, stream in enumerate(self.plan.streams)
             if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
-        return int(wanted) + self._lives.owed
+        return int(wanted) + self._restarts.owed
 
     def drop(self, stream: int) -> str | None:
         """See `Check.drop`."""
@@ -210,8 +210,8 @@ class FreshNoise(Judged):
         once = self._alike.once_a_call()
         return float(max([*self._parts().values(), *(() if once is None else once[1:])]))
 
-    def violation(self) -> Finding:
-        """See `Check.violation`: by the e-process with most evidence now.
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`: by the e-process with most evidence now.
 
         If later labels count against all of them, by that at the time of the highest evidence.
         """
@@ -220,12 +220,12 @@ class FreshNoise(Judged):
         if once is not None:
             found = Finding(*WORDS[once[0]], self.plan.streams[self._fresh].histogram)
             return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
-        told = parts if odds > 0.0 else self._parts_then
-        heaviest = max(told, key=lambda name: told[name])
-        copied = max(("together", "single"), key=lambda name: told[name])
+        shown = parts if odds > 0.0 else self._parts_then
+        heaviest = max(shown, key=lambda name: shown[name])
+        copied = max(("together", "single"), key=lambda name: shown[name])
         # Copies at one distance also make calls copy calls, and calls that copy some earlier calls
         # make copies at a distance: whichever copies nearly every label is the cause.
-        if heaviest in ("calls", copied) and min(told["calls"], told[copied]) > SURE:
+        if heaviest in ("calls", copied) and min(shown["calls"], shown[copied]) > SURE:
             heaviest = copied if self._alike.copies_most(copied == "together") else "calls"
         found = self._found(heaviest)
         return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
@@ -246,7 +246,7 @@ class FreshNoise(Judged):
         if heaviest in ("dispersed", "spread"):
             heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
         elif heaviest in ("restarted", "recurring"):
-            heaviest = self._lives.likeliest(SURE)
+            heaviest = self._restarts.likeliest(SURE)
         message, diagnosis = WORDS[heaviest]
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
@@ -259,8 +259,8 @@ class FreshNoise(Judged):
             return self._places.of(part).heaviest
         return self._alike.place_of(part)
 
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
         predictable = np.square(np.exp(self.plan.log_q)).sum(-1)
         asked = self._alike.counts.sum(-1)
         best = int(np.argmax(asked * (1.0 - predictable)))
@@ -273,7 +273,7 @@ class FreshNoise(Judged):
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{self._of_connections}{self._lives.shown(recurring)}"
+            f"probability 0.99{self._of_connections}{self._restarts.shown(recurring)}"
         )
 
     def _wanted(self, stream: int) -> float:
@@ -283,7 +283,7 @@ class FreshNoise(Judged):
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     return CACHED if claim.mechanism.caching else None  # `CachedAnswers` stands in
 
 
@@ -295,8 +295,8 @@ SPECS = (
     LabelsSpec(
         id=FreshNoise.id,
         phase=Phase.SHARED,
-        lacks=_lacks,
-        lacks_in=lacks_nothing,
+        not_applicable=_not_applicable,
+        not_applicable_in=always_applicable,
         needs=_needs,
         named=6,
         make=lambda setting: FreshNoise(setting.plan),

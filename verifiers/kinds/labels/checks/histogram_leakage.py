@@ -11,10 +11,10 @@ from .....reference.mechanisms import Labels
 from ....evidence import count_outcomes, log_e_value_above
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import LabelsClaim
 from ..figures import Leakage
 from ..planning.plan import Plan, Stream
@@ -84,7 +84,7 @@ class HistogramLeakage:
         self.dropped.add(stream)
         return None
 
-    def conclude(self, site: Site) -> Outcome:
+    def conclude(self, context: RunContext) -> Outcome:
         """See `Running.conclude`."""
         self.run()
         found = replace(self.finding(), warning=self.warning)
@@ -258,8 +258,8 @@ SPECS = (
     LabelsSpec(
         id=HistogramLeakage.id,
         phase=Phase.ATTACK,
-        lacks=lacks_nothing,
-        lacks_in=lacks_nothing,
+        not_applicable=always_applicable,
+        not_applicable_in=always_applicable,
         needs=_needs,
         named=0,
         make=lambda setting: HistogramLeakage(setting.plan, setting.seed),

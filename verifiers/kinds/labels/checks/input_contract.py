@@ -7,9 +7,9 @@ import numpy as np
 from .....reference import Histogram
 from .....reference.mechanisms import Labels
 from ....findings.finding import Outcome
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....targets import (
     Refused,
     Target,
@@ -56,12 +56,12 @@ class InputContract(Unseeing):
         self.others: list[tuple[int, int]] = []
         self.drawn: dict[tuple[int, ...], int] = {}
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
         try:
-            self.run(site.target)
+            self.run(context.target)
         finally:
-            site.spend(self.queries)
+            context.spend(self.queries)
         return None
 
     def run(self, target: Target) -> None:
@@ -132,8 +132,8 @@ SPECS = (
     LabelsSpec(
         id=InputContract.id,
         phase=Phase.OPENING,
-        lacks=lacks_nothing,
-        lacks_in=lacks_nothing,
+        not_applicable=always_applicable,
+        not_applicable_in=always_applicable,
         needs=None,
         named=0,
         make=lambda setting: InputContract(setting.claim),

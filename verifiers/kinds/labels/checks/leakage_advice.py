@@ -75,22 +75,22 @@ def advice(claim: LabelsClaim, found: Sequence[Mitigation], guessed: float) -> t
         )
         lines += _limit_line(limits, claim.gate.max_recoverable)
     if others:
-        told = " and ".join(
+        message = " and ".join(
             f"{one.noise} with {one.queries:,} queries gives {_percent(one.recovered)}"
             for one in others
         )
-        lines.append(f"at the same epsilon {told}")
+        lines.append(f"at the same epsilon {message}")
     return tuple(lines)
 
 
 def _limit_line(limits: Sequence[Mitigation], most: float) -> list[str]:
     """The line on limits of queries per input, with the largest within `max_recoverable`."""
-    told = [_leaving(limits)] if _leaving(limits) else []
+    advice = [_leaving(limits)] if _leaving(limits) else []
     if most > 0:
         within = list(takewhile(lambda one: one.recovered <= most, limits))
         keeps = f"{within[-1].queries:,} keep within" if within else "even 1 gives more than"
-        told.append(f"{keeps} max_recoverable = {most:g}")
-    return [f"with a limit on queries per input, {'; '.join(told)}"] if told else []
+        advice.append(f"{keeps} max_recoverable = {most:g}")
+    return [f"with a limit on queries per input, {'; '.join(advice)}"] if advice else []
 
 
 def _leaving(limits: Sequence[Mitigation]) -> str:

@@ -10,7 +10,7 @@ from ....findings.finding import Finding
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..planning.faults import short
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
@@ -42,8 +42,8 @@ class NoiseScale(Judged):
         """See `Check.log_e_value`."""
         return self.evidence.log_e_value
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`: the interval narrows with the square root of the labels."""
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`: the interval narrows with the square root of the labels."""
         tolerance = self.plan.claim.gate.tolerance
         interval = self.evidence.interval(self.log_threshold)
         if interval is None or self.queries == 0:
@@ -59,8 +59,8 @@ class NoiseScale(Judged):
         """See `Check.drop`."""
         return None
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
         noise = self.plan.claim.mechanism.noise
         fits = short(noise.times(self.evidence.best))
         return Finding(
@@ -68,8 +68,8 @@ class NoiseScale(Judged):
             f"labels fit {fits} best",
         )
 
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
         return Finding(self._interval_text())
 
     def _interval_text(self) -> str:
@@ -103,8 +103,8 @@ SPECS = (
     LabelsSpec(
         id=NoiseScale.id,
         phase=Phase.SHARED,
-        lacks=lacks_nothing,
-        lacks_in=lacks_nothing,
+        not_applicable=always_applicable,
+        not_applicable_in=always_applicable,
         needs=_needs,
         named=2,
         make=lambda setting: NoiseScale(setting.plan),

@@ -44,10 +44,10 @@ class AsNumbered:
         self.plan, self.classes = plan, plan.claim.mechanism.classes
         self._counts: dict[tuple[int, int], Vector] = {}
 
-    def observe(self, stream: int, counts: Vector, turn: int) -> None:
-        """Adds counts of labels (o,) whose rotation by `turn` was undone."""
-        answered = self._turned(counts, turn)
-        self._counts[stream, turn] = self._counts.get((stream, turn), 0.0) + answered
+    def observe(self, stream: int, counts: Vector, rotation: int) -> None:
+        """Adds counts of labels (o,) whose rotation by `rotation` was undone."""
+        answered = self._rotated(counts, rotation)
+        self._counts[stream, rotation] = self._counts.get((stream, rotation), 0.0) + answered
 
     def likeliest(self) -> Miscounted | None:
         """The other numbering or number of classes that explains the labels best, if any."""
@@ -55,14 +55,14 @@ class AsNumbered:
             return None
         keys = list(self._counts)
         counts = np.array([self._counts[key] for key in keys])
-        log_q = np.array([self._turned(self.plan.log_q[s], turn) for s, turn in keys])
-        votes = np.array([self._turned(self.plan.histograms[s], turn) for s, turn in keys])
+        log_q = np.array([self._rotated(self.plan.log_q[s], rotation) for s, rotation in keys])
+        votes = np.array([self._rotated(self.plan.histograms[s], rotation) for s, rotation in keys])
         found = (self._renumbered(counts, log_q, votes), self._left_out(counts, log_q, votes))
         return max(filter(None, found), key=lambda one: one.log_ratio, default=None)
 
-    def _turned(self, values: Vector, turn: int) -> Vector:
-        """Values (o,) by outcome, with classes rotated by `turn`, and a refusal in its place."""
-        return np.append(np.roll(values[: self.classes], turn), values[self.classes :])
+    def _rotated(self, values: Vector, rotation: int) -> Vector:
+        """Values (o,) by outcome, with classes rotated, and a refusal in its place."""
+        return np.append(np.roll(values[: self.classes], rotation), values[self.classes :])
 
     def _renumbered(self, counts: Matrix, log_q: Matrix, votes: Matrix) -> Miscounted | None:
         """The best permutation of class numbers, if it is not the identity."""
@@ -122,23 +122,23 @@ def _orders(gains: Matrix, expected: Vector) -> Iterator[_Order]:
     backwards = "classes were numbered backwards, the first one " + str(c - 1)
     yield _Order(each[::-1], backwards, _COMPARE, named)
     for step in range(1, c):
-        said, advice = f"class k were numbered k + {step}, modulo {c}", _COMPARE
+        message, advice = f"class k were numbered k + {step}, modulo {c}", _COMPARE
         if step == 1:
-            said, advice = f"class k were numbered k + 1, and class {c - 1} were 0", _FROM_ONE
+            message, advice = f"class k were numbered k + 1, and class {c - 1} were 0", _FROM_ONE
         elif step == c - 1:
-            said, advice = f"class k were numbered k - 1, and class 0 were {c - 1}", _FROM_ONE
-        yield _Order((each + step) % c, said, advice, named)
+            message, advice = f"class k were numbered k - 1, and class 0 were {c - 1}", _FROM_ONE
+        yield _Order((each + step) % c, message, advice, named)
     label_of = linear_sum_assignment(gains, maximize=True)[1]
     moved = np.flatnonzero(label_of != each)
     if moved.size == 2:
-        said, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
+        message, cost = f"{_listed(moved.tolist())} had each other's numbers", 2.0 * named
     else:
         seen = moved[expected[moved] >= _EXPECTED]  # classes with enough labels
         seen = seen[np.argsort(-expected[seen])[:_NAMED]]
-        told = [f"{k} as {label_of[k]}" for k in sorted(seen)]
-        said = f"classes were numbered otherwise, {', '.join(told) or 'many'} among them"
+        messages = [f"{k} as {label_of[k]}" for k in sorted(seen)]
+        message = f"classes were numbered otherwise, {', '.join(messages) or 'many'} among them"
         cost = float(gammaln(c + 1.0))
-    yield _Order(label_of, said, _COMPARE, cost)
+    yield _Order(label_of, message, _COMPARE, cost)
 
 
 def _listed(classes: list[int]) -> str:

@@ -12,7 +12,7 @@ from ....run.cause import SURE
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..planning.earlier import earlier_calls
 from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
@@ -128,8 +128,8 @@ class Order(Judged):
         """See `Check.log_e_value`; the highest so far."""
         return self._highest
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`."""
         return int(self._left.sum())
 
     @property
@@ -162,32 +162,32 @@ class Order(Judged):
         ratios = log_ratios([fault], log_q, votes)[np.arange(seen.size), 0, self._outcomes[seen]]
         return self.log_odds > float(ratios.sum()) + SURE
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
         found = self._heaviest()
-        told = f"{self.queries:,} calls for one label were made one by one, as in production"
+        message = f"{self.queries:,} calls for one label were made one by one, as in production"
         histogram = None
         if found.feature is not None and found.law is not None:
             held = self._holds[:, found.feature] & (self._outcomes >= 0)
             came = int((self._outcomes == self._votes.argmax(-1))[held].sum())
-            told += (
+            message += (
                 f"; {self._names.features[found.feature]} ({held.sum():,} of them), the class with "
                 f"most votes came {came:,} times, {self._leads[held].sum():.1f} expected"
             )
             most = int(np.argmax(np.where(held, self._seen[:, found.law], -np.inf)))
             histogram = tuple(int(v) for v in self._votes[most])
         else:
-            told += f": {found.says}"
+            message += f": {found.says}"
         return Finding(
-            told,
+            message,
             f"{found.says}: look for state that outlives a call",
             histogram,
             log_odds=found.log_odds,
             cause=found.says,
         )
 
-    def silence(self) -> Finding:
-        """See `Check.silence`: where half the noise would have shown."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`: where half the noise would have shown."""
         expected, variance = self._holds.T @ self._half[:, 0], self._holds.T @ self._half[:, 1]
         wagers = np.array([self._rows[one.family].size for one in self._features], dtype=float)
         weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
@@ -216,7 +216,7 @@ def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
     return False
 
 
-def _lacks_in(plan: Plan) -> str | None:
+def _not_applicable_in(plan: Plan) -> str | None:
     return None if plan.traffic.calls else TOO_FEW
 
 
@@ -224,8 +224,8 @@ SPECS = (
     LabelsSpec(
         id=Order.id,
         phase=Phase.SHARED,
-        lacks=lacks_nothing,
-        lacks_in=_lacks_in,
+        not_applicable=always_applicable,
+        not_applicable_in=_not_applicable_in,
         needs=_needs,
         named=8,
         make=lambda setting: Order(setting.plan),

@@ -47,22 +47,22 @@ def heaviest(ratios: Ratios, names: Names) -> Wager:
     found = [Wager(ratios.scaled, "labels fit votes scaled up to the number of teachers")]
     if ratios.conditional.size:
         feature, law = _largest(ratios.conditional)
-        told = f"labels fit {names.laws[law]}, {names.features[feature]}"
-        found.append(Wager(float(ratios.conditional[feature, law]), told, feature, law))
+        message = f"labels fit {names.laws[law]}, {names.features[feature]}"
+        found.append(Wager(float(ratios.conditional[feature, law]), message, feature, law))
     switch, law = _largest(ratios.switching)
     calls = f"for about {1 / SWITCHES[switch]:.0f} calls at a time"
-    told = f"labels fit {names.laws[law]} now and then, {calls}"
-    found.append(Wager(float(ratios.switching[switch, law]), told))
+    message = f"labels fit {names.laws[law]} now and then, {calls}"
+    found.append(Wager(float(ratios.switching[switch, law]), message))
     which, wager = _largest(ratios.copies)
     if wager < COPIED.size:
-        told = f"with probability {COPIED[wager]:g} a label repeats that {names.earlier[which]}"
+        message = f"with probability {COPIED[wager]:g} a label repeats that {names.earlier[which]}"
     else:
         rarer = 1.0 / (1.0 - AVOIDED[wager - COPIED.size])
-        told = (
+        message = (
             f"a label equals that {names.earlier[which]}, {rarer:.0f} times more rarely than by "
             "chance"
         )
-    found.append(Wager(float(ratios.copies[which, wager]), told))
+    found.append(Wager(float(ratios.copies[which, wager]), message))
     return max(found, key=lambda wager: wager.log_odds)
 
 

@@ -5,7 +5,7 @@ from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
 from ....findings.pair_bounds import Audit, PairLabels
 from ....findings.report import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ..claim import LabelsClaim
@@ -49,7 +49,7 @@ class PrivacyAudit:
             self.lacking = "the target refuses a histogram of the pair"
         return None
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`; None where there were too few labels."""
         self.run()
         if self.verdict is Verdict.INCONCLUSIVE:
@@ -98,7 +98,7 @@ class PrivacyAudit:
         return Finding(f"{text}; the claim is not refuted")
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     if claim.privacy is None:
         return NO_PRIVACY
     if claim.mechanism.caching:
@@ -108,7 +108,7 @@ def _lacks(claim: LabelsClaim) -> str | None:
     return None
 
 
-def _lacks_in(plan: Plan) -> str | None:
+def _not_applicable_in(plan: Plan) -> str | None:
     return None if plan.pair(Role.PAIR) else "no two inputs of the claim are one vote apart"
 
 
@@ -120,8 +120,8 @@ SPECS = (
     LabelsSpec(
         id=PrivacyAudit.id,
         phase=Phase.AUDIT,
-        lacks=_lacks,
-        lacks_in=_lacks_in,
+        not_applicable=_not_applicable,
+        not_applicable_in=_not_applicable_in,
         needs=_needs,
         named=0,
         make=lambda setting: PrivacyAudit(setting.plan),

@@ -14,9 +14,9 @@ from ....claims.tables import ANY_QUERIES
 from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, lacks_nothing
+from ....run.registry import NO_PRIVACY, always_applicable
 from ....text import counted
 from ..claim import LabelsClaim
 from ..figures import PrivacyCost
@@ -55,7 +55,7 @@ class PrivacyClaimCheck(Unseeing):
         self.best: DistinguishingTest | None = None
         self.certified = 0.0
 
-    def conclude(self, site: Site) -> Outcome:
+    def conclude(self, context: RunContext) -> Outcome:
         """See `Running.conclude`."""
         try:
             self.run()
@@ -157,7 +157,7 @@ class PrivacyClaimCheck(Unseeing):
         )
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     return NO_PRIVACY if claim.privacy is None else None
 
 
@@ -165,8 +165,8 @@ SPECS = (
     LabelsSpec(
         id=PrivacyClaimCheck.id,
         phase=Phase.CLAIM,
-        lacks=_lacks,
-        lacks_in=lacks_nothing,
+        not_applicable=_not_applicable,
+        not_applicable_in=always_applicable,
         needs=None,
         named=0,
         make=lambda setting: PrivacyClaimCheck(setting.claim),

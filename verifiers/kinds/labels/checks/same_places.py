@@ -27,17 +27,17 @@ class SamePlaces:
         self._partners = _partners(plan, same)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
 
-    def observe(self, stream: int, outcomes: Outcomes, turn: int) -> None:
-        """Adds outcomes (n,) of a stream, asked under class numbers rotated by `turn`."""
+    def observe(self, stream: int, outcomes: Outcomes, rotation: int) -> None:
+        """Adds outcomes (n,) of a stream, asked under class numbers rotated by `rotation`."""
         total = sum(self.plan.streams[stream].histogram)
         claimed = self.plan.claim.mechanism.teachers
-        followed = not turn and stream < self.plan.deep
+        followed = not rotation and stream < self.plan.deep
         places = self._by_total.add(total, stream if followed else -1, outcomes)
         if total != claimed and followed:
             known = self._by_total.at(claimed, places)
             self._wager(self.totals, stream, outcomes, known)
         same = self._same[stream]
-        if not turn and same in self._partners:
+        if not rotation and same in self._partners:
             places = self._by_histogram.add(same, same, outcomes)
             partner = self._partners[same]
             known = self._by_histogram.at(partner, places)
@@ -76,8 +76,8 @@ def _partners(plan: Plan, same: list[int]) -> dict[int, int]:
     pairs = [pair.streams for pair in plan.pairs]
     pairs.sort(key=lambda pair: not plan.streams[pair[1]].second)
     pairs.append((plan.first(Role.INFORMATIVE), plan.first(Role.NEAR_TIE)))
-    if (shifted := plan.twins.get("shift-invariance")) is not None:
-        pairs.append((shifted.base, shifted.twin))
+    if (shifted := plan.compared_streams.get("shift-invariance")) is not None:
+        pairs.append((shifted.base, shifted.other))
     found: dict[int, int] = {}
     for pair in pairs:
         both = {same[i] for i in pair}

@@ -14,7 +14,7 @@ from ..claim import LabelsClaim
 from ..planning.plan import Plan
 from ..registry import SHARES
 from .base import PLAINLY, How
-from .spec import CACHED, NO_TWINS, TOO_FEW, LabelsSpec, needs_twins
+from .spec import CACHED, NO_RELATED_INPUTS, TOO_FEW, LabelsSpec, needs_compared_streams
 
 MOST_REFUSED = 0.85
 """Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
@@ -37,15 +37,15 @@ class Symmetry(Judged):
         self.id = check
         self.plan = plan
         self.queries = 0
-        self.base, self.twin, self.pairs = plan.twins[check]
+        self.base, self.other, self.pairs = plan.compared_streams[check]
         self.log_threshold = log_threshold(SHARES[check], plan.claim.gate.false_alarm)
         levels = split_levels(plan.log_q[self.base], plan.claim.gate.smallest_effect)
         self.evidence = (
             SameLawEvidence(plan.log_q.shape[1]) if levels is None else LevelsOfOneLaw(levels.rest)
         )
         empty = np.zeros(0, dtype=np.int64)
-        self._waiting: dict[int, Outcomes] = {self.base: empty, self.twin: empty}
-        self._asked = {self.base: 0, self.twin: 0}
+        self._waiting: dict[int, Outcomes] = {self.base: empty, self.other: empty}
+        self._asked = {self.base: 0, self.other: 0}
         self._highest = 0.0
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
@@ -64,7 +64,7 @@ class Symmetry(Judged):
         ready = min(queue.size for queue in self._waiting.values())
         if ready:
             self.evidence.observe(
-                self._waiting[self.base][:ready], self._waiting[self.twin][:ready]
+                self._waiting[self.base][:ready], self._waiting[self.other][:ready]
             )
             self._waiting = {i: queue[ready:] for i, queue in self._waiting.items()}
             self._highest = max(self._highest, self.evidence.log_e_value)
@@ -74,8 +74,8 @@ class Symmetry(Judged):
         """See `Check.log_e_value`; the highest so far."""
         return self._highest
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`; a few refusals are covered by the plan, many are not."""
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`; a few refusals are covered by the plan, many are not."""
         if self.evidence.pairs < MOST_REFUSED * min(self._asked.values()):
             return max(self.pairs, 2 * (self.pairs - self.evidence.pairs))
         return sum(max(0, self.pairs - asked) for asked in self._asked.values())
@@ -84,21 +84,21 @@ class Symmetry(Judged):
         """See `Check.drop`: neither of the two can be spared."""
         return "the target refuses a histogram of the pair" if stream in self._waiting else None
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
         first, second = self.evidence.counts
         worst = int(np.argmax(np.abs(first - second)))
-        twin = self.plan.streams[self.twin].histogram
+        other = self.plan.streams[self.other].histogram
         return Finding(
             f"two histograms that must have one law do not: label {worst} came "
             f"{int(first[worst])} and {int(second[worst])} times in {self.evidence.pairs} each; "
-            f"the second is {self.plan.claim.named(twin)}",
+            f"the second is {self.plan.claim.named(other)}",
             f"labels depend on more than the claim allows: {_REASONS[self.id]}",
             self.plan.streams[self.base].histogram,
         )
 
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
         effect = self.plan.claim.gate.smallest_effect
         return Finding(
             f"a difference of {effect:g} in total variation would have been caught with "
@@ -106,26 +106,26 @@ class Symmetry(Judged):
         )
 
 
-def _lacks(claim: LabelsClaim) -> str | None:
+def _not_applicable(claim: LabelsClaim) -> str | None:
     return CACHED if claim.mechanism.caching else None
 
 
 def _spec(check: str, named: int) -> LabelsSpec:
-    def lacks_in(plan: Plan) -> str | None:
-        if check in plan.twins:
+    def not_applicable_in(plan: Plan) -> str | None:
+        if check in plan.compared_streams:
             return None
         if not plan.extent.symmetries:
             return TOO_FEW
         if plan.claim.given:
-            return f"{NO_TWINS}: {_REASONS[check]}"
+            return f"{NO_RELATED_INPUTS}: {_REASONS[check]}"
         return "the target refuses totals other than the claimed teachers"
 
     return LabelsSpec(
         id=check,
         phase=Phase.SHARED,
-        lacks=_lacks,
-        lacks_in=lacks_in,
-        needs=needs_twins(check),
+        not_applicable=_not_applicable,
+        not_applicable_in=not_applicable_in,
+        needs=needs_compared_streams(check),
         named=named,
         make=lambda setting: Symmetry(check, setting.plan),
     )

@@ -8,11 +8,11 @@ from ....findings.finding import Finding
 from ....run.checks import Judged
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..planning.plan import Plan
 from ..registry import SHARES
 from .base import PLAINLY, How
-from .spec import NO_TWINS, TOO_FEW, LabelsSpec, needs_twins
+from .spec import NO_RELATED_INPUTS, TOO_FEW, LabelsSpec, needs_compared_streams
 
 _REASON = "dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise"
 
@@ -29,7 +29,7 @@ class VoteMonotonicity(Judged):
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.queries = 0
-        self.base, self.raised, self.pairs = plan.twins[self.id]
+        self.base, self.raised, self.pairs = plan.compared_streams[self.id]
         # the class that gained votes, which may tie with others before
         before, after = (np.array(plan.streams[i].histogram) for i in (self.base, self.raised))
         self.leader = int(np.argmax(after - before))
@@ -62,16 +62,16 @@ class VoteMonotonicity(Judged):
         """See `Check.log_e_value`; the highest so far."""
         return self._highest
 
-    def shortfall(self) -> int:
-        """See `Check.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`."""
         return 2 * max(0, self.pairs - self._seen)
 
     def drop(self, stream: int) -> str | None:
         """See `Check.drop`: neither of the two can be spared."""
         return "the target refuses a histogram of the pair" if stream in self._waiting else None
 
-    def violation(self) -> Finding:
-        """See `Check.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
         before, after = (self.plan.streams[i].histogram for i in (self.base, self.raised))
         first, second = (int(n) for n in self._compared)
         named = self.plan.claim.named
@@ -83,8 +83,8 @@ class VoteMonotonicity(Judged):
             after,
         )
 
-    def silence(self) -> Finding:
-        """See `Check.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
         effect = self.plan.claim.gate.smallest_effect
         return Finding(
             f"a class made rarer by {effect:g} as it gains votes would have been caught with "
@@ -92,13 +92,13 @@ class VoteMonotonicity(Judged):
         )
 
 
-def _lacks_in(plan: Plan) -> str | None:
-    if VoteMonotonicity.id in plan.twins:
+def _not_applicable_in(plan: Plan) -> str | None:
+    if VoteMonotonicity.id in plan.compared_streams:
         return None
     if not plan.extent.symmetries:
         return TOO_FEW
     if plan.claim.given:
-        return f"{NO_TWINS}: some votes moved to the leader"
+        return f"{NO_RELATED_INPUTS}: some votes moved to the leader"
     return "hardly any query is answered"
 
 
@@ -106,9 +106,9 @@ SPECS = (
     LabelsSpec(
         id=VoteMonotonicity.id,
         phase=Phase.SHARED,
-        lacks=lacks_nothing,
-        lacks_in=_lacks_in,
-        needs=needs_twins(VoteMonotonicity.id),
+        not_applicable=always_applicable,
+        not_applicable_in=_not_applicable_in,
+        needs=needs_compared_streams(VoteMonotonicity.id),
         named=7,
         make=lambda setting: VoteMonotonicity(setting.plan),
     ),

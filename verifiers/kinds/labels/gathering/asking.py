@@ -42,11 +42,11 @@ class Asking:
         histogram = self._votes(batch.stream)
         if self.mechanism.caching:
             return self._first_labels(histogram, batch.size), (1,) * batch.size
-        votes = np.roll(histogram, batch.turn) if batch.turn else histogram
+        votes = np.roll(histogram, batch.rotation) if batch.rotation else histogram
         replies, calls = ask_each(self.target, votes, batch.calls)
         labels = [self._checked(*each, votes) for each in zip(replies, batch.calls, strict=True)]
         found = np.concatenate(labels)
-        back = (found - batch.turn) % histogram.size
+        back = (found - batch.rotation) % histogram.size
         return np.where(found < 0, found, back), calls
 
     def in_turn(self, batch: Batch) -> tuple[Labels, Labels]:

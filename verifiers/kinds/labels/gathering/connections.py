@@ -1,4 +1,4 @@
-"""Calls over connections that are kept: what lives as long as a connection shows there alone."""
+"""Calls over connections that are kept: what lasts as long as a connection shows there alone."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from ....targets import KeptConnections, NotOffered, Refused, TargetError, check
 from ....targets.kept import CLOSES
 from ..checks import FreshNoise
 from ..planning.plan import Batch
+from ..planning.plan_for_budget import queries_of
 from ..planning.roles import Role
-from ..planning.sharpest import queries_of
 from .gathering import Gathering
 
 CALLS = 200
@@ -73,8 +73,8 @@ def _ask(gathering: Gathering, kept: KeptConnections) -> None:
 
 def _unseen(why: str, after: int = 0) -> str:
     """What is said where not all was asked that should be."""
-    told = "" if why == CLOSES or not after else f" after {after} calls"
-    return f"; noise kept for a connection would not have shown{told}, as {why}"
+    message = "" if why == CLOSES or not after else f" after {after} calls"
+    return f"; noise kept for a connection would not have shown{message}, as {why}"
 
 
 def _connections(several: int) -> str:

@@ -114,8 +114,8 @@ def _is_settled(now: Fits, gained: Vector, apart: NDArray[np.bool_]) -> bool:
     if not now.explained:
         return True
     rivals = apart & (np.arange(apart.size) != best)
-    told = now.ratios if now.onsets[best] == 0.0 else gained
-    behind = told <= told[best] - SURE
+    evidence = now.ratios if now.onsets[best] == 0.0 else gained
+    behind = evidence <= evidence[best] - SURE
     return bool((behind & (gained <= gained[best] + _CATCHING_UP))[rivals].all())
 
 

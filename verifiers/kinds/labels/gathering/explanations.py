@@ -24,7 +24,7 @@ def explanations(checks: Sequence[Check]) -> Iterator[Explanation]:
         else:
             least = max(SURE, unexplained) if isinstance(check, Order) else SURE
             named = isinstance(check, FreshNoise | Order) and check.log_odds > least
-        finding = check.violation() if named else None
+        finding = check.fail_finding() if named else None
         if finding is not None and finding.log_odds is not None:
             yield Explanation(check, finding, finding.log_odds)
 

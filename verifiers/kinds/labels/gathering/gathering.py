@@ -13,11 +13,11 @@ from ....targets import Refused, TargetError
 from ..checks import InputContract
 from ..checks.applicable import streams_asked
 from ..checks.spec import LabelsSetting
-from ..planning.course import LARGEST_BATCH
-from ..planning.hunt import Hunt
+from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
 from ..planning.schedule import Schedule
+from ..planning.stream_progress import LARGEST_BATCH
 from ..planning.traffic import BATCH
 from .asking import Asking, UsedUp
 from .in_order import AFTER, InOrder
@@ -72,7 +72,7 @@ class Gathering:
         if not self._ask_in_order():
             return
         while scale is not None and not scale.refuted:
-            missing = scale.shortfall()
+            missing = scale.samples_needed()
             if missing == 0:
                 return
             telling = self._telling()
@@ -113,7 +113,7 @@ class Gathering:
         if labels is None:
             return schedule.sweeps()
         pooled = labels.pooled
-        return Hunt(schedule, lambda: pooled.capital, self._can_ask).batches()
+        return AdaptiveSampling(schedule, lambda: pooled.capital, self._can_ask).batches()
 
     def _can_ask(self, stream: int) -> bool:
         return self._wanted[stream] and stream not in self.without

@@ -68,7 +68,7 @@ class Observers:
         calls: sizes of the calls that gave them; connections: over which, where they were kept.
         """
         self.answered[batch.stream] = True
-        how = How(batch.turn, calls, batch.other is not None, connections)
+        how = How(batch.rotation, calls, batch.other is not None, connections)
         for _, check in self._running:
             check.observe(batch.stream, labels, how)
 

@@ -1,4 +1,4 @@
-"""When lives of a target are compared in a run: with an earlier report's, and after a restart."""
+"""When starts of a target are compared in a run: with an earlier report's, and after a restart."""
 
 from ....targets import at_once, calls_at_once
 from ..opening import LabelOpening
@@ -6,8 +6,8 @@ from ..planning.plan import Batch
 from ..planning.roles import Role
 from ..planning.stream_planner import FRESH_CALL, NEW_LIFE
 from .gathering import Gathering
-from .lives import LAST_CALL, MORE, Lives, last_calls
-from .lives import QUERIES as OF_LIVES
+from .restart_comparison import LAST_CALL, MORE, RestartComparison, last_calls
+from .restart_comparison import QUERIES as OF_RESTARTS
 
 
 def expect_restart(gathering: Gathering) -> None:
@@ -16,8 +16,8 @@ def expect_restart(gathering: Gathering) -> None:
     restarts = target.no_restart is None and not gathering.plan.claim.mechanism.caching
     if fresh is not None and restarts:
         before = last_calls(gathering.setting.seed) * LAST_CALL
-        of_lives = OF_LIVES + MORE * FRESH_CALL
-        fresh.expect_restart(before + of_lives + _labels_at_once(gathering))
+        of_restarts = OF_RESTARTS + MORE * FRESH_CALL
+        fresh.expect_restart(before + of_restarts + _labels_at_once(gathering))
 
 
 def compare_with(gathering: Gathering, earlier: LabelOpening) -> None:
@@ -29,28 +29,28 @@ def compare_with(gathering: Gathering, earlier: LabelOpening) -> None:
 
 
 def restart(gathering: Gathering) -> None:
-    """Compares this life of the target with others, where it can be restarted."""
+    """Compares this start of the target with others, where it can be restarted."""
     state, fresh = gathering.state, gathering.observers.fresh
     no_restart = state.target.no_restart is not None
     if fresh is None or no_restart or state.outcome.stopped is not None:
         return
-    if state.left < OF_LIVES:
+    if state.left < OF_RESTARTS:
         state.use_up()
         return
     size = last_calls(gathering.setting.seed) * LAST_CALL
-    if state.left >= size + OF_LIVES:
+    if state.left >= size + OF_RESTARTS:
         state.tell("asking before a restart")
         # seen by all checks, as any label that is asked
         if not gathering.ask_batch(Batch(gathering.plan.first(Role.FRESH), size, call=LAST_CALL)):
             return
     state.tell("restarting the target")
-    lives = Lives(state.target, gathering.plan.claim, gathering.contract.opening)
+    starts = RestartComparison(state.target, gathering.plan.claim, gathering.contract.opening)
     try:
-        lives.compare(fresh, gathering.opened)
-        left = state.left - lives.queries - _labels_at_once(gathering)
-        lives.compare_more(fresh, left, lambda: gathering.goes_on)
+        starts.compare(fresh, gathering.opened)
+        left = state.left - starts.queries - _labels_at_once(gathering)
+        starts.compare_more(fresh, left, lambda: gathering.goes_on)
     finally:
-        state.spend(lives.queries)
+        state.spend(starts.queries)
         gathering.say_seen()
     state.note_restart()
     _compare_workers(gathering)
@@ -68,7 +68,7 @@ def _labels_at_once(gathering: Gathering) -> int:
     return FRESH_CALL * calls_at_once(at_once(gathering.state.target))
 
 
-def ask_new_life(gathering: Gathering) -> None:
+def ask_after_restart(gathering: Gathering) -> None:
     """Asks the probes once the target has been restarted: what was right before need not be now.
 
     Labels of the histogram that opens a run say little of the noise, as they are hard to predict.
@@ -76,7 +76,7 @@ def ask_new_life(gathering: Gathering) -> None:
     plan, state = gathering.plan, gathering.state
     if not state.restarted or state.outcome.stopped is not None:
         return
-    state.tell("asking a new life")
+    state.tell("asking a new start")
     size = plan.extent.of(NEW_LIFE, 1)
     for stream in plan.of(Role.PROBE):
         if size > state.left or not gathering.goes_on:

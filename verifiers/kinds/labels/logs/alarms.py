@@ -44,9 +44,15 @@ class Alarm:
         return cls(check, row, message, time, datetime.now(UTC).isoformat(timespec="seconds"))
 
     @classmethod
-    def of_json(cls, told: dict[str, Any]) -> "Alarm":
+    def of_json(cls, fields: dict[str, Any]) -> "Alarm":
         """An alarm from its JSON form in a state."""
-        return cls(told["alarm"], int(told["row"]), told["message"], told["time"], told["detected"])
+        return cls(
+            fields["alarm"],
+            int(fields["row"]),
+            fields["message"],
+            fields["time"],
+            fields["detected"],
+        )
 
     def as_json(self) -> dict[str, object]:
         """The public form."""

@@ -109,21 +109,21 @@ class Costs:
 
     def _charges(self, privacy: PrivacyClaim) -> CheckResult:
         if not self.rows_charged:
-            said = "the first row does not say what was charged, where an account must begin"
-            return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, said)
+            text = "the first row does not say what was charged, where an account must begin"
+            return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, text)
         total = charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
-        said = f"{rows} charged {self.charged:.4g} in all"
+        text = f"{rows} charged {self.charged:.4g} in all"
         if total.proved > self.charged:
-            message = f"{said}, less than what they cost at delta = {privacy.delta:g}: "
+            message = f"{text}, less than what they cost at delta = {privacy.delta:g}: "
             message += _proof(total)
             cause = "the accountant charges too little, or not every query"
             return CheckResult(CHARGES, Verdict.FAIL, message, self.rows_charged, diagnosis=cause)
         if total.epsilon > self.charged:
-            message = f"{said}: {_unproved(total)}"
+            message = f"{text}: {_unproved(total)}"
             return CheckResult(CHARGES, Verdict.INCONCLUSIVE, message, self.rows_charged)
         message = (
-            f"{said}, no less than the {total.epsilon:.4g} that they cost by the best test found"
+            f"{text}, no less than the {total.epsilon:.4g} that they cost by the best test found"
         )
         return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
 

@@ -180,9 +180,9 @@ def _fresh(evidence: LogEvidence) -> CheckResult:
     if evidence.claim.mechanism.caching:
         return CheckResult(name, Verdict.PASS, _kept(evidence), evidence.asked)
     if copies.repeated <= _FEW * evidence.rows:
-        said = "no" if copies.repeated == 0 else "hardly any"
+        text = "no" if copies.repeated == 0 else "hardly any"
         message = (
-            f"{said} histogram occurs twice in the log, so that kept answers cannot show; no noise "
+            f"{text} histogram occurs twice in the log, so that kept answers cannot show; no noise "
             "is shared with up to 16 rows before, or with another worker, client or call"
         )
         return CheckResult(name, Verdict.NOT_APPLICABLE, message)

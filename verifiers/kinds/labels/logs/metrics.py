@@ -39,11 +39,11 @@ class Metrics:
     def show(self, snapshot: Snapshot) -> None:
         """Updates the metrics."""
         self._rows.set(snapshot.rows)
-        told = {alarm.check for alarm in snapshot.alarms}
+        raised = {alarm.check for alarm in snapshot.alarms}
         for check, value in snapshot.log_e_values.items():
             self._evidence.labels(check).set(value / _NATS)
             self._threshold.labels(check).set(snapshot.log_thresholds[check] / _NATS)
-            self._alarms.labels(check).set(check in told)
+            self._alarms.labels(check).set(check in raised)
         epsilon = snapshot.spent["data-independent"]
         if epsilon is not None:
             self._epsilon.set(epsilon)

@@ -201,7 +201,7 @@ class Monitor:
 
         before: how many rows there were before these.
         """
-        told = {alarm.check for alarm in self.alarms}
+        raised = {alarm.check for alarm in self.alarms}
         found = dict(self.evidence.found_after)
         limit = self.claim.privacy
         if limit is not None and self.evidence.rows > limit.queries:
@@ -211,7 +211,7 @@ class Monitor:
         return [
             Alarm.now(check, row, rows[row - before - 1].time_text, self._meaning(check))
             for check, row in found.items()
-            if check not in told
+            if check not in raised
         ]
 
     def _meaning(self, check: str) -> str:

@@ -213,8 +213,8 @@ class SideBySide:
         low = pair - 1 - high * (high - 1) // 2
         first, second = sorted((self.names[low][:60], self.names[high][:60]))
         both = f"{self.kind}s {first!r} and {second!r}"
-        said = f"{_often(share)} of {both} have the same noise, the n-th of one and of the other"
-        return float(self.evidence.recent[at]), said
+        message = f"{_often(share)} of {both} have the same noise, the n-th of one and of the other"
+        return float(self.evidence.recent[at]), message
 
 
 def _longer(kept: Bits, axis: int) -> Bits:

@@ -21,7 +21,7 @@ def saved(evidence: LogEvidence) -> bytes:
     }
     for at, party in enumerate(evidence.parties):
         arrays |= {f"party{at}.{field}": kept for field, kept in party.as_arrays().items()}
-    told = {
+    fields = {
         "parties": [list(party.evidence) for party in evidence.parties],
         "sides": [[s.value, s.names, list(s.seen.items())] for s in evidence.sides],
         "highest": evidence.highest,
@@ -33,7 +33,7 @@ def saved(evidence: LogEvidence) -> bytes:
         "random": evidence.rng.bit_generator.state,
     }
     kept = io.BytesIO()
-    np.savez(kept, told=np.array(json.dumps(told)), **arrays)  # type: ignore[arg-type]
+    np.savez(kept, told=np.array(json.dumps(fields)), **arrays)  # type: ignore[arg-type]
     return kept.getvalue()
 
 

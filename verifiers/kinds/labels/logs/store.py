@@ -140,9 +140,9 @@ class Store:
         """Records that an alarm was reported; where: `printed` or `posted`."""
         question = 'SELECT alarm, printed, posted FROM alarms WHERE "check" = ?'
         ((alarm, printed, posted),) = self._base.rows(question, check)
-        told = (1, posted) if where == "printed" else (printed, 1)
+        marks = (1, posted) if where == "printed" else (printed, 1)
         with self._base.transaction():
-            self._base.put("alarms", check, alarm, *told)
+            self._base.put("alarms", check, alarm, *marks)
 
     def write(
         self,

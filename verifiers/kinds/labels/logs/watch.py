@@ -34,7 +34,7 @@ class Watch:
         rows: int,
         charged: float | None,
         most: float | None,
-        told: Set[str],
+        raised: Set[str],
         answered: _Answered,
         *,
         idle: bool,
@@ -52,11 +52,11 @@ class Watch:
             self.claim_judged = True
             check = PrivacyClaimCheck(self.claim)
             check.run()
-            found += [PRIVACY] if check.refuted and PRIVACY not in told else []
+            found += [PRIVACY] if check.refuted and PRIVACY not in raised else []
         if rows < (_IDLE if idle else _GROWN) * self.looked or most is None:
             return found
-        over = PRIVACY not in told and not found and most > privacy.epsilon
-        under = CHARGES not in told and charged is not None and most > charged
+        over = PRIVACY not in raised and not found and most > privacy.epsilon
+        under = CHARGES not in raised and charged is not None and most > charged
         if not (over or under):
             return found
         self.looked = rows

@@ -78,11 +78,11 @@ def divergences(laws: Matrix, claimed: Matrix) -> Matrix:
     return np.asarray(np.where(np.isfinite(terms), terms, 0.0).sum(-1))
 
 
-def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.int64]:
+def rotated_rows(faults: Sequence[Fault], rotation: int, classes: int) -> NDArray[np.int64]:
     """For each fault, the index (a,) of the one with its law once labels are rotated back.
 
-    In a histogram rotated by `turn` places, position k holds class k - turn: a fault of class k
-    acts on that class. -1 where the matching fault is not among `faults`.
+    In a histogram rotated by `rotation` places, position k holds class k - rotation: a fault of
+    class k acts on that class. -1 where the matching fault is not among `faults`.
     """
     known = {fault.of_class: at for at, fault in enumerate(faults) if fault.of_class is not None}
     rows = []
@@ -91,7 +91,7 @@ def turned_rows(faults: Sequence[Fault], turn: int, classes: int) -> NDArray[np.
             rows.append(at)
         else:
             what, k = fault.of_class
-            rows.append(known.get((what, (k - turn) % classes), -1))
+            rows.append(known.get((what, (k - rotation) % classes), -1))
     return np.array(rows, dtype=np.int64)
 
 
@@ -227,7 +227,7 @@ def _screening_faults(claim: LabelsMechanism, mechanism: ConfidentGNMax) -> list
     scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))
     return [
         Fault("an answer to every query: no threshold", mechanism_law(skipped)),
-        *(scale_fault(claim, Scaled.THRESHOLD, factor, said) for factor, said in scales),
+        *(scale_fault(claim, Scaled.THRESHOLD, factor, wording) for factor, wording in scales),
         Fault("the two noise scales swapped", mechanism_law(swapped)),
     ]
 

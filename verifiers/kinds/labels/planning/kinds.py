@@ -123,8 +123,8 @@ def _most_telling(
     """The candidate (n, c) with the largest divergence of its least visible fault."""
     votes = candidates.astype(np.float64)
     log_q = np.asarray(mechanism.mechanism().log_probabilities(votes))
-    told = divergences(fault_laws(faults, log_q, votes), log_q[:, None, :]).min(-1)
-    return Kind(candidates[int(np.argmax(told))], faults)
+    divergence = divergences(fault_laws(faults, log_q, votes), log_q[:, None, :]).min(-1)
+    return Kind(candidates[int(np.argmax(divergence))], faults)
 
 
 def _composed(mechanism: LabelsMechanism, total: int, size: int) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from ....evidence.scale import scale_factors
 from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from .extent import FULL, Extent
-from .faults import Fault, divergences, fault_laws, turned_rows
+from .faults import Fault, divergences, fault_laws, rotated_rows
 from .roles import Role
 from .traffic import Traffic
 from .traits import Asked
@@ -41,7 +41,7 @@ class Stream:
     histogram: tuple[int, ...]
     queries: int
     relabel: tuple[int, ...] | None = None
-    turned: int = 0
+    rotated: int = 0
     second: bool = False
 
     @property
@@ -59,13 +59,13 @@ class Stream:
 class Batch:
     """`size` labels of a stream, in calls for `call` labels each (None: in one call).
 
-    turn: rotation of the class numbers, in places, 0 for the histogram as it stands; other: a
+    rotation: of the class numbers, in places, 0 for the histogram as it stands; other: a
     stream that is asked for one label after each label of this one, in calls for one label.
     """
 
     stream: int
     size: int
-    turn: int = 0
+    rotation: int = 0
     call: int | tuple[int, ...] | None = None
     other: int | None = None
 
@@ -101,11 +101,11 @@ class Pair:
         return self.first, self.second
 
 
-class Twins(NamedTuple):
+class ComparedStreams(NamedTuple):
     """Two streams that a check compares, and the label pairs needed to see the smallest effect."""
 
     base: int
-    twin: int
+    other: int
     pairs: int
 
 
@@ -120,7 +120,7 @@ class Plan:
     claim: LabelsClaim
     streams: tuple[Stream, ...]
     pairs: tuple[Pair, ...]
-    twins: dict[str, Twins] = field(hash=False)
+    compared_streams: dict[str, ComparedStreams] = field(hash=False)
     faults: tuple[Fault, ...]
     traffic: Traffic
     extent: Extent = FULL
@@ -224,44 +224,44 @@ class Plan:
         weights = np.array([fault.weight for fault in self.faults])
         return np.asarray(weights / weights.sum())
 
-    def turned_ratios(self, stream: int, turn: int) -> Matrix:
-        """`fault_log_ratios` (faults, o) of a stream asked with class numbers rotated by `turn`.
+    def rotated_ratios(self, stream: int, rotation: int) -> Matrix:
+        """`fault_log_ratios` (faults, o) of a stream asked with rotated class numbers.
 
-        Labels are rotated back: a fault of class k acts on class k - turn of the stream. Where that
-        fault is not among the known ones there is no wager, and the log-ratio is 0.
+        Labels are rotated back: a fault of class k acts on class k - rotation of the stream. Where
+        that fault is not among the known ones there is no wager, and the log-ratio is 0.
         """
         ratios: Matrix = self.fault_log_ratios[stream]
-        if turn == 0:
+        if rotation == 0:
             return ratios
-        if turn not in self._turned_rows:
+        if rotation not in self._rotated_rows:
             classes = self.claim.mechanism.classes
-            self._turned_rows[turn] = turned_rows(self.faults, turn, classes)
-        rows = self._turned_rows[turn]
+            self._rotated_rows[rotation] = rotated_rows(self.faults, rotation, classes)
+        rows = self._rotated_rows[rotation]
         found = np.where(rows[:, None] < 0, 0.0, ratios[rows])
         for at, fault in enumerate(self.faults):
             if fault.by_teacher:
-                found[at] = self._turned_anew(stream, turn)[at]
+                found[at] = self._rotated_anew(stream, rotation)[at]
         return np.asarray(found)
 
-    def _turned_anew(self, stream: int, turn: int) -> dict[int, Vector]:
+    def _rotated_anew(self, stream: int, rotation: int) -> dict[int, Vector]:
         """Log-ratios (o,), by fault, of faults by teacher, computed on the rotated histogram."""
-        if (stream, turn) not in self._turned_ratios:
+        if (stream, rotation) not in self._rotated_ratios:
             classes = self.claim.mechanism.classes
             at = [i for i, fault in enumerate(self.faults) if fault.by_teacher]
-            votes = np.roll(self.histograms[stream], turn)[None]
+            votes = np.roll(self.histograms[stream], rotation)[None]
             log_q = self.log_q[[stream]].copy()
-            log_q[:, :classes] = np.roll(log_q[:, :classes], turn, -1)
+            log_q[:, :classes] = np.roll(log_q[:, :classes], rotation, -1)
             ratios = fault_laws([self.faults[i] for i in at], log_q, votes)[0] - log_q
-            ratios[:, :classes] = np.roll(ratios[:, :classes], -turn, -1)
-            self._turned_ratios[stream, turn] = dict(zip(at, ratios, strict=True))
-        return self._turned_ratios[stream, turn]
+            ratios[:, :classes] = np.roll(ratios[:, :classes], -rotation, -1)
+            self._rotated_ratios[stream, rotation] = dict(zip(at, ratios, strict=True))
+        return self._rotated_ratios[stream, rotation]
 
     @cached_property
-    def _turned_ratios(self) -> dict[tuple[int, int], dict[int, Vector]]:
+    def _rotated_ratios(self) -> dict[tuple[int, int], dict[int, Vector]]:
         return {}
 
     @cached_property
-    def _turned_rows(self) -> dict[int, NDArray[np.int64]]:
+    def _rotated_rows(self) -> dict[int, NDArray[np.int64]]:
         return {}
 
 

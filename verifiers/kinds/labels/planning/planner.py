@@ -66,7 +66,7 @@ def make_plan(
     given = tuple(row.histogram for row in claim.given)
     calls = calls_in_turn(claim, extent)
     traffic = Traffic(claim.mechanism, seed, calls, given or own, bool(given), other_totals)
-    return Plan(claim, streams, pairs, planner.twins, faults, traffic, extent)
+    return Plan(claim, streams, pairs, planner.compared_streams, faults, traffic, extent)
 
 
 @lru_cache(maxsize=16)

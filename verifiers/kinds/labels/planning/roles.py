@@ -15,7 +15,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A histogram on which the commonest faults show soonest."""
@@ -25,7 +25,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A histogram as ensembles meet it every day."""
@@ -35,7 +35,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.IN_CALLS,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """The histogram that opens the run, asked in calls of one size."""
@@ -45,7 +45,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.5,
+        rotated=0.5,
         weight=0.2,
     )
     """The histogram whose labels tell most about the noise scale."""
@@ -55,7 +55,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.4,
+        rotated=0.4,
         weight=0.5,
     )
     """Two leading classes within a tenth of the noise scale: calls are compared with each other.
@@ -69,7 +69,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A unanimous histogram of all teachers."""
@@ -79,7 +79,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.OTHERS,
-        turned=0.5,
+        rotated=0.5,
         weight=None,
     )
     """A unanimous histogram with few votes."""
@@ -89,7 +89,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.OTHERS,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A clear winner in a larger total, which has twins."""
@@ -99,7 +99,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.CLAIMED,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A clear winner in the claimed total, with twins, where no other totals are served."""
@@ -109,7 +109,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.OTHERS,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A twin with the same votes added to every class."""
@@ -119,7 +119,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A twin under other class numbers."""
@@ -129,7 +129,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A twin whose leader has gained votes."""
@@ -139,7 +139,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.AT_THE_END,
         totals=Totals.ANY,
-        turned=0.5,
+        rotated=0.5,
         weight=None,
     )
     """Asked last, interleaved with a reserved quarter of the informative and the near-tie."""
@@ -149,7 +149,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.IN_TURN,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """Two neighbouring histograms whose labels are audited."""
@@ -159,7 +159,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.IN_TURN,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """Two neighbouring histograms with even votes."""
@@ -169,7 +169,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.IN_TURN,
         totals=Totals.CLAIMED,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """Two of the claim's inputs that have one histogram."""
@@ -179,7 +179,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.5,
+        rotated=0.5,
         weight=None,
     )
     """A leader so far ahead that a shortcut may leave out the noise."""
@@ -189,7 +189,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """For each number of classes with votes, the histogram where half the noise shows soonest."""
@@ -199,7 +199,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.SWEPT,
         totals=Totals.OTHERS,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """Fewer votes than claimed teachers, where scaling up to their number shows."""
@@ -209,7 +209,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.ONE_BY_ONE,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A histogram that is asked often, here in calls for one label."""
@@ -219,7 +219,7 @@ class Role(Enum):
         deep=True,
         asked=Asked.ON_DEMAND,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """Asked only to show a violation on the simplest histogram."""
@@ -229,7 +229,7 @@ class Role(Enum):
         deep=False,
         asked=Asked.EXPLORED,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """One of many histograms from Hypothesis, each asked a hundred times."""
@@ -239,7 +239,7 @@ class Role(Enum):
         deep=False,
         asked=Asked.EXPLORED,
         totals=Totals.ANY,
-        turned=0.0,
+        rotated=0.0,
         weight=None,
     )
     """A histogram that the deployment's owner gave."""
@@ -247,7 +247,7 @@ class Role(Enum):
     def __init__(self, traits: Traits) -> None:
         self.kind, self.anchor, self.deep = traits.kind, traits.anchor, traits.deep
         self.asked, self.totals = traits.asked, traits.totals
-        self.turned, self.weight = traits.turned, traits.weight
+        self.rotated, self.weight = traits.rotated, traits.weight
 
 
 def anchors(other_totals: bool) -> list[Role]:

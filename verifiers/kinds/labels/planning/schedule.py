@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....targets import parts
-from .course import Course
 from .plan import Batch, Pair, Plan
 from .roles import Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
+from .stream_progress import StreamProgress
 from .traits import Asked
 
 FIRST_BATCH = 32
@@ -48,13 +48,13 @@ class Schedule:
         self.plan = plan
         self._kept = _kept_for_the_end(plan)
         self._in_between = _in_between(plan, self._kept)
-        self._straight, self._turned = _courses(plan, self._kept, self._in_between)
+        self._straight, self._rotated = _courses(plan, self._kept, self._in_between)
 
     def sweeps(self) -> Iterator[Batch]:
         """Every batch of labels that has not been asked ahead, in order."""
         explorers = iter(_explorers(self.plan))
         goal = FIRST_BATCH
-        while any(course.left for course in (*self._straight, *self._turned)):
+        while any(progress.left for progress in (*self._straight, *self._rotated)):
             while self._in_between and goal > self._in_between[0][0]:
                 yield from self._in_between.pop(0)[1]
             yield from self._sweep(goal)
@@ -64,18 +64,18 @@ class Schedule:
         for _, batches in self._in_between:
             yield from batches
         yield from explorers
-        late = [_course(self.plan, i, *labels) for i, labels in self._kept.items()]
-        for turn in range(1, _ROUNDS + 1):
+        late = [_progress(self.plan, i, *labels) for i, labels in self._kept.items()]
+        for rotation in range(1, _ROUNDS + 1):
             for courses in late:
-                for course in courses:
-                    yield from course.up_to(course.planned * turn // _ROUNDS)
+                for progress in courses:
+                    yield from progress.up_to(progress.planned * rotation // _ROUNDS)
 
     def _sweep(self, goal: int) -> Iterator[Batch]:
         """One round over the deep streams, up to `goal` labels of each."""
-        for course, other in zip(self._straight, self._turned, strict=True):
+        for progress, other in zip(self._straight, self._rotated, strict=True):
             halved = other.planned > 0 and goal >= _TURNED_FROM
-            if goal > FIRST_BATCH or self.plan.streams[course.stream].role in _FRONT:
-                yield from course.up_to(goal // 2 if halved and course.planned > goal else goal)
+            if goal > FIRST_BATCH or self.plan.streams[progress.stream].role in _FRONT:
+                yield from progress.up_to(goal // 2 if halved and progress.planned > goal else goal)
             if halved:
                 yield from other.up_to(goal // 2 if other.planned > goal else goal)
 
@@ -83,8 +83,8 @@ class Schedule:
     def left(self) -> NDArray[np.int64]:
         """Labels of each stream (streams,) that may be asked ahead."""
         left = np.zeros(len(self.plan.streams), dtype=np.int64)
-        for course in (*self._straight, *self._turned):
-            left[course.stream] += course.left
+        for progress in (*self._straight, *self._rotated):
+            left[progress.stream] += progress.left
         return left
 
     def ahead(self, stream: int, size: int) -> Iterator[Batch]:
@@ -92,19 +92,21 @@ class Schedule:
 
         They are straight or rotated, whichever has more left of what was planned.
         """
-        courses = [c for c in (*self._straight, *self._turned) if c.stream == stream and c.left]
-        most = max(courses, key=lambda course: course.left / course.planned)
+        courses = [c for c in (*self._straight, *self._rotated) if c.stream == stream and c.left]
+        most = max(courses, key=lambda progress: progress.left / progress.planned)
         yield from most.up_to(most.asked + size)
 
 
-def _course(plan: Plan, stream: int, straight: int, turned: int) -> tuple[Course, Course]:
+def _progress(
+    plan: Plan, stream: int, straight: int, rotated: int
+) -> tuple[StreamProgress, StreamProgress]:
     classes = plan.claim.mechanism.classes
-    return Course(stream, straight), Course(stream, turned, classes)
+    return StreamProgress(stream, straight), StreamProgress(stream, rotated, classes)
 
 
 def _courses(
     plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
-) -> tuple[tuple[Course, ...], tuple[Course, ...]]:
+) -> tuple[tuple[StreamProgress, ...], tuple[StreamProgress, ...]]:
     """Progress of the swept streams: of labels asked straight, and under rotated class numbers."""
     elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
     for _, batches in in_between:
@@ -115,8 +117,8 @@ def _courses(
     for i, stream in enumerate(plan.streams[: plan.deep]):
         if stream.role.asked is Asked.SWEPT:
             late = kept.get(i, (0, 0))[1]
-            planned = stream.queries - stream.turned - elsewhere[i]
-            found.append(_course(plan, i, planned, stream.turned - late))
+            planned = stream.queries - stream.rotated - elsewhere[i]
+            found.append(_progress(plan, i, planned, stream.rotated - late))
     return tuple(one for one, _ in found), tuple(other for _, other in found)
 
 
@@ -128,10 +130,10 @@ def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
     kept = {}
     for i, stream in enumerate(plan.streams):
         if stream.role.asked is Asked.AT_THE_END:
-            kept[i] = (stream.queries - stream.turned, stream.turned)
+            kept[i] = (stream.queries - stream.rotated, stream.rotated)
         elif stream.role in _TELLING:
-            turned = min(stream.turned, stream.queries // 4)
-            kept[i] = (stream.queries // 4 - turned, turned)
+            rotated = min(stream.rotated, stream.queries // 4)
+            kept[i] = (stream.queries // 4 - rotated, rotated)
     return kept
 
 
@@ -175,7 +177,7 @@ def _of_the_near_tie(
     stream = plan.streams[at]
     if plan.claim.mechanism.caching:
         return [], []
-    straight = stream.queries - stream.turned - kept[at][0]
+    straight = stream.queries - stream.rotated - kept[at][0]
     calls = min(SHORT_CALLS, straight // (2 * SHORT_CALL))
     large = (straight - calls * SHORT_CALL) * 3 // 4
     sizes = parts(calls, _CALLS_A_BATCH)

@@ -20,7 +20,7 @@ from .asked_histograms import CLEAR, even_pair, tied_pair, told_apart
 from .extent import Extent
 from .faults import Fault
 from .ladder import Rung
-from .plan import ANCHOR_SHARE, GENERAL, POOLED, Pair, Stream, Twins
+from .plan import ANCHOR_SHARE, GENERAL, POOLED, ComparedStreams, Pair, Stream
 from .roles import Role
 from .traffic import calls_in_turn
 
@@ -55,15 +55,15 @@ class StreamPlanner:
         self.anchors = anchors
         self.streams: list[Stream] = []
         self.pairs: list[Pair] = []
-        self.twins: dict[str, Twins] = {}
+        self.compared_streams: dict[str, ComparedStreams] = {}
 
     def add(self, role: Role, histogram: Histogram, queries: int, shuffle: bool = True) -> None:
         """Adds a stream; shuffle: permute the classes, so that no class leads everywhere."""
         if shuffle and not self._given:
             histogram = histogram[self.rng.permutation(histogram.size)]
-        share = 0.0 if self.claim.mechanism.caching or self._given else role.turned
+        share = 0.0 if self.claim.mechanism.caching or self._given else role.rotated
         votes = tuple(int(v) for v in histogram)
-        self.streams.append(Stream(role, votes, queries, turned=int(share * queries)))
+        self.streams.append(Stream(role, votes, queries, rotated=int(share * queries)))
 
     def add_probes(self, probes: Sequence[Histogram], typical: Sequence[Histogram]) -> None:
         """Adds the streams that come first: probes and typical histograms."""
@@ -172,10 +172,10 @@ class StreamPlanner:
     @contextmanager
     def if_affordable(self, explored: int) -> Iterator[None]:
         """A block whose added streams are removed again where they exceed the budget."""
-        before, twins = list(self.streams), dict(self.twins)
+        before, compared_streams = list(self.streams), dict(self.compared_streams)
         yield
         if self.room(explored) < 0:
-            self.streams, self.twins = before, twins
+            self.streams, self.compared_streams = before, compared_streams
 
     def add_singles(self) -> None:
         """Adds calls for one label: many of the near-tie, some of the other deep histograms."""
@@ -210,7 +210,9 @@ class StreamPlanner:
         if shift:
             more = max(1, self.claim.mechanism.teachers // 2)
             self.add(Role.SHIFTED, votes + more, original.queries, shuffle=False)
-            self.twins["shift-invariance"] = Twins(base, len(self.streams) - 1, pairs)
+            self.compared_streams["shift-invariance"] = ComparedStreams(
+                base, len(self.streams) - 1, pairs
+            )
         self._add_permuted(base, self._derangement(votes), pairs)
         order = np.argsort(-votes, kind="stable")  # of tied leaders the first, as argmax
         leader, runner = int(order[0]), int(order[1])
@@ -238,7 +240,9 @@ class StreamPlanner:
         relabel = tuple(int(v) for v in order)
         moved = tuple(original.histogram[k] for k in relabel)
         self.streams.append(Stream(Role.PERMUTED, moved, original.queries, relabel))
-        self.twins["permutation-equivariance"] = Twins(base, len(self.streams) - 1, pairs)
+        self.compared_streams["permutation-equivariance"] = ComparedStreams(
+            base, len(self.streams) - 1, pairs
+        )
 
     def add_raised(self, base: int, leader: int, raised: Histogram) -> None:
         """Adds a twin of stream `base` in which class `leader` has gained votes, and no other.
@@ -253,7 +257,9 @@ class StreamPlanner:
         pairs = rises_to_see(chance, gate.smallest_effect, wanted)
         self.streams[base] = replace(original, queries=max(original.queries, pairs))
         self.add_anchor(Role.RAISED, raised, pairs, shuffle=False)
-        self.twins["vote-monotonicity"] = Twins(base, len(self.streams) - 1, pairs)
+        self.compared_streams["vote-monotonicity"] = ComparedStreams(
+            base, len(self.streams) - 1, pairs
+        )
 
     def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
         """A random permutation of the classes that moves the leader."""

@@ -52,5 +52,5 @@ class Traits:
     deep: bool
     asked: Asked
     totals: Totals
-    turned: float
+    rotated: float
     weight: float | None

@@ -12,7 +12,7 @@ from .....reference.numbers.families import Gaussian
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....run.charged_orders import CHARGED_ORDERS
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....targets import NotOffered, Refused, checked_charge
 from ..claim import NumbersClaim
@@ -55,16 +55,16 @@ class AccountantSoundness:
         self.claim, self.plan = claim, plan
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         return fractions(claim)
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
         charges, worst = 0, None
-        for said, values, pair in self._charged():
+        for words, values, pair in self._charged():
             try:
-                reply = site.target.rdp(values, CHARGED_ORDERS)
+                reply = context.target.rdp(values, CHARGED_ORDERS)
             except NotOffered as lack:
                 return Outcome(Verdict.NOT_APPLICABLE, Finding(str(lack)))
             except Refused:
@@ -75,7 +75,7 @@ class AccountantSoundness:
                 cost = pair.renyi_lower(order)
                 short = cost > max(_CLEARLY * charged, charged + _ROUNDING)
                 if short and (worst is None or charged / cost < worst.share):
-                    worst = _Shortfall(said, order, charged, cost)
+                    worst = _Shortfall(words, order, charged, cost)
         if worst is not None:
             return Outcome(Verdict.FAIL, self._violation(worst))
         if not charges:
@@ -113,4 +113,4 @@ class AccountantSoundness:
         return Finding(message, cause, cause=cause)
 
 
-SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.lacks),)
+SPECS = (spec_of(AccountantSoundness, Phase.ACCOUNTING, AccountantSoundness.not_applicable),)

@@ -7,7 +7,7 @@ from .....reference.arrays import Vector
 from ....run.checks import Check, Judged, Running
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import CheckSpec, Lacking
+from ....run.registry import CheckSpec, Reason
 from ..claim import NumbersClaim
 from ..planning.asked import Asked, Draws
 from ..planning.plan import NumbersPlan
@@ -53,13 +53,13 @@ class AskingCheck(Running, Protocol):
 def spec_of(
     made: Callable[[NumbersClaim, NumbersPlan, int], Running],
     phase: Phase,
-    lacks: Callable[[NumbersClaim], Lacking],
+    not_applicable: Callable[[NumbersClaim], Reason],
 ) -> CheckSpec:
     """The spec of a check that is made of a claim, the plan of a run, and its seed."""
     return CheckSpec(
         id=made.id,  # type: ignore[attr-defined]
         phase=phase,
-        lacks=lacks,
+        not_applicable=not_applicable,
         make=lambda setting: made(setting.claim, setting.plan, setting.seed),
     )
 
@@ -73,7 +73,7 @@ class Weighed(Judged):
 
     def __init__(self, claim: NumbersClaim, plan: NumbersPlan) -> None:
         self.claim, self.plan, self.draws = claim, plan, 0
-        self.lacks: str | None = None
+        self.not_applicable: str | None = None
         self.noise = claim.mechanism.added
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 

@@ -8,7 +8,7 @@ from .....reference.searches import last_from_zero
 from ....claims.open_target import open_claimed
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ....run.watched import AGAIN, LONG_AGAIN, SECONDS
@@ -28,7 +28,7 @@ _NUMBERS = 10**9  # of all answers together
 _BATCHES, _CALLS = 20, 2_000  # calls until answers have certainly cost too much; small ones then
 _SINGLES = 32  # calls for one release, while the account stands still
 _SPARE = 1.02  # of the answers that cost too much
-_LIVES = 10  # most restarts, as long as each life gives answers
+_LIVES = 10  # most restarts, as long as each start gives answers
 _ROLES = (Role.EMPTY, Role.TYPICAL, Role.ONE_RECORD)
 
 
@@ -48,11 +48,11 @@ class BudgetEnforcement:
         self.claim, self.plan = claim, plan
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         return NO_PRIVACY if claim.privacy is None else fractions(claim)
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
         found = charged_pair(self.claim)
         if found is None:
@@ -62,7 +62,7 @@ class BudgetEnforcement:
         spec, asking = self.claim.gate.budget_target, NumbersBudgetAsking(self.claim, pair)
         worst = AskedInput(self.claim.release.input_text(values), values)
         reopen = None if spec is None else _opening(spec, self.claim)
-        target = site.target if reopen is None else reopen()
+        target = context.target if reopen is None else reopen()
         try:
             lacking = self._run(target, asking, worst, reopen)
         except Refused as refusal:
@@ -76,7 +76,7 @@ class BudgetEnforcement:
         finally:
             if reopen is not None:
                 target.close()
-        site.spend(asking.answered)
+        context.spend(asking.answered)
         if lacking is not None and asking.violation is None:
             return Outcome(Verdict.NOT_APPLICABLE, Finding(lacking))
         return self._outcome(asking)
@@ -158,11 +158,11 @@ class BudgetEnforcement:
             found = Finding(asking.violation, cause, cause=cause)
             return Outcome(Verdict.FAIL, found, asking.answered)
         now = asking.account.now
-        said = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
+        text = "" if now is None else f", with epsilon {now:.4g} spent by its own account"
         answers = f"{asking.answered:,} answer{'s' * (asking.answered != 1)}"
         if not asking.answered:
             message = (
-                f"its budget was spent before it answered anything{said}: give an instance that "
+                f"its budget was spent before it answered anything{text}: give an instance that "
                 "has its whole budget, as budget_target in [gate]"
             )
             return Outcome(Verdict.INCONCLUSIVE, Finding(message))
@@ -170,7 +170,7 @@ class BudgetEnforcement:
             message = f"{answers} took {SECONDS:g} s, and it had not stopped"
             return Outcome(Verdict.INCONCLUSIVE, Finding(message), asking.answered)
         message = (
-            f"it stopped after {answers}{said}; those to one input exceed the claim from "
+            f"it stopped after {answers}{text}; those to one input exceed the claim from "
             f"{asking.limit:,} on"
         )
         warning = asking.account.still(asking.answered)
@@ -181,4 +181,4 @@ def _opening(spec: str, claim: NumbersClaim) -> Callable[[], Target]:
     return lambda: open_claimed(spec, claim, plainly=True)
 
 
-SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.lacks),)
+SPECS = (spec_of(BudgetEnforcement, Phase.ACCOUNTING, BudgetEnforcement.not_applicable),)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.moved import MovedTooFar, taken_for_two_things
 from ..planning.neighbours import HeldTo, Neighbour, groups, neighbours
@@ -76,8 +76,10 @@ class Clipping(MovingRecords):
             return None
         if not taken_for_two_things(*self._beside.values()) >= self.log_threshold:
             return None
-        told = f"{neighbour.name}: they are taken for other numbers than where these lie at another"
-        return Finding(told, _IMPUTED, cause=_IMPUTED)
+        message = (
+            f"{neighbour.name}: they are taken for other numbers than where these lie at another"
+        )
+        return Finding(message, _IMPUTED, cause=_IMPUTED)
 
 
 def _seen(served: list[Neighbour]) -> str:
@@ -92,4 +94,4 @@ def _seen(served: list[Neighbour]) -> str:
     )
 
 
-SPECS = (spec_of(Clipping, Phase.OWN, lacks_nothing),)
+SPECS = (spec_of(Clipping, Phase.OWN, always_applicable),)

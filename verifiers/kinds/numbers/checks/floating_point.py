@@ -44,7 +44,7 @@ class FloatingPoint(PairCheck):
     draws = 5_000
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         noise = claim.mechanism.aggregation.noise
         if noise.family.whole:
@@ -64,8 +64,8 @@ class FloatingPoint(PairCheck):
         """See `PairCheck.evidence`."""
         return LowBits(self.claim, pair)
 
-    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.violation`: a warning where the claim has ideal arithmetic."""
+    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.fail_finding`: a warning where the claim has ideal arithmetic."""
         assert isinstance(evidence, LowBits)
         place, level = evidence.wagers.best
         event = evidence.events[place]
@@ -83,8 +83,8 @@ class FloatingPoint(PairCheck):
         allowed = f'allowed, since the claim has floating_point = "ideal": {message}'
         return Outcome(Verdict.PASS, Finding(allowed, _CAUSE, warning=warning), self.queries)
 
-    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.silence`."""
+    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.pass_finding`."""
         pair, evidence = found[0]
         share = evidence.share_needed(self.log_threshold, evidence.pairs)
         message = f"low bits do not tell {pair.name} apart, by {evidence.pairs:,} pairs: "
@@ -92,4 +92,4 @@ class FloatingPoint(PairCheck):
         return Outcome(Verdict.PASS, Finding(message), self.queries)
 
 
-SPECS = (spec_of(FloatingPoint, Phase.OWN, FloatingPoint.lacks),)
+SPECS = (spec_of(FloatingPoint, Phase.OWN, FloatingPoint.not_applicable),)

@@ -11,7 +11,7 @@ from .....reference.arrays import Matrix
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.abreast import AbreastCopies
 from ..evidence.continued import ContinuedNoise
@@ -32,10 +32,10 @@ _AT_THE_START = "a seed fixed at the start of the target: every start repeats th
 class Way(StrEnum):
     """What noise may be a copy of; the value is how messages call it, with the likely cause."""
 
-    def __new__(cls, said: str, cause: str) -> Self:
+    def __new__(cls, message: str, cause: str) -> Self:
         """A member of two texts."""
-        member = str.__new__(cls, said)
-        member._value_, member.cause = said, cause
+        member = str.__new__(cls, message)
+        member._value_, member.cause = message, cause
         return member
 
     cause: str
@@ -174,7 +174,7 @@ class FreshNoise(Weighed):
                 whole.observe(self._learned[way], started if way is Way.ANY_CALL else steps)
 
     def compare(self, earlier: NumbersOpening, now: NumbersOpening, way: Way) -> None:
-        """Compares the first releases of two lives of the target, to the same calls."""
+        """Compares the first releases of two starts of the target, to the same calls."""
         self._value = None
         before, after = earlier.as_releases, now.as_releases
         rows = min(len(before), len(after))
@@ -195,12 +195,12 @@ class FreshNoise(Weighed):
             self._value = log_mixture_of(ratios, self._log_weights)
         return self._value
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`."""
         return max(0, _WANTED - self.draws)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`.
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`.
 
         Calls in flight that begin alike are told as that: runs of noise that come again follow.
         """
@@ -215,8 +215,8 @@ class FreshNoise(Weighed):
             cause = "numbers of a release share the size of their noise, and not the sign"
         return Finding(message, cause, cause=cause, log_odds=odds)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         long_ago = ", nor, in its first numbers, of any draw remembered"
         restarted = "; after a restart the noise was new"
         return Finding(
@@ -234,4 +234,4 @@ def _begins(calls: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.bool_]
     return found
 
 
-SPECS = (spec_of(FreshNoise, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(FreshNoise, Phase.SHARED, always_applicable),)

@@ -10,7 +10,7 @@ from ....evidence.bounded_mean import log_e_value_above
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....optional_packages import missing_package
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
 from ....targets import Refused
@@ -47,7 +47,7 @@ class GradientLeakage:
         self.log_threshold = log_threshold(SHARES[self.id], claim.gate.false_alarm)
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         return None if claim.leakage else "the claim has no [leakage]: no model and data to attack"
 
@@ -57,11 +57,11 @@ class GradientLeakage:
         leakage = self.claim.leakage
         return _OF_TARGET * leakage.releases if leakage else 0
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: a model that fails is an error, not one of the target."""
         assert self.claim.leakage is not None
         try:
-            return self._played(site, self.claim.leakage)
+            return self._played(context, self.claim.leakage)
         except ModelError as error:
             return Outcome(Verdict.ERROR, Finding(str(error)), self.queries)
         except ModuleNotFoundError as error:
@@ -70,7 +70,7 @@ class GradientLeakage:
             needed = f"this needs {package}, which is not installed: pip install {package}"
             return Outcome(Verdict.ERROR, Finding(needed), self.queries)
 
-    def _played(self, site: Site, leakage: LeakageClaim) -> Outcome:
+    def _played(self, context: RunContext, leakage: LeakageClaim) -> Outcome:
         from .....attacks.gradients.sensitive import Batches
 
         model = model_of(self.claim)
@@ -78,9 +78,9 @@ class GradientLeakage:
         width = self.claim.mechanism.width
         trials = game.trials(int(np.clip(_NUMBERS // width, _FEWEST, _TRIALS)), 0)
         simulated = game.simulated(trials)
-        room = min(site.left // leakage.releases, _NUMBERS // (width * leakage.batch))
+        room = min(context.left // leakage.releases, _NUMBERS // (width * leakage.batch))
         asked = game.trials(min(_OF_TARGET, room), 1) if room else None
-        released = None if asked is None else self._released(site, model, game, asked)
+        released = None if asked is None else self._released(context, model, game, asked)
         if asked is not None and released is not None:
             rows = np.concatenate([trials.rows, asked.rows])
             values = np.concatenate([trials.sensitive, asked.sensitive])
@@ -91,7 +91,7 @@ class GradientLeakage:
 
     def _released(
         self,
-        site: Site,
+        context: RunContext,
         model: VendorModel,
         game: "VendorGame",
         asked: "Batches",
@@ -105,12 +105,12 @@ class GradientLeakage:
         for rows in asked.rows:
             gradients = checked(model(table.records[rows], table.labels[rows]), table.labels[rows])
             values = as_values(self.claim, gradients)
-            site.tell(self.id, site.queries + releases)
+            context.tell(self.id, context.queries + releases)
             try:
-                reply = site.target.ask(values, releases)
+                reply = context.target.ask(values, releases)
             except Refused:
                 return None
-            site.spend(releases)
+            context.spend(releases)
             self.queries += releases
             shaped = self.claim.release.shaped(reply, values, releases)
             found.append(shaped.mean(0)[looked_at])
@@ -174,4 +174,4 @@ def made_game(
         raise ModelError(f"{leakage.model} on {leakage.data}: {error}") from None
 
 
-SPECS = (spec_of(GradientLeakage, Phase.OWN, GradientLeakage.lacks),)
+SPECS = (spec_of(GradientLeakage, Phase.OWN, GradientLeakage.not_applicable),)

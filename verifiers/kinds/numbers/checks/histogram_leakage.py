@@ -3,7 +3,7 @@
 from .....attacks.averaging import error_of_average, share_within
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
@@ -28,13 +28,13 @@ class HistogramLeakage:
         self.claim, self.limit = claim, claim.gate.max_recoverable
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         if claim.mechanism.takes == "tensors":
             return "every release is of another batch: there is nothing to average"
         return NO_PRIVACY if claim.privacy is None else None
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: it asks for nothing."""
         return self.outcome()
 
@@ -70,4 +70,4 @@ class HistogramLeakage:
         )
 
 
-SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.lacks),)
+SPECS = (spec_of(HistogramLeakage, Phase.CLAIM, HistogramLeakage.not_applicable),)

@@ -11,7 +11,7 @@ from .....reference.arrays import Matrix, Vector
 from ....evidence.mixture import log_mixture_of
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.copula import (
     COMMON_WAGERS,
@@ -159,12 +159,12 @@ class Independence(Weighed):
                 self._value = float(np.logaddexp(self._value + math.log1p(-_OF_COLUMNS), columns))
         return self._value
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`."""
         return max(0, self._wanted * min(self.plan.coordinates.size, _PAIRED) - self.draws)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         alike = max(self._columns, key=lambda columns: columns.log_e_value, default=None)
         others = [found.gains.max() for found in self._evidence if found.gains.size]
         if alike is not None and alike.log_e_value >= max(others):
@@ -175,19 +175,19 @@ class Independence(Weighed):
             found, later, together = self.pairs, False, False
             one, other = self._pairs[int(np.argmax(found.gains.max(1)))]
             where = f"coordinates {self.plan.coordinates[one]} and {self.plan.coordinates[other]}"
-        told, cause = f", a correlation of about {CORRELATIONS[found.best]:g}", _SHARED
+        text, cause = f", a correlation of about {CORRELATIONS[found.best]:g}", _SHARED
         if later:
             cause = _LATER
         elif together:
-            told = ""
+            text = ""
             if common_shares(self.plan.coordinates.size)[found.best] < 0:
-                told, cause = ", with opposite signs: they cancel in their sum", _CANCELS
+                text, cause = ", with opposite signs: they cancel in their sum", _CANCELS
         odds = float(found.gains.max())
-        message = f"noise is not independent: {where}{told}"
+        message = f"noise is not independent: {where}{text}"
         return Finding(message, cause, cause=cause, log_odds=odds)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         seen = _SEEN * math.sqrt(_WANTED / self._wanted)
         return Finding(
             f"{self.draws:,} draws depend neither on their neighbours nor on releases before; "
@@ -216,4 +216,4 @@ def _beside(found: Matrix, stride: int, way: int) -> Vector:
     return pair_gains(found[:, first].ravel(), found[:, first + stride].ravel())
 
 
-SPECS = (spec_of(Independence, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(Independence, Phase.SHARED, always_applicable),)

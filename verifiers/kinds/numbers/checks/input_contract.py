@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from ....findings.finding import Outcome
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ....targets import Refused, Target, TargetError, calls_at_once
 from ..claim import NumbersClaim
 from ..opening import NumbersOpening
@@ -78,12 +78,12 @@ class InputContract:
         releases = np.concatenate([batch.releases for batch in first])
         return NumbersOpening.of(first[0].asked.exact, releases)
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: later calls are under the contract too, so that the end tells."""
         try:
-            self.run(site.target)
+            self.run(context.target)
         finally:
-            site.spend(self.queries)
+            context.spend(self.queries)
         return None
 
     def run(self, target: Target) -> None:
@@ -129,4 +129,4 @@ class InputContract:
         self.seen.append(asked_for(target, self.claim.release, asked, sizes))
 
 
-SPECS = (spec_of(InputContract, Phase.OPENING, lacks_nothing),)
+SPECS = (spec_of(InputContract, Phase.OPENING, always_applicable),)

@@ -14,7 +14,7 @@ from ....evidence.power import pairs_to_see
 from ....evidence.same_law import SameLawEvidence
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..planning.asked import Draws
 from ..planning.plan import NumbersPlan
@@ -74,7 +74,7 @@ class _OneLaw(Weighed):
         """See `NumberCheck.answered`: a pass needs both inputs of the first comparison."""
         first = self.comparisons[0]
         refused = [role for role in (first.one, first.other) if role not in roles]
-        self.lacks = f"the target refuses the input {refused[0]}" if refused else None
+        self.not_applicable = f"the target refuses the input {refused[0]}" if refused else None
 
     def compared(self, claim: NumbersClaim, places: int) -> list[_Comparison]:
         """The pairs of inputs that are compared; a pass needs both inputs of the first."""
@@ -96,14 +96,14 @@ class _OneLaw(Weighed):
         logs = [comparison.evidence.log_e_value for comparison in self.comparisons]
         return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`: of draws, of which so many inputs take an even part."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`: of draws, of which so many inputs take an even part."""
         wanted = max(_FEWEST, math.ceil(self.plan.share * _WANTED))
         lacking = wanted - self.comparisons[0].evidence.pairs
-        return 0 if self.lacks else max(0, lacking) * len(self.plan.inputs)
+        return 0 if self.not_applicable else max(0, lacking) * len(self.plan.inputs)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         worst = max(self.comparisons, key=lambda found: found.evidence.log_e_value)
         message = (
             f"{self.told}: of the inputs {worst.one} and {worst.other}, "
@@ -111,8 +111,8 @@ class _OneLaw(Weighed):
         )
         return Finding(message, self.cause, cause=self.cause)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         pairs = self.comparisons[0].evidence.pairs
         nats = self.log_threshold + math.log(len(self.comparisons))
         even = np.full(_CELLS, -math.log(_CELLS))
@@ -165,6 +165,6 @@ def _alone(claim: NumbersClaim) -> str | None:
 
 
 SPECS = (
-    spec_of(ShiftInvariance, Phase.SHARED, lacks_nothing),
+    spec_of(ShiftInvariance, Phase.SHARED, always_applicable),
     spec_of(PermutationEquivariance, Phase.SHARED, _alone),
 )

@@ -3,7 +3,7 @@
 from ....evidence.power import MISSES
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.bare import BareEvidence, log_chance_of_bare, rarest_seen
 from ..planning.asked import Draws
@@ -33,12 +33,12 @@ class Joint(Weighed):
         """See `NumberCheck.log_e_value`."""
         return self.evidence.log_e_value
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`."""
         return max(0, _WANTED - self.draws)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         whole, (place, odds) = self.evidence.releases, self.evidence.barest
         if whole.log_e_value >= self.evidence.of_numbers:
             message = f"{whole.matches:,} of {whole.draws:,} releases came wholly without noise"
@@ -49,21 +49,21 @@ class Joint(Weighed):
         cause = f"number {place} of a release has no noise, always or now and then"
         return Finding(message, cause, cause=cause, log_odds=odds)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         releases = self.evidence.releases.draws
         chance = log_chance_of_bare(self.noise, self.plan.inputs[0].exact)
         seen = rarest_seen(chance, releases, self.log_threshold)
-        told = "however often they come, bare releases would not have been seen"
+        message = "however often they come, bare releases would not have been seen"
         if seen is not None:
-            told = (
+            message = (
                 f"one bare release in {1 / seen:,.0f} would have been seen with probability "
                 f"{1.0 - MISSES:g}"
             )
         return Finding(
             f"of {releases:,} releases none came without noise, nor one of their numbers, oftener "
-            f"than the claim gives; {told}"
+            f"than the claim gives; {message}"
         )
 
 
-SPECS = (spec_of(Joint, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(Joint, Phase.SHARED, always_applicable),)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix, Vector
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
@@ -111,13 +111,13 @@ class Location(Weighed):
         """The offset that a pass excludes: a tenth of the scale, or a step of what is whole."""
         return max(0.1 * self.noise.family.scale, float(np.diff(self.offsets).min()))
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`: until an offset of a tenth of the scale is excluded."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`: until an offset of a tenth of the scale is excluded."""
         (low, high), near = self.interval, self.near
         return 0 if math.isnan(low) or (low >= -1.01 * near and high <= 1.01 * near) else 2_000
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         candidates = [("", self.all)]
         candidates += [(f" for the input {role}", logs) for role, logs in self.inputs.items()]
         where, logs = max(candidates, key=lambda found: self._gain(found[1]))
@@ -130,8 +130,8 @@ class Location(Weighed):
             return Finding(cause, other[0], cause=other[0], log_odds=other[1])
         return Finding(cause, cause, cause=cause, log_odds=odds)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         low, high = self.interval
         return Finding(
             f"the centre of the noise lies from {low:.2g} to {high:.2g} off the exact value, over "
@@ -139,4 +139,4 @@ class Location(Weighed):
         )
 
 
-SPECS = (spec_of(Location, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(Location, Phase.SHARED, always_applicable),)

@@ -11,7 +11,7 @@ from .....reference.numbers import sensitivity
 from .....reference.numbers.floats import ulp
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused, TargetError
 from ..claim import NumbersClaim
@@ -107,16 +107,16 @@ class MovingRecords:
         """See `AskingCheck.asks`."""
         return sum(self.releases_of(neighbour) for neighbour in self.asked)
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
         queries, refused = 0, list[tuple[str, str]]()
         for neighbour in self.asked:
             releases = self.releases_of(neighbour)
-            if site.left < releases:
-                site.use_up()
+            if context.left < releases:
+                context.use_up()
                 return None
             try:
-                released = self._released(site, neighbour, releases)
+                released = self._released(context, neighbour, releases)
             except Refused as refusal:
                 refused.append((neighbour.name, str(refusal)))
                 continue
@@ -124,8 +124,8 @@ class MovingRecords:
                 if not neighbour.typed:
                     raise
                 refused.append((neighbour.name, str(failure)))
-                if site.target.no_restart is None:  # its process may have ended there
-                    site.target.restart()
+                if context.target.no_restart is None:  # its process may have ended there
+                    context.target.restart()
                 continue
             queries += releases
             self.served.append(neighbour)
@@ -136,7 +136,7 @@ class MovingRecords:
                     found = replace(found, diagnosis=norm, cause=norm)
                 beyond = neighbour.held_to is not HeldTo.SUM
                 if beyond:
-                    found = self._with_simplest(site, found, self._way(neighbour, released))
+                    found = self._with_simplest(context, found, self._way(neighbour, released))
                 return Outcome(Verdict.FAIL, found, queries)
         warning = said_of(refused)
         if not queries:
@@ -152,33 +152,33 @@ class MovingRecords:
         moved = np.nan_to_num(moved)
         return -1.0 if moved[np.abs(moved).argmax()] < 0 else 1.0
 
-    def _with_simplest(self, site: Site, found: Finding, way: float) -> Finding:
+    def _with_simplest(self, context: RunContext, found: Finding, way: float) -> Finding:
         """The violation, and the simplest record that shows it on fresh releases, if one does.
 
         way: 1 for records above the bounds, -1 for records below them.
         """
-        tried = list(simple_neighbours(self.claim, way)) if site.explains else []
+        tried = list(simple_neighbours(self.claim, way)) if context.explains else []
         # a quarter of the share for each of the two checks, two wagers on each record
         share = SIMPLEST_SHARE / 4 / (2 * max(len(tried), 1))
         self.log_threshold = log_threshold(share, self.claim.gate.false_alarm)
         for neighbour in tried:
-            if site.left < _FEWEST:
+            if context.left < _FEWEST:
                 break
             try:
-                simple = self._judged(neighbour, self._released(site, neighbour, _FEWEST))
+                simple = self._judged(neighbour, self._released(context, neighbour, _FEWEST))
             except Refused:
                 continue
             if simple is not None:
                 return replace(found, message=f"{found.message}; simplest: {simple.message}")
         return found
 
-    def _released(self, site: Site, neighbour: Neighbour, left: int) -> Answered:
+    def _released(self, context: RunContext, neighbour: Neighbour, left: int) -> Answered:
         most = at_once(self.claim.mechanism.width, left)
         found, along = [], []
         while left:
             size = min(left, most)
-            reply = site.target.ask(neighbour.values, size)
-            site.spend(size)
+            reply = context.target.ask(neighbour.values, size)
+            context.spend(size)
             shaped = self.claim.release.shaped(reply, neighbour.values, size)
             found.append(shaped[:, self.coordinates])
             if self._sums and neighbour.direction is not None:
@@ -283,12 +283,17 @@ class MovingRecords:
         place, sign = evidence.worst
         moved = sign * float(np.median(seen.released[:, place] - seen.exact[place]))
         where, cause = f"coordinate {seen.coordinates[place]}", _CAUSE
-        told = f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
+        message = (
+            f" moves {where} by about {moved:.3g}, and the claim allows {neighbour.allowed:.4g}"
+        )
         if neighbour.held_to is HeldTo.RANGE:
-            told = (
+            message = (
                 f": {where} lies about {moved:.3g} off the middle of what they may be taken for, "
                 f"and the claim allows {neighbour.allowed:.4g}"
             )
         elif neighbour.held_to is HeldTo.SUM:
-            told, cause = f": {where} lies about {sign * moved:.3g} off their exact sum", _CHANGED
-        return Finding(f"{neighbour.name}{told}", cause, cause=cause)
+            message, cause = (
+                f": {where} lies about {sign * moved:.3g} off their exact sum",
+                _CHANGED,
+            )
+        return Finding(f"{neighbour.name}{message}", cause, cause=cause)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.faults import FaultKind
 from ..evidence.noise_law import NoiseLawEvidence
@@ -101,12 +101,12 @@ class NoiseLaw(Weighed):
         """See `NumberCheck.log_e_value`."""
         return self.evidence.log_e_value
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`."""
         return max(0, self._wanted - self.draws)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         if self.evidence.forbidden is not None:
             y, x = self.evidence.forbidden
             return Finding(
@@ -126,8 +126,8 @@ class NoiseLaw(Weighed):
             cause, nats = law.cause, law.log_odds
         return Finding(message, cause, cause=cause, log_odds=nats)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         return Finding(
             f"{self.draws:,} draws follow {self.noise}; a law "
             f"{self.claim.gate.smallest_effect:g} away in total variation over 8 cells of "
@@ -135,4 +135,4 @@ class NoiseLaw(Weighed):
         )
 
 
-SPECS = (spec_of(NoiseLaw, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(NoiseLaw, Phase.SHARED, always_applicable),)

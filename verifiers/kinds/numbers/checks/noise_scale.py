@@ -11,7 +11,7 @@ from .....reference.numbers.families import Additive
 from ....evidence.scale import ScaleEvidence, scale_factors
 from ....findings.finding import Finding
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..evidence.bins import Placed, bins_of, log_tables
 from ..planning.asked import Draws
@@ -119,15 +119,15 @@ class NoiseScale(Weighed):
         scale = self.noise.family.scale
         return found[0] * scale, found[1] * scale
 
-    def shortfall(self) -> int:
-        """See `NumberCheck.shortfall`: until scales beyond the tolerance are refuted."""
+    def samples_needed(self) -> int:
+        """See `NumberCheck.samples_needed`: until scales beyond the tolerance are refuted."""
         found, tolerance = self.evidence.interval(self.log_threshold), self.claim.gate.tolerance
         if found is None or (found[0] >= 1.0 - tolerance and found[1] <= 1.0 + tolerance):
             return 0
         return max(1_000, self.draws)
 
-    def violation(self) -> Finding:
-        """See `NumberCheck.violation`."""
+    def fail_finding(self) -> Finding:
+        """See `NumberCheck.fail_finding`."""
         scale, found = self.noise.family.scale, self.interval
         best = self.evidence.best
         odds = float(self.evidence.log_likelihoods.max() - self._claimed)
@@ -151,11 +151,11 @@ class NoiseScale(Weighed):
         place = int(np.abs(np.log(self.evidence.factors / factor)).argmin())
         return bool(logs[place] >= logs.max() - _ALIKE)
 
-    def silence(self) -> Finding:
-        """See `NumberCheck.silence`."""
+    def pass_finding(self) -> Finding:
+        """See `NumberCheck.pass_finding`."""
         found = self.interval
         ends = "nowhere" if found is None else f"from {found[0]:.4g} to {found[1]:.4g}"
         return Finding(f"the scale lies {ends}; {self.noise.family.scale:g} is claimed")
 
 
-SPECS = (spec_of(NoiseScale, Phase.SHARED, lacks_nothing),)
+SPECS = (spec_of(NoiseScale, Phase.SHARED, always_applicable),)

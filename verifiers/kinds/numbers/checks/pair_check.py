@@ -9,7 +9,7 @@ from .....reference.numbers.families import DiscreteLaplace, Laplace
 from .....reference.numbers.moves import move_epsilon
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....targets import Refused
 from ..claim import NumbersClaim
@@ -126,11 +126,11 @@ class PairCheck:
         """New evidence for a pair."""
         raise NotImplementedError
 
-    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
         """The outcome where a pair is told apart."""
         raise NotImplementedError
 
-    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
         """The outcome where no pair is told apart."""
         raise NotImplementedError
 
@@ -143,7 +143,7 @@ class PairCheck:
         """Whether any event could show in the releases that are asked of a pair."""
         return self.evidence(pair).share_needed(self.log_threshold, self.pairs_of(pair)) <= 1.0
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`."""
         self.queries = 0
         found, left_out = [], []
@@ -151,23 +151,23 @@ class PairCheck:
             evidence = self.evidence(pair)
             if not self._tells(pair):
                 few = f" in {self.releases(pair):,} releases" if self.plan.share < 1.0 else ""
-                told = f"the claim allows {pair.name} so much that nothing would show{few}"
-                left_out.append(told)
+                message = f"the claim allows {pair.name} so much that nothing would show{few}"
+                left_out.append(message)
                 continue
             try:
-                whole = self._gather(site, pair, evidence)
+                whole = self._gather(context, pair, evidence)
             except Refused as refusal:
                 left_out.append(f"the target refuses {pair.name}: {refusal}")
                 continue
             if evidence.log_e_value >= self.log_threshold:
-                return self.violation(pair, evidence)
+                return self.fail_finding(pair, evidence)
             if not whole:
-                site.use_up()
+                context.use_up()
                 return None
             found.append((pair, evidence))
         if not found:
             return Outcome(Verdict.NOT_APPLICABLE, Finding("; ".join(left_out)), self.queries)
-        return self.silence(found)
+        return self.pass_finding(found)
 
     def releases(self, pair: Pair) -> int:
         """Releases of each input of a pair: as many as make enough draws, or as memory allows."""
@@ -181,27 +181,27 @@ class PairCheck:
         """`wanted` releases, or as many as memory and time allow."""
         return max(2, min(wanted, _MOST_NUMBERS // self.claim.mechanism.width))
 
-    def _gather(self, site: Site, pair: Pair, evidence: PairEvidence) -> bool:
+    def _gather(self, context: RunContext, pair: Pair, evidence: PairEvidence) -> bool:
         """Asks a pair; False where the budget ends before it is told apart or wholly asked."""
         wanted = left = self.releases(pair)
         largest = max(1, min(_LARGEST, _AT_ONCE // self.claim.mechanism.width))
         while left:
             size = min(max(_FIRST, int(_SHARE * (wanted - left))), left, largest)
-            if site.left < 2 * size:
+            if context.left < 2 * size:
                 return False
-            here = self._released(site, pair.here, size)
-            there = self._released(site, pair.there, size)
+            here = self._released(context, pair.here, size)
+            there = self._released(context, pair.there, size)
             evidence.observe(here[:, pair.coordinates], there[:, pair.coordinates])
             if evidence.log_e_value >= self.log_threshold:
                 return True
             left -= size
         return True
 
-    def _released(self, site: Site, values: Any, size: int) -> Matrix:
-        reply = site.target.ask(values, size)
-        site.spend(size)
+    def _released(self, context: RunContext, values: Any, size: int) -> Matrix:
+        reply = context.target.ask(values, size)
+        context.spend(size)
         self.queries += size
-        site.tell(self.id, site.queries)
+        context.tell(self.id, context.queries)
         return finite(self.claim.release, reply, values, size)
 
 

@@ -23,7 +23,7 @@ class ClaimedLevelCheck(PairCheck):
     cause: str
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         return NO_PRIVACY if claim.privacy is None else None
 
@@ -46,16 +46,16 @@ class ClaimedLevelCheck(PairCheck):
         """What the releases of neighbours do not contradict, and which event would have shown."""
         raise NotImplementedError
 
-    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.violation`."""
+    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.fail_finding`."""
         message = (
             f"{self.event(pair, evidence)}: the claimed {self.level} does not allow that of one "
             f"release ({evidence.pairs:,} pairs)"
         )
         return Outcome(Verdict.FAIL, Finding(message, self.cause, cause=self.cause), self.queries)
 
-    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.silence`."""
+    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.pass_finding`."""
         return Outcome(Verdict.PASS, Finding(self.nothing(*found[0])), self.queries)
 
 
@@ -94,4 +94,4 @@ class PrivacyAudit(ClaimedLevelCheck):
         )
 
 
-SPECS = (spec_of(PrivacyAudit, Phase.OWN, PrivacyAudit.lacks),)
+SPECS = (spec_of(PrivacyAudit, Phase.OWN, PrivacyAudit.not_applicable),)

@@ -5,7 +5,7 @@ from .....reference.numbers.costs import epsilon_bracket
 from .....reference.numbers.families import DiscreteGaussian, Gaussian
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
-from ....run.checks import Site
+from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ..claim import NumbersClaim
@@ -39,7 +39,7 @@ class PrivacyClaim:
         self.claim = claim
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         if claim.privacy is None:
             return NO_PRIVACY
@@ -48,7 +48,7 @@ class PrivacyClaim:
             return f"{moving:,} numbers move together: beyond {MOST:,} there is no bracket"
         return fractions(claim)
 
-    def conclude(self, site: Site) -> Outcome | None:
+    def conclude(self, context: RunContext) -> Outcome | None:
         """See `Running.conclude`: it asks for nothing."""
         return self.outcome()
 
@@ -100,4 +100,4 @@ def _moving(claim: NumbersClaim) -> int:
     return aggregation.farthest(2 if isinstance(family, DiscreteGaussian) else 1).times
 
 
-SPECS = (spec_of(PrivacyClaim, Phase.CLAIM, PrivacyClaim.lacks),)
+SPECS = (spec_of(PrivacyClaim, Phase.CLAIM, PrivacyClaim.not_applicable),)

@@ -6,9 +6,9 @@ def said_of(refused: list[tuple[str, str]]) -> str | None:
     names: dict[str, list[str]] = {}
     for name, why in refused:
         names.setdefault(why, []).append(name)
-    said = [
+    messages = [
         f"{each[0]}{f' and {len(each) - 1} like it' if len(each) > 1 else ''} "
         f"{'are' if len(each) > 1 else 'is'} refused: {why}"
         for why, each in names.items()
     ]
-    return "; ".join(said) or None
+    return "; ".join(messages) or None

@@ -1,7 +1,7 @@
 """`sensitivity`: neighbours lie no further apart than the claim's noise is made for."""
 
 from ....run.phase import Phase
-from ....run.registry import lacks_nothing
+from ....run.registry import always_applicable
 from ..claim import NumbersClaim
 from ..planning.neighbours import Neighbour, neighbours
 from .base import spec_of
@@ -36,4 +36,4 @@ class Sensitivity(MovingRecords):
         )
 
 
-SPECS = (spec_of(Sensitivity, Phase.OWN, lacks_nothing),)
+SPECS = (spec_of(Sensitivity, Phase.OWN, always_applicable),)

@@ -13,16 +13,7 @@ from ..claim import NumbersClaim
 from ..evidence.two_events import Hits, TwoEvents, both_ways
 from ..planning.pairs import Pair, edge_pairs
 from .base import spec_of
-from .pair_check import (
-    Event,
-    PairCheck,
-    PairEvents,
-    PairEvidence,
-    beyond,
-    fractions,
-    levels,
-    power,
-)
+from .pair_check import Event, PairCheck, PairEvents, PairEvidence, beyond, fractions, levels, power
 
 _CAUSE = "the range of releases depends on the data"
 
@@ -74,7 +65,7 @@ class Support(PairCheck):
     draws = 1_000
 
     @staticmethod
-    def lacks(claim: NumbersClaim) -> str | None:
+    def not_applicable(claim: NumbersClaim) -> str | None:
         """Why a claim leaves no room for it; None where it does."""
         return fractions(claim)
 
@@ -86,8 +77,8 @@ class Support(PairCheck):
         """See `PairCheck.evidence`."""
         return SupportWagers(self.claim, pair)
 
-    def violation(self, pair: Pair, evidence: PairEvidence) -> Outcome:
-        """See `PairCheck.violation`."""
+    def fail_finding(self, pair: Pair, evidence: PairEvidence) -> Outcome:
+        """See `PairCheck.fail_finding`."""
         assert isinstance(evidence, SupportWagers)
         place, level = evidence.wagers.best
         often, rarely = evidence.wagers.rates(place)
@@ -97,12 +88,12 @@ class Support(PairCheck):
         message = f"{event}: {beyond(level, evidence.pairs)}"
         return Outcome(Verdict.FAIL, Finding(message, _CAUSE, cause=_CAUSE), self.queries)
 
-    def silence(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
-        """See `PairCheck.silence`."""
+    def pass_finding(self, found: list[tuple[Pair, PairEvidence]]) -> Outcome:
+        """See `PairCheck.pass_finding`."""
         pairs = sum(evidence.pairs for _, evidence in found)
         share = max(each.share_needed(self.log_threshold, each.pairs) for _, each in found)
         message = f"no release was one neighbour's alone, by {pairs:,} pairs: {power(share)}"
         return Outcome(Verdict.PASS, Finding(message), self.queries)
 
 
-SPECS = (spec_of(Support, Phase.OWN, Support.lacks),)
+SPECS = (spec_of(Support, Phase.OWN, Support.not_applicable),)

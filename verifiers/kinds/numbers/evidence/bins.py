@@ -218,14 +218,14 @@ class Placing:
         if self.bins is None:
             bins = np.full(y.shape, NONE, dtype=np.int64)
             return Placed(y, x, half, self._transform(y, x, spread, half), bins, 0)
-        told = self._told(y, x, half, digits)
-        off = np.where(told, y - x, 0.0)
+        binned = self._told(y, x, half, digits)
+        off = np.where(binned, y - x, 0.0)
         if isinstance(self.bins, TailBins):
             bins, uniform = self.bins.place(off + half * (2.0 * spread - 1.0))
         else:
             bins, uniform = self.bins.place(np.rint(off / self.bins.step), spread)
-        if not told.all():
-            left = ~told
+        if not binned.all():
+            left = ~binned
             bins[left] = NONE
             uniform[left] = self._transform(y[left], x[left], spread[left], half[left])
         return Placed(y, x, half, uniform, bins, self.bins.log_claimed.size)
@@ -239,24 +239,24 @@ class Placing:
     ) -> NDArray[np.bool_]:
         """Which draws (...) are binned: those that floats hold finely and the claim may give."""
         if isinstance(self.bins, TailBins):
-            told = np.abs(x) < self._largest(digits, 2.0 * _FINE * self.noise.family.scale)
+            binned = np.abs(x) < self._largest(digits, 2.0 * _FINE * self.noise.family.scale)
         else:
             step = self.bins.step if self.bins is not None else 1.0
-            told = np.abs(x) < self._largest(digits, 0.25 * step)  # every step has its own floats
+            binned = np.abs(x) < self._largest(digits, 0.25 * step)  # every step has its own floats
             if self.noise.family.whole:  # as floats hold whole sums as long as they lie 1 apart
-                told |= (np.abs(x) < self._largest(digits, 1.0)) & (x == np.rint(x))
+                binned |= (np.abs(x) < self._largest(digits, 1.0)) & (x == np.rint(x))
             if self.noise.grid:  # steps are those of the release: the exact value has to lie on one
                 nearest = np.rint(x / step) * step
                 lost = np.minimum(4.0 * np.spacing(np.abs(x)), _NEAR * step)
-                told &= np.abs(x - nearest) <= lost
-        told &= np.abs(y - x) < _FARTHEST * self.noise.family.scale
+                binned &= np.abs(x - nearest) <= lost
+        binned &= np.abs(y - x) < _FARTHEST * self.noise.family.scale
         if self.noise.family.whole:
-            off = np.where(told, y - x, 0.0)
+            off = np.where(binned, y - x, 0.0)
             nearest = np.rint(off)
-            told &= (off - half < nearest) & (nearest <= off + half)  # half open, as in the law
+            binned &= (off - half < nearest) & (nearest <= off + half)  # half open, as in the law
         elif self.noise.grid:
-            told[told] = ~self.noise.forbids(y[told], half[told])
-        return told
+            binned[binned] = ~self.noise.forbids(y[binned], half[binned])
+        return binned
 
     def _largest(self, digits: int, width: float) -> float:
         """The exact value up to which floats of so many digits lie less than `width` apart.

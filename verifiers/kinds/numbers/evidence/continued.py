@@ -71,11 +71,11 @@ class ContinuedNoise:
         size: int,
     ) -> None:
         """Adds draws, those that follow a copy as a group of their own: runs of copies go on."""
-        told = np.zeros(size + 1, dtype=bool)
-        told[0] = self._goes_on
-        told[place[matched] + 1] = True
-        self._goes_on = bool(told[-1])
-        evidence.observe(matched, chance, told[place].astype(np.int64))
+        known = np.zeros(size + 1, dtype=bool)
+        known[0] = self._goes_on
+        known[place[matched] + 1] = True
+        self._goes_on = bool(known[-1])
+        evidence.observe(matched, chance, known[place].astype(np.int64))
 
     def _keys(
         self, released: Vector, exact: Vector, noise: Vector, digits: int

@@ -30,8 +30,8 @@ class FaultRatios:
 
     def __init__(self, noise: NumberNoise, bins: Bins | None, divisor: float | None = None) -> None:
         self.noise, self.faults = noise, known_faults(noise, divisor)
-        told = np.array([fault.in_bins is not None for fault in self.faults])
-        self._told, self._untold = np.flatnonzero(told), np.flatnonzero(~told)
+        in_bins = np.array([fault.in_bins is not None for fault in self.faults])
+        self._told, self._untold = np.flatnonzero(in_bins), np.flatnonzero(~in_bins)
         self._bins = bins
         self.forbidden: tuple[float, float] | None = None
         """The first release that the claim forbids, and the exact value behind it."""

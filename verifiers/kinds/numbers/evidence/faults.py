@@ -81,9 +81,9 @@ def known_faults(noise: NumberNoise, divisor: float | None = None) -> tuple[Faul
     if math.isinf(noise.low) and math.isinf(noise.high):
         faults += _one_sided(noise)
     if math.isinf(noise.low):
-        held, told = replace(noise, low=0.0), "clamped at 0 without being claimed"
+        held, message = replace(noise, low=0.0), "clamped at 0 without being claimed"
         faults.append(
-            Fault(told, FaultKind.RANGE, held.log_mass, hits=lambda y, _x, _half: y <= 0.0)
+            Fault(message, FaultKind.RANGE, held.log_mass, hits=lambda y, _x, _half: y <= 0.0)
         )
     else:
         free = replace(noise, low=-math.inf, high=math.inf)
@@ -129,8 +129,8 @@ def _of_family(
 
 
 def _scaled(noise: NumberNoise, factor: float) -> Fault:
-    told = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
-    words = told.get(factor, f"{factor:g} times the claimed scale")
+    wordings = {0.5: "half the claimed scale", 2.0: "twice the claimed scale"}
+    words = wordings.get(factor, f"{factor:g} times the claimed scale")
     common = factor in _COMMON_FACTORS
     return _of_family(
         noise, noise.family.times(factor), f"noise of {words}", FaultKind.SCALE, common
@@ -197,7 +197,7 @@ def _missing(noise: NumberNoise, share: float) -> Fault:
 
 def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
     """Sum and noise divided by another number: both are too large, or too small, alike."""
-    told = {
+    wordings = {
         2.0: "all is twice as large as claimed, divided by half the number",
         0.5: "all is half as large as claimed, divided by twice the number",
         divisor: f"sum and noise are not divided by {divisor:g}",
@@ -205,7 +205,7 @@ def _divided(noise: NumberNoise, divisor: float) -> list[Fault]:
     }
     return [
         _times(noise, factor, name)
-        for factor, name in told.items()
+        for factor, name in wordings.items()
         if factor != 1.0 and _LEAST_FACTOR <= factor <= 1.0 / _LEAST_FACTOR
     ]
 
@@ -241,10 +241,10 @@ def _cut(noise: NumberNoise) -> list[Fault]:
     if not step:
         return []
     to = "whole numbers" if step == 1.0 else f"multiples of {step:g}"
-    told = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
+    wordings = {False: f"noise is cut to {to}, towards zero", True: f"sums are cut down to {to}"}
     made = [
         _of_family(noise, CutNoise(noise.family, step, down=down), name, FaultKind.CUT, False)
-        for down, name in told.items()
+        for down, name in wordings.items()
     ]
     if noise.family.whole:
         rounded = CutNoise(noise.family, step, down=True, ahead=0.5)
@@ -271,5 +271,5 @@ def _on_a_grid(noise: NumberNoise) -> Fault:
         mass = noise.log_mass(y, x, np.maximum(half, 0.5 * noise.grid))
         return np.where(hits(y, x, half), mass, -np.inf)
 
-    told = f"rounded to multiples of {noise.grid:g}"
-    return Fault(told, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)
+    message = f"rounded to multiples of {noise.grid:g}"
+    return Fault(message, FaultKind.ROUNDING, law, hits=hits, elsewhere=-math.inf)

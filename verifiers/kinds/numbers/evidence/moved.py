@@ -99,8 +99,8 @@ class MovedTooFar:
         for place, by in enumerate(np.ceil(_FURTHER * family.scale)):
             with np.errstate(invalid="ignore"):
                 ratio = np.maximum(law(by) - null, _LEAST_TOLD)
-            told = np.isfinite(null) & (lowest < highest)
-            found[:, place] = np.where(told, ratio, 0.0).sum(0)
+            decided = np.isfinite(null) & (lowest < highest)
+            found[:, place] = np.where(decided, ratio, 0.0).sum(0)
         tail = np.where(at_low | (lowest >= highest), 0.0, family.log_survival(least - 1.0))
         return found, tail
 

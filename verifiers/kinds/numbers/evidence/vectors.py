@@ -91,11 +91,11 @@ class RepeatedReleases:
         place = np.flatnonzero(came)
         share = np.log(came[place]) - np.log(total[place] * self._ways)
         chance = steps.log_chance(self._noise, place) - share if place.size else share
-        told = np.isfinite(chance)
+        finite = np.isfinite(chance)
         matched = np.zeros(came.size, dtype=bool)
-        matched[place[told]] = True
+        matched[place[finite]] = True
         some = slice(1 if self._seen == 0 else 0, None)  # nothing came before the very first
-        evidence.observe(matched[some], chance[told])
+        evidence.observe(matched[some], chance[finite])
         self._seen += came.size
         if self._seen >= _MOST:
             self._counts, self._seen = {}, 0

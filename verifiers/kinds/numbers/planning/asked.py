@@ -53,9 +53,9 @@ class Batch:
 def finite(release: NumberRelease, reply: Any, values: Any, size: int) -> Matrix:
     """The releases (size, d) in a reply. Raises TargetError where one is not finite."""
     found = release.shaped(reply, values, size)
-    told = np.isfinite(found)
-    if not told.all():
-        row, column = np.argwhere(~told)[0]
+    finite = np.isfinite(found)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
         raise CallError(
             release.text(values, size),
             f"released {found[row, column]} at place {row}, coordinate {column}: expected finite "

@@ -202,10 +202,10 @@ def simple_neighbours(claim: NumbersClaim, sign: float = 1.0) -> Iterator[Neighb
     for times in (2.0, 10.0, 100.0, 1e4, 1e8):
         altered = record.copy()
         altered[0, 0] = sign * times * abs(bounds.end(sign) or 1.0)
-        said = f"{bounds.width:,} numbers, the first {altered[0, 0]:g}"
+        message = f"{bounds.width:,} numbers, the first {altered[0, 0]:g}"
         if bounds.width <= _SHOWN:
-            said = str(altered[0].tolist())
-        values, name = as_values(claim, altered), f"a record alone, {said},"
+            message = str(altered[0].tolist())
+        values, name = as_values(claim, altered), f"a record alone, {message},"
         yield Neighbour(name, values, exact, allowed, _direction(altered[0]))
 
 

@@ -156,9 +156,9 @@ def _of_counts(claim: NumbersClaim, least: int, moved: int = 1) -> Pair:
     there[0] += moved
     if _adjacency(claim) is Adjacency.REPLACE_ONE and cells > 1:
         here[1], there[1] = least + moved, least
-    said = (f"a count of {least}", f"a count of {least + moved}")
+    words = (f"a count of {least}", f"a count of {least + moved}")
     exact = (float(least), float(least + moved))
-    return Pair(said, here, there, exact, np.zeros(1, dtype=np.int64), np.ones(1))
+    return Pair(words, here, there, exact, np.zeros(1, dtype=np.int64), np.ones(1))
 
 
 def _of_records(

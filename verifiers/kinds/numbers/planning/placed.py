@@ -115,12 +115,12 @@ class _Making:
         name = f"{self._said(chosen)} {what}, among {records:,}"
         return self._neighbour(name, rows, chosen)
 
-    def typed(self, records: int, kind: type[np.generic], said: str) -> Neighbour:
+    def typed(self, records: int, kind: type[np.generic], message: str) -> Neighbour:
         """Extreme records in arrays of another type, which a target in Python is given as such."""
         rows, chosen = self._altered(records, 0, _SINGLE, signed=True)
         if np.issubdtype(kind, np.integer):
             rows = np.clip(rows, -(2.0**53), 2.0**53)
-        name = f"{self._said(chosen)} extreme, among {records:,} of {said}"
+        name = f"{self._said(chosen)} extreme, among {records:,} of {message}"
         return self._neighbour(name, rows.astype(kind), chosen, typed=True)
 
     def imputed(self, records: int) -> Iterator[Neighbour]:

@@ -49,12 +49,12 @@ def skewed(claim: NumbersClaim, seed: int) -> Iterator[Neighbour]:
         parts = rng.random((records, 1)) * (0.1 if rare else 1.0)
         rows = low + (np.rint(parts) if bounds.whole else parts) * (high - low)
         rows[rng.permutation(records)[:few]] = high
-        said = f"{few:,} of them at one bound"
+        message = f"{few:,} of them at one bound"
         if not few:
-            said, rows[:] = "all 0", bounds.nearest
+            message, rows[:] = "all 0", bounds.nearest
         elif few < records:
-            said += f", the rest {'far off' if rare else 'anywhere'}"
-        yield _within(claim, f"{records:,} records, {said}", rows)
+            message += f", the rest {'far off' if rare else 'anywhere'}"
+        yield _within(claim, f"{records:,} records, {message}", rows)
     if bounds.nearest == 0.0 and not bounds.whole:
         tiny = 10.0 ** rng.permutation(np.resize(_TINY, among(claim, 40)))
         rows = tiny[:, None] * (-1.0 if bounds.upper == 0.0 else 1.0)

@@ -12,7 +12,7 @@ from small import drawing, small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.pace import pace_of
 from dpassay.verifiers.commands.plan import planned_run
-from dpassay.verifiers.kinds.labels.planning.sharpest import sharpest
+from dpassay.verifiers.kinds.labels.planning.plan_for_budget import plan_for_budget
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify
@@ -36,24 +36,24 @@ SMALL = parse_claim({"mechanism": FEW})
     ],
 )
 def test_the_plan_fits_and_more_queries_see_more(claim, queries) -> None:
-    found = sharpest(claim, queries, 0)
+    found = plan_for_budget(claim, queries, 0)
     assert found.queries <= queries
     gate = found.claim.gate
     assert gate.max_queries == queries
     assert gate.smallest_effect <= 0.5
     assert gate.tolerance <= 0.5
-    more = sharpest(claim, 4 * queries, 0).claim.gate
+    more = plan_for_budget(claim, 4 * queries, 0).claim.gate
     assert more.smallest_effect < gate.smallest_effect
 
 
 def test_keys_that_the_claim_writes_bind() -> None:
     bound = parse_claim({"mechanism": FEW, "gate": {"tolerance": 0.1}})
-    found = sharpest(bound, 6000, 0)
+    found = plan_for_budget(bound, 6000, 0)
     assert found.claim.gate.tolerance == 0.1
     assert found.claim.gate.smallest_effect > 0.02
     exacting = parse_claim({"mechanism": FEW, "gate": {"smallest_effect": 0.02}})
     with pytest.raises(TooFewError, match="1,000 queries are too few"):
-        sharpest(exacting, 1000, 0)
+        plan_for_budget(exacting, 1000, 0)
 
 
 def test_the_least_number_is_the_same_whatever_was_asked() -> None:
@@ -61,11 +61,11 @@ def test_the_least_number_is_the_same_whatever_was_asked() -> None:
     told = set()
     for queries in (20, 600):
         with pytest.raises(TooFewError) as refused:
-            sharpest(SMALL, queries, 0)
+            plan_for_budget(SMALL, queries, 0)
         told.add(str(refused.value).split("about ")[1].split(" ")[0])
     (least,) = (int(number.replace(",", "")) for number in told)
     for queries in (least, least + 150):
-        assert sharpest(SMALL, queries, 0).queries <= queries
+        assert plan_for_budget(SMALL, queries, 0).queries <= queries
 
 
 class Slow(InProcessTarget):
@@ -135,8 +135,10 @@ def test_a_right_one_passes_and_the_report_says_what_was_seen() -> None:
     report = verify(target("right", 9), CLAIM, seed=0, queries=1000)
     assert report.verdict == "pass"
     assert report.queries <= 1000
-    said = [w for w in report.warnings if w.startswith("planned for 1,000 queries: a pass sees")]
-    assert len(said) == 1
+    messages = [
+        w for w in report.warnings if w.startswith("planned for 1,000 queries: a pass sees")
+    ]
+    assert len(messages) == 1
     assert report.as_json()["claim"]["gate"]["smallest_effect"] == report.claim.gate.smallest_effect
     left_out = {c.id for c in report.checks if "few queries" in c.message}
     compared = {"shift-invariance", "permutation-equivariance", "vote-monotonicity"}
@@ -157,8 +159,8 @@ def run(*words: str):
 def test_a_run_with_too_few_queries_says_which_do() -> None:
     """With as many it passes; the sharpest pass of those there are is the test's below."""
     cut = small_claim(gate={"max_queries": 2000, "tolerance": 0.4, "smallest_effect": 0.3})
-    told = [w for w in verify(drawing(cut), cut, seed=0).warnings if "--queries" in w]
-    (found,) = [re.search(r"--max-queries (\d+) allows one, --queries 2000", w) for w in told]
+    messages = [w for w in verify(drawing(cut), cut, seed=0).warnings if "--queries" in w]
+    (found,) = [re.search(r"--max-queries (\d+) allows one, --queries 2000", w) for w in messages]
     more = cut.with_limits(int(found[1]), None)
     assert verify(drawing(more), more, seed=0).verdict == "pass"
 

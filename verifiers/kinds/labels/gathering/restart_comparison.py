@@ -1,4 +1,4 @@
-"""Lives of a target: what comparing them shows that no life shows alone."""
+"""Lives of a target: what comparing them shows that no start shows alone."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic, sleep
@@ -25,7 +25,7 @@ MORE = 8
 """Lives that are compared beside, where a start is quick."""
 
 _QUICK = 1.0  # seconds that a quick start takes less than
-_SHARE = 0.1  # of the time left that more lives may take
+_SHARE = 0.1  # of the time left that more starts may take
 _PAUSE = 11.0  # seconds: systemd refuses a sixth start of a service within ten
 
 
@@ -39,7 +39,7 @@ def last_calls(seed: int) -> int:
 
 
 class Compared(Protocol):
-    """The check that takes the labels of other lives."""
+    """The check that takes the labels of other starts."""
 
     def observe_restart(
         self,
@@ -50,20 +50,20 @@ class Compared(Protocol):
         *,
         begins: bool = False,
     ) -> None:
-        """Labels of earlier lives, those of a new one, how these differ, and what is not seen.
+        """Labels of earlier starts, those of a new one, how these differ, and what is not seen.
 
-        begins: whether they are the first of a life.
+        begins: whether they are the first of a start.
         """
 
-    def begin_life(self, first: Labels, *, new: bool = True) -> None:
-        """The first labels of a life; new: whether no other method takes them."""
+    def observe_start(self, first: Labels, *, new: bool = True) -> None:
+        """The first labels of a start; new: whether no other method takes them."""
 
-    def note_few_lives(self, why: str) -> None:
-        """Why no more lives were compared."""
+    def note_few_restarts(self, why: str) -> None:
+        """Why no more starts were compared."""
 
 
-class Lives:
-    """Restarts a target, and asks one histogram for the first labels of each life.
+class RestartComparison:
+    """Restarts a target, and asks one histogram for the first labels of each start.
 
     histogram: that of the first call of all; queries: labels asked so far; start: seconds that a
     start takes, from the restart to the first answer: the least of several, as whatever else the
@@ -76,11 +76,11 @@ class Lives:
         self.start = float("inf")
 
     def compare(self, check: Compared, earlier: Sequence[Labels]) -> None:
-        """Shows `check` the labels of new lives; earlier: all labels of the histogram, in order.
+        """Shows `check` the labels of new starts; earlier: all labels of the histogram, in order.
 
         Raises as the target does where it cannot be restarted as it was started.
         """
-        check.begin_life(np.concatenate(earlier)[:FRESH_CALL], new=False)
+        check.observe_start(np.concatenate(earlier)[:FRESH_CALL], new=False)
         alike = self._contained(check)
         began = monotonic()
         unseen = self.target.restart()
@@ -89,38 +89,38 @@ class Lives:
         elif unseen is not None:
             unseen = f"{unseen}: {alike}"
         begun = self._follow(check, np.concatenate(earlier), "restarted", unseen, began)
-        if alike is not None:  # the run's own first labels need not be the first of their life
+        if alike is not None:  # the run's own first labels need not be the first of their start
             began = monotonic()
             self.target.restart()
             self._follow(check, begun, "begun", unseen, began)
 
     def compare_more(self, check: Compared, left: int, goes_on: Callable[[], bool]) -> None:
-        """Begins more lives, one after the other, where starts are quick: seeds may take turns.
+        """Begins more starts, one after the other, where starts are quick: seeds may take turns.
 
         Each has the call that opened the run: a shorter one may be cut from other draws. left:
         queries that may be asked; goes_on: whether more are wanted.
         """
         few = self._too_slow()
-        for life in range(MORE):
+        for start in range(MORE):
             if not goes_on():
                 return
-            if few is None and left < (life + 1) * FRESH_CALL:
+            if few is None and left < (start + 1) * FRESH_CALL:
                 few = "no queries are left"
-            few = few or self._restart_again(life)
+            few = few or self._restart_again(start)
             if few is not None:
-                check.note_few_lives(few)
+                check.note_few_restarts(few)
                 return
-            check.begin_life(self._first_labels())
+            check.observe_start(self._first_labels())
 
     def _too_slow(self) -> str | None:
-        """Why no more lives fit into the time; None where they do."""
+        """Why no more starts fit into the time; None where they do."""
         if self.start >= _QUICK:
             return f"a start takes {self.start:.2g} s"
         if MORE * self.start > _SHARE * seconds_left():
             return "too little time is left"
         return None
 
-    def _restart_again(self, life: int) -> str | None:
+    def _restart_again(self, start: int) -> str | None:
         """Restarts the target; why not, where its command would not do that so often.
 
         What manages a service may refuse to start it again and again. Then the target is started
@@ -136,13 +136,13 @@ class Lives:
                 check_clock()
                 sleep(0.1)
             self.target.restart()
-            return f"its restart failed after {life} more"
+            return f"its restart failed after {start} more"
         return None
 
     def _follow(
         self, check: Compared, earlier: Labels, kind: str, unseen: str | None, began: float
     ) -> Labels:
-        """Compares the first calls of a life, each by itself: a fixed seed repeats one alone.
+        """Compares the first calls of a start, each by itself: a fixed seed repeats one alone.
 
         began: when the target was told to restart.
         """
@@ -157,7 +157,7 @@ class Lives:
         return np.concatenate(calls)
 
     def _contained(self, check: Compared) -> str | None:
-        """Compares two lives of one process id, as in containers; why not, where it cannot.
+        """Compares two starts of one process id, as in containers; why not, where it cannot.
 
         A target that does not work in a namespace is not compared so: that says nothing of it.
         """
@@ -170,7 +170,7 @@ class Lives:
             return str(why)
         except (TargetError, BudgetExhausted):
             return "it does not answer as process 1 of a PID namespace"
-        check.begin_life(one)
+        check.observe_start(one)
         check.observe_restart(one, other, kind="contained", begins=True)
         return None
 
@@ -187,7 +187,7 @@ class Lives:
 
 
 def not_seen(target: Target, claim: LabelsClaim, *, cut_short: bool) -> str:
-    """The warning of a run in which no two lives of the target were compared.
+    """The warning of a run in which no two starts of the target were compared.
 
     cut_short: the target could have been restarted, and the run ended before.
     """

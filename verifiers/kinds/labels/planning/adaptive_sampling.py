@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .....reference.arrays import Vector
-from .course import LARGEST_BATCH
 from .plan import Batch
 from .schedule import Schedule
+from .stream_progress import LARGEST_BATCH
 
 _HEAD_START = 128  # labels before the first sweep
 _SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # labels asked ahead; more once a fault leads
@@ -15,7 +15,7 @@ _LEADS = 3.0  # nats of evidence from which a fault leads
 _GROWTH = 8  # a batch is an eighth of the labels asked so far
 
 
-class Hunt:
+class AdaptiveSampling:
     """Asks ahead of the sweeps where the known faults would show soonest, by the evidence so far.
 
     The stream asked next has the largest divergence from the claim, averaged over the faults with

@@ -1,4 +1,4 @@
-"""Compares labels of several lives of a target: a new life must not repeat an earlier one."""
+"""Compares labels of several starts of a target: a new start must not repeat an earlier one."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ from ....evidence.power import longest_round
 from ..planning.stream_planner import FRESH_CALL
 
 _KINDS = ("restarted", "replayed", "begun", "contained", "compared", "recurring")
-"""Ways in which lives may give the same labels, keys of `reuse.WORDS`, in order of preference.
+"""Ways in which starts may give the same labels, keys of `reuse.WORDS`, in order of preference.
 
-Narrower causes come later: state that is restored makes contained lives alike too.
+Narrower causes come later: state that is restored makes contained starts alike too.
 """
 
 
-class ComparedLives:
-    """An e-process over comparisons of lives, by labels of one histogram.
+class ComparedRestarts:
+    """An e-process over comparisons of starts, by labels of one histogram.
 
     log_q: its claimed log-probabilities (o,); recurring: another e-process, on the first labels of
-    each life against those of all earlier lives; owed: labels that comparing lives still needs for
-    a verdict; why_few: why no more lives were compared.
+    each start against those of all earlier starts; owed: labels that comparing starts still needs
+    for a verdict; why_few: why no more starts were compared.
     """
 
     def __init__(self, log_q: Vector) -> None:
@@ -34,15 +34,15 @@ class ComparedLives:
         self._unseen: str | None = None
 
     def begin(self, first: Labels, *, new: bool) -> None:
-        """Adds the first labels of a life; new: whether the run started it."""
+        """Adds the first labels of a start; new: whether the run started it."""
         self.recurring.observe(as_outcomes(first, self.log_q.size))
         self._found["recurring"] = self.recurring.log_e_value
         self._begun += new
 
     def observe(self, earlier: Labels, again: Labels, kind: str, unseen: str | None) -> None:
-        """Adds labels `again` of a new life, to compare with those of earlier lives.
+        """Adds labels `again` of a new start, to compare with those of earlier starts.
 
-        kind: how the lives differ, a key of `reuse.WORDS`; unseen: what this cannot show.
+        kind: how the starts differ, a key of `reuse.WORDS`; unseen: what this cannot show.
         """
         outcomes = self.log_q.size
         replay = Replay(as_outcomes(earlier, outcomes), as_outcomes(again, outcomes), self.log_q)
@@ -61,24 +61,24 @@ class ComparedLives:
         return enough[0] if enough else max(self._found, key=lambda kind: self._found[kind])
 
     def shown(self, log_wanted: float) -> str:
-        """What comparing lives has and has not shown, as the end of a sentence.
+        """What comparing starts has and has not shown, as the end of a sentence.
 
         log_wanted: evidence that `recurring` must give.
         """
-        told = ""
+        message = ""
         if "compared" in self._found:
-            told += "; the labels that the earlier report opens with were different"
+            message += "; the labels that the earlier report opens with were different"
         if self._found.keys() - {"compared", "recurring"}:
-            told += "; after a restart the labels were new"
-            told += "" if self._unseen is None else f" ({self._unseen})"
-            return told + self._excluded(log_wanted)
-        return told or "; the target was not restarted, so a fixed seed would not show"
+            message += "; after a restart the labels were new"
+            message += "" if self._unseen is None else f" ({self._unseen})"
+            return message + self._excluded(log_wanted)
+        return message or "; the target was not restarted, so a fixed seed would not show"
 
     def _excluded(self, log_wanted: float) -> str:
         """How many seeds in rotation would have shown, in words."""
         most = longest_round(self.log_q, self._begun, FRESH_CALL, log_wanted)
-        told = "; seeds in rotation would not have shown"
+        message = "; seeds in rotation would not have shown"
         if most > 0:
             starts = "every start" if most == 1 else f"up to {most} starts"
-            told = f"; a seed that is used again after {starts} would have shown"
-        return told if self.why_few is None else f"{told}, and no other, as {self.why_few}"
+            message = f"; a seed that is used again after {starts} would have shown"
+        return message if self.why_few is None else f"{message}, and no other, as {self.why_few}"

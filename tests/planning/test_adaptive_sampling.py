@@ -10,7 +10,7 @@ from claims import gnmax
 from plans import PLANS, plan
 
 from dpassay.verifiers.evidence import PointedEvidence
-from dpassay.verifiers.kinds.labels.planning.hunt import Hunt
+from dpassay.verifiers.kinds.labels.planning.adaptive_sampling import AdaptiveSampling
 from dpassay.verifiers.kinds.labels.planning.plan import Batch
 from dpassay.verifiers.kinds.labels.planning.roles import Role
 from dpassay.verifiers.kinds.labels.planning.schedule import Schedule
@@ -30,7 +30,7 @@ def labels_of(batches: list[Batch]) -> dict[tuple[int | None, int], int]:
     """Labels by stream and turn."""
     asked: Counter[tuple[int | None, int]] = Counter()
     for batch in batches:
-        asked[batch.stream, batch.turn] += batch.size
+        asked[batch.stream, batch.rotation] += batch.size
         asked[batch.other, 0] += batch.size  # None, where there is none
     return asked
 
@@ -39,12 +39,17 @@ def labels_of(batches: list[Batch]) -> dict[tuple[int | None, int], int]:
 def test_every_label_of_the_plan_is_asked_whatever_the_evidence(name) -> None:
     """Catches labels that are asked twice, or never: a pass would then say too much."""
     made, rng = plan(**PLANS[name]), np.random.default_rng(3)
-    hunt = Hunt(Schedule(made), lambda: rng.normal(0, 9, len(made.faults)), any_stream)
-    asked, swept = labels_of(list(hunt.batches())), labels_of(list(Schedule(made).sweeps()))
+    sampling = AdaptiveSampling(
+        Schedule(made), lambda: rng.normal(0, 9, len(made.faults)), any_stream
+    )
+    asked, swept = labels_of(list(sampling.batches())), labels_of(list(Schedule(made).sweeps()))
     for i in range(len(made.streams)):
         assert asked[i, 0] == swept[i, 0]
-        turned = [sum(n for (at, turn), n in a.items() if at == i and turn) for a in (asked, swept)]
-        assert turned[0] == turned[1]
+        rotated = [
+            sum(n for (at, rotation), n in a.items() if at == i and rotation)
+            for a in (asked, swept)
+        ]
+        assert rotated[0] == rotated[1]
 
 
 def test_a_fault_that_has_won_is_followed_to_where_it_shows_most() -> None:
@@ -52,7 +57,7 @@ def test_a_fault_that_has_won_is_followed_to_where_it_shows_most() -> None:
     made = plan()
     for fault in range(len(made.faults)):
         capital = np.where(np.arange(len(made.faults)) == fault, 50.0, 0.0)
-        first = next(Hunt(Schedule(made), capital.copy, any_stream).batches())
+        first = next(AdaptiveSampling(Schedule(made), capital.copy, any_stream).batches())
         shows = np.where(Schedule(made).left > 0, made.fault_divergences[:, fault], 0.0)
         assert made.fault_divergences[first.stream, fault] == shows.max()
     assert np.unique(made.fault_divergences.argmax(0)).size > 5  # where each shows most differs
@@ -61,10 +66,10 @@ def test_a_fault_that_has_won_is_followed_to_where_it_shows_most() -> None:
 def test_what_cannot_be_asked_is_passed_over() -> None:
     made = plan()
     zeros = np.zeros(len(made.faults))
-    hunt = Hunt(Schedule(made), lambda: zeros, lambda i: i != first.stream)
-    first = next(Hunt(Schedule(made), lambda: zeros, any_stream).batches())
-    assert next(hunt.batches()).stream != first.stream
-    nothing = Hunt(Schedule(made), lambda: zeros, lambda _: False)
+    sampling = AdaptiveSampling(Schedule(made), lambda: zeros, lambda i: i != first.stream)
+    first = next(AdaptiveSampling(Schedule(made), lambda: zeros, any_stream).batches())
+    assert next(sampling.batches()).stream != first.stream
+    nothing = AdaptiveSampling(Schedule(made), lambda: zeros, lambda _: False)
     assert list(nothing.batches()) == list(Schedule(made).sweeps())
 
 
@@ -73,7 +78,7 @@ def test_the_sweeps_go_on_in_between() -> None:
     made = plan()
     zeros = np.zeros(len(made.faults))
     swept = list(Schedule(made).sweeps())
-    asked = list(Hunt(Schedule(made), lambda: zeros, any_stream).batches())
+    asked = list(AdaptiveSampling(Schedule(made), lambda: zeros, any_stream).batches())
     before = next(i for i, b in enumerate(asked) if made.streams[b.stream].role is Role.EXPLORER)
     planned = next(i for i, b in enumerate(swept) if made.streams[b.stream].role is Role.EXPLORER)
     labels = sum(b.labels for b in asked[:before])
@@ -91,11 +96,15 @@ def test_evidence_on_labels_chosen_by_evidence_has_expectation_1() -> None:
     for labels in product(range(q.shape[1]), repeat=6):
         evidence = PointedEvidence(made.fault_weights)
         chance, streams = 1.0, []
-        batches = Hunt(Schedule(made), partial(capital_of, evidence), any_stream).batches()
+        batches = AdaptiveSampling(
+            Schedule(made), partial(capital_of, evidence), any_stream
+        ).batches()
         for label, batch in zip(labels, islice(batches, 6), strict=True):
             assert batch.size == 1
             outcome = np.arange(q.shape[1]) == label
-            evidence.observe(outcome.astype(float), made.turned_ratios(batch.stream, batch.turn))
+            evidence.observe(
+                outcome.astype(float), made.rotated_ratios(batch.stream, batch.rotation)
+            )
             chance *= q[batch.stream, label]
             streams.append(batch.stream)
         expected += chance * np.exp(evidence.log_e_value)

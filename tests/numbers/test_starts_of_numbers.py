@@ -68,7 +68,7 @@ def fresh(report: Report) -> Any:
     ],
 )
 def test_a_seed_set_at_the_start_is_found(kind: str, seed: str, tmp_path: Path) -> None:
-    """Each life by itself is right: a run that restarts nothing passes it."""
+    """Each start by itself is right: a run that restarts nothing passes it."""
     found = fresh(judged(kind, seed, tmp_path))
     assert found.verdict is Verdict.FAIL
     assert "repeat the noise of the same calls before a restart" in found.message
@@ -82,7 +82,7 @@ def test_fresh_seeds_pass(tmp_path: Path) -> None:
 
 
 def test_state_that_is_saved_now_and_then_is_found() -> None:
-    """A new life goes on from a point that the one before had passed; only the memory sees it."""
+    """A new start goes on from a point that the one before had passed; only the memory sees it."""
     claim, saved = claimed(COUNT), [0]
 
     def begun() -> Any:
@@ -134,8 +134,8 @@ def test_a_target_that_starts_once_is_judged_to_the_end(tmp_path: Path) -> None:
         "support",
     ):
         assert verdicts[name] is Verdict.PASS, name
-    told = "would not show; the target could not be started again: "
-    assert [w for w in report.warnings if told in w and "another instance runs" in w]
+    message = "would not show; the target could not be started again: "
+    assert [w for w in report.warnings if message in w and "another instance runs" in w]
 
 
 def test_what_cannot_be_restarted_is_said() -> None:
@@ -145,5 +145,5 @@ def test_what_cannot_be_restarted_is_said() -> None:
         release=claim.release,
     )
     report = verify(target, claim, seed=1, selection=ONLY)
-    told = "the target was not restarted: a seed fixed at its start would not show"
-    assert [w for w in report.warnings if w.startswith(told)]
+    message = "the target was not restarted: a seed fixed at its start would not show"
+    assert [w for w in report.warnings if w.startswith(message)]

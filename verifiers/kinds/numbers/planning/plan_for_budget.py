@@ -41,7 +41,7 @@ _ENDLESS = 10_000_000  # releases, of a check that never has enough
 
 
 @dataclass(frozen=True)
-class Sharpest:
+class PlanForBudget:
     """A claim with the precision that fits a budget, and the releases that a pass of it takes.
 
     share: of the releases that checks ask for themselves. looked_at: releases by check; the checks
@@ -74,7 +74,7 @@ def make_plan(claim: NumbersClaim, seed: int, share: float = 1.0) -> NumbersPlan
 
 def pass_of(
     claim: NumbersClaim, seed: int, share: float = 1.0, selection: Selection | None = None
-) -> Sharpest:
+) -> PlanForBudget:
     """What a pass of the chosen checks takes under a claim as it stands."""
     plan, kept = make_plan(claim, seed, share), selection or Selection()
     setting = Setting(claim, seed, plan)
@@ -89,19 +89,19 @@ def pass_of(
     queries = max(together, _opening(claim, plan)) + sum(check.asks for check in asked)
     if any(check.id == FreshNoise.id for check in seen):
         queries += releases_of_restarts(claim, plan)
-    return Sharpest(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
+    return PlanForBudget(claim, share, {k: looked_at[k] for k in SHARES if k in looked_at}, queries)
 
 
-def sharpest(
+def plan_for_budget(
     claim: NumbersClaim, queries: int, seed: int, selection: Selection | None = None
-) -> Sharpest:
+) -> PlanForBudget:
     """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
     An effect or tolerance that the claim states is kept. At most half of the queries go to checks
     that ask for releases of their own. Raises TooFewError.
     """
 
-    def at(effect: float, share: float) -> Sharpest:
+    def at(effect: float, share: float) -> PlanForBudget:
         return pass_of(_at_effect(claim, queries, effect), seed, share, selection)
 
     least = claim.gate.smallest_effect
@@ -167,7 +167,7 @@ def _releases(check: Any, claim: NumbersClaim, plan: NumbersPlan, seed: int) -> 
     """Releases that a check needs for a pass."""
     if check.call_by_call:
         return _releases_call_by_call(check, claim, plan, seed)
-    draws = float(check.shortfall())
+    draws = float(check.samples_needed())
     nats = log_threshold(SHARES[check.id], claim.gate.false_alarm) + _LOST
     nats += _LATE * math.sqrt(2.0 * nats)
     noise = claim.mechanism.added

@@ -8,22 +8,22 @@ from .plan import Batch
 LARGEST_BATCH = 8192
 """Most labels of a batch, except for the one large call."""
 
-_TURNED_BATCH = 256  # labels under one numbering, about
+_ROTATED_BATCH = 256  # labels under one numbering, about
 
 
 @dataclass
-class Course:
+class StreamProgress:
     """Progress of a stream: `asked` of its `planned` labels.
 
     classes: 0 where the histogram is asked as it stands, else the number of classes, whose
-    numbering is rotated from batch to batch; turn: the latest rotation, in places.
+    numbering is rotated from batch to batch; rotation: the latest rotation, in places.
     """
 
     stream: int
     planned: int
     classes: int = 0
     asked: int = 0
-    turn: int = 0
+    rotation: int = 0
 
     @property
     def left(self) -> int:
@@ -37,7 +37,7 @@ class Course:
         while left > 0:
             size = min(left, LARGEST_BATCH)
             if self.classes:
-                self.turn = self.turn % (self.classes - 1) + 1
-                size = max(min(size, _TURNED_BATCH), -(-size // (self.classes - 1)))
-            yield Batch(self.stream, size, self.turn)
+                self.rotation = self.rotation % (self.classes - 1) + 1
+                size = max(min(size, _ROTATED_BATCH), -(-size // (self.classes - 1)))
+            yield Batch(self.stream, size, self.rotation)
             left -= size

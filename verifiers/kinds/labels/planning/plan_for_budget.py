@@ -51,7 +51,7 @@ _WITHOUT = "; symmetries, monotonicity and order are left out"
 
 
 @dataclass(frozen=True)
-class Sharpest:
+class PlanForBudget:
     """A claim with the sharpest precision that fits, the breadth asked, its plan and queries."""
 
     claim: LabelsClaim
@@ -69,13 +69,13 @@ class Sharpest:
         return coarser(gate, without)
 
 
-def sharpest(
+def plan_for_budget(
     claim: LabelsClaim,
     queries: int,
     seed: int,
     own: tuple[tuple[int, ...], ...] = (),
     wanted: Wanted | None = None,
-) -> Sharpest:
+) -> PlanForBudget:
     """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
 
     Values that the claim states are kept; only defaults change. Few queries reduce the breadth, and
@@ -115,7 +115,7 @@ class _Search:
     extent: Extent
     wanted: Wanted
 
-    def sharper(self, found: Sharpest) -> Sharpest:
+    def sharper(self, found: PlanForBudget) -> PlanForBudget:
         """The sharpest precision that fits, between the default and `found`, which fits."""
         effect = self.claim.gate.smallest_effect
         coarsest = found.claim.gate.smallest_effect
@@ -124,11 +124,11 @@ class _Search:
             return default if default.queries <= self.queries else found
         return sharpest_within(self.at, (effect, coarsest), found, self.queries, _STEPS)
 
-    def at(self, effect: float) -> Sharpest:
+    def at(self, effect: float) -> PlanForBudget:
         """The claim at an effect, rounded to two digits, with the tolerance that goes with it."""
         claim = self.claim.with_gate(gate_for(self.claim.gate, self.queries, effect))
         plan = make_plan(claim, self.seed, True, self.own, self.extent)
-        return Sharpest(claim, self.extent, plan, queries_of(plan, self.wanted(plan)))
+        return PlanForBudget(claim, self.extent, plan, queries_of(plan, self.wanted(plan)))
 
 
 def dearer_than(plan: Plan, *, planned: bool) -> str:
@@ -154,7 +154,7 @@ def queries_of(plan: Plan, asks: Asks | None = None) -> int:
     streams, in_order = asks or all_wanted(plan)
     asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
     asked += plan.traffic.labels if in_order else 0
-    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two lives
+    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two starts
     beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
     beside += len(plan.of(Role.PROBE)) * plan.extent.of(NEW_LIFE, 1)
     if plan.claim.mechanism.caching:
@@ -171,8 +171,10 @@ def calls_of(plan: Plan) -> int:
 def _for_the_scale(plan: Plan) -> int:
     """About how many more labels make the interval of the noise scale narrow enough."""
     gate = plan.claim.gate
-    told = float(sum(i * s.queries for i, s in zip(plan.information, plan.streams, strict=False)))
+    information = float(
+        sum(i * s.queries for i, s in zip(plan.information, plan.streams, strict=False))
+    )
     nats = log_threshold(SHARES["noise-scale"], gate.false_alarm) + _SURE
-    lacking = 2.0 * nats / gate.tolerance**2 - told
+    lacking = 2.0 * nats / gate.tolerance**2 - information
     best = float(plan.information.max())
     return 0 if lacking <= 0.0 or best <= 0.0 else math.ceil(lacking / best)
