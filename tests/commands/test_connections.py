@@ -16,6 +16,7 @@ from claims import gnmax
 from dpassay.verifiers.commands import connections
 from dpassay.verifiers.commands import service as server
 from dpassay.verifiers.commands.connections import QuietServer, settings
+from dpassay.verifiers.kinds.labels.served import ServedLabels
 from dpassay.verifiers.kinds.reading import parse_claim
 
 MECHANISM = gnmax(10, 3, 50)
@@ -25,7 +26,7 @@ ASKED = {"histogram": [30, 15, 5], "size": 2}
 @contextlib.asynccontextmanager
 async def serving(claim=None):
     """The port of a server in this loop, and the server."""
-    app = server.application(parse_claim(claim or {"mechanism": MECHANISM}))
+    app = server.application(ServedLabels(parse_claim(claim or {"mechanism": MECHANISM})))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         served = QuietServer(settings(app, port, 2))

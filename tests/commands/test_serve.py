@@ -15,6 +15,7 @@ from claims import COARSE, gnmax, in_toml
 from dpassay.reference.accounting.conversions import ORDERS, to_epsilon
 from dpassay.verifiers.commands.serve import ServingError, serve_reference
 from dpassay.verifiers.commands.service import application
+from dpassay.verifiers.kinds.labels.served import ServedLabels
 from dpassay.verifiers.kinds.reading import parse_claim
 
 COMMAND = [sys.executable, "-m", "dpassay.verifiers.cli"]
@@ -182,7 +183,7 @@ def test_refused_queries_are_served_and_charged_their_test_alone() -> None:
     """Papernot et al. 2018, section 4.1: the test at sigma_1 costs order / (2 sigma_1^2)."""
     mechanism = {"name": "confident-gnmax", "noise": "gaussian:10", "classes": 3, "teachers": 50}
     mechanism |= {"threshold": 1e9, "threshold_noise": "gaussian:20"}
-    served = application(parse_claim({"mechanism": mechanism}))
+    served = application(ServedLabels(parse_claim({"mechanism": mechanism})))
 
     async def calls():
         transport = httpx.ASGITransport(served)

@@ -34,7 +34,7 @@ class Mechanism(Table):
 class CoinClaim(Claim):
     mechanism: Mechanism
 
-    kind = property(lambda self: coins())
+    kind = property(lambda self: KIND)
     said = property(lambda self: f"coin of bias {self.mechanism.bias:g}")
     release = property(lambda self: LABELS)  # whole numbers in, whole numbers out
 
@@ -42,8 +42,7 @@ class CoinClaim(Claim):
 class Bias(Judged):
     """Evidence of another bias: half of it, or halfway to 1."""
 
-    id = "bias"
-    unit = "flips"
+    id, unit = "bias", "flips"
 
     def __init__(self, claim: CoinClaim) -> None:
         self.bias, self.heads, self.queries = claim.mechanism.bias, 0, 0
@@ -71,10 +70,7 @@ class Bias(Judged):
 class CoinFigures:
     template: ClassVar = "report.html"
 
-    trace = as_json = lambda self, *_: None
-
-    def shown(self, claim: CoinClaim) -> dict[str, Any]:
-        return {}
+    trace, as_json, shown = (lambda s, *_: None), (lambda s, *_: None), (lambda s, claim: {})
 
 
 class CoinSession:
@@ -97,9 +93,7 @@ class CoinSession:
         self.bias.queries += size
         self.state.publish(ReleasesSeen(self.state.queries, self.checks))
 
-    @property
-    def goes_on(self) -> bool:
-        return self.state.outcome.finished or not self.state.failed
+    goes_on = property(lambda self: self.state.outcome.finished or not self.state.failed)
 
     def gather(self) -> None:
         while self.checks and self.goes_on and self.bias.samples_needed():
@@ -118,11 +112,7 @@ class CoinSession:
         peaks = [(c, c.peak.finding) for c in self.checks if c.refuted]
         return [Explanation(check, finding, finding.log_odds) for check, finding in peaks]
 
-    def end(self, found: Any) -> Notes:
-        return Notes()
-
-    def figures(self, found: Any) -> CoinFigures:
-        return CoinFigures()
+    end, figures = (lambda self, _: Notes()), (lambda self, _: CoinFigures())
 
 
 @dataclass(frozen=True)
@@ -139,7 +129,7 @@ def flipped(bias: float) -> Any:
     return lambda _, size: rng.binomial(1, bias, size)
 
 
-KIND = ReleaseKind(
+KIND: ReleaseKind = ReleaseKind(
     name="coins",
     unit="flip",
     evidence_unit="flips",
@@ -149,6 +139,7 @@ KIND = ReleaseKind(
     planned=lambda claim, *_: PlannedCoin(claim),
     session=CoinSession,
     reference=lambda claim: InProcessTarget(flipped(claim.mechanism.bias)),
+    served=lambda claim: None,
     probe=lambda claim: (NOTHING, None),
     read_opening=lambda path, claim: None,
     no_figures=CoinFigures,
@@ -156,7 +147,3 @@ KIND = ReleaseKind(
     ready=lambda claim, chosen: None,
     demos={},
 )
-
-
-def coins() -> ReleaseKind:
-    return KIND

@@ -7,7 +7,7 @@ import sys
 
 from ..claims.claim import ClaimError
 from ..kinds.labels.embedded import embedded_claim
-from ..kinds.labels.reading import read_labels_claim
+from ..kinds.reading import read_claim
 
 _HOST = "127.0.0.1"  # it has no authentication, so it is not for a network
 _GRACE = 2  # seconds for requests in flight at shutdown
@@ -28,23 +28,22 @@ def serve_reference(claim_file: str | None, port: int) -> None:
     cannot be read or served, or a port that cannot be used.
     """
     try:
-        claim = embedded_claim() if claim_file is None else read_labels_claim(claim_file)
+        claim = embedded_claim() if claim_file is None else read_claim(claim_file)
+        served = claim.kind.served(claim)
     except ClaimError as error:
         raise ServingError(*error.mistakes) from None
-    if claim.inputs is not None:
-        raise ServingError(
-            f"{claim_file}: inputs: the reference takes histograms: serve a claim without [inputs]"
-        )
+    except ValueError as error:
+        raise ServingError(f"{claim_file}: {error}") from None
     from .connections import QuietServer, settings
     from .service import application
 
     with _listening(port) as listener:
         port = listener.getsockname()[1]
         url = f"http://{_HOST}:{port}"
-        served = f"{claim.mechanism.name} with {claim.mechanism.noise}"
-        print(f"dpassay: serving {served} on {url}", file=sys.stderr, flush=True)
+        what = f"{claim.mechanism.name} with {claim.mechanism.noise}"
+        print(f"dpassay: serving {what} on {url}", file=sys.stderr, flush=True)
         with contextlib.suppress(KeyboardInterrupt):  # raised anew once the server has ended
-            QuietServer(settings(application(claim), port, _GRACE)).run([listener])
+            QuietServer(settings(application(served), port, _GRACE)).run([listener])
 
 
 def _listening(port: int) -> socket.socket:

@@ -13,48 +13,45 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ...reference import REFUSAL, BudgetExhausted, Histogram, as_histogram
-from ...reference.accounting.release_costs import release_costs
-from ..kinds.labels.claim import LabelsClaim
+from ...reference import BudgetExhausted
+from ..kinds.served import Served
+from ..targets import NotOffered
 from ..targets.replies import one_line, shown
-from .served_budget import ServedBudget
 
-BODY_BYTES = 1_000_000
 LARGEST_SIZE = 1_000_000
 _MOST_ORDERS = 1000
 _DRAWS = 1 << 16  # noise draws between two requests
 
 
-def application(claim: LabelsClaim) -> Starlette:
-    """The ASGI application of an HTTP target that conforms to `claim`.
+def application(served: Served) -> Starlette:
+    """The ASGI application of an HTTP target that conforms to the claim of `served`.
 
     Large requests yield to others every few milliseconds. Mistakes are answered with
     {"error": one line}: status 422 for the content, 413 for the length, and 429 where the budget of
     the claim is spent.
     """
-    mechanism, budget = claim.mechanism.mechanism(), ServedBudget(claim)
 
     async def aggregate(request: Request) -> Response:
-        content = await _content(request, {"histogram", "size"})
-        votes, size = _votes(content["histogram"], claim.mechanism.classes), _size(content["size"])
-        with budget.reserved(size):
-            refused, parts = 0, []
-            for part in _parts(size, votes.size):
-                labels = mechanism.sample(votes, part)
-                refused += int((labels == REFUSAL).sum())
-                parts.append(",".join(map(str, labels.tolist())))
+        content = await _content(request, {served.takes, "size"}, served.body_bytes)
+        values, size = served.input(content[served.takes]), _size(content["size"])
+        with served.reserved(size):
+            releases, texts = [], []
+            for part in _parts(size, served.width):
+                drawn = served.drawn(values, part)
+                releases += drawn
+                texts.append(json.dumps(drawn, separators=(",", ":"))[1:-1])
                 await asyncio.sleep(0)  # others have their turn
-            budget.charge(size - refused, refused)
-        return Response(f'{{"labels":[{",".join(parts)}]}}', media_type="application/json")
+            served.charge(releases)
+        found = f'{{"{served.reply}":[{",".join(texts)}]}}'
+        return Response(found, media_type="application/json")
 
     async def rdp(request: Request) -> JSONResponse:
-        content = await _content(request, {"histogram", "orders"})
-        _votes(content["histogram"], claim.mechanism.classes)
-        test, answer = release_costs(mechanism, _orders(content["orders"]))
-        return JSONResponse({"rdp": (test + answer).tolist()})
+        content = await _content(request, {served.takes, "orders"}, served.body_bytes)
+        values = served.input(content[served.takes])
+        return JSONResponse({"rdp": served.rdp(values, _orders(content["orders"]))})
 
     async def spent(request: Request) -> JSONResponse:
-        return JSONResponse({"spent": budget.spent(_delta(request.query_params.get("delta")))})
+        return JSONResponse({"spent": served.spent(_delta(request.query_params.get("delta")))})
 
     return Starlette(
         routes=[
@@ -65,15 +62,16 @@ def application(claim: LabelsClaim) -> Starlette:
         exception_handlers={
             ValueError: lambda _, error: _error(422, str(error)),
             BudgetExhausted: lambda _, error: _error(429, str(error)),
+            NotOffered: lambda _, error: _error(404, str(error)),
             ClientDisconnect: lambda _, error: _error(400, "the client has gone"),
             HTTPException: lambda _, error: _error(error.status_code, error.detail),
         },
     )
 
 
-def _parts(size: int, classes: int) -> Iterator[int]:
+def _parts(size: int, width: int) -> Iterator[int]:
     """Sizes that add up to `size`, each drawn in a few milliseconds."""
-    most = max(1, _DRAWS // classes)
+    most = max(1, _DRAWS // width)
     for start in range(0, size, most):
         yield min(most, size - start)
 
@@ -82,12 +80,12 @@ def _error(status: int, message: str) -> JSONResponse:
     return JSONResponse({"error": one_line(message)}, status)
 
 
-async def _content(request: Request, keys: set[str]) -> dict[str, Any]:
+async def _content(request: Request, keys: set[str], most: int) -> dict[str, Any]:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > BODY_BYTES:
-            raise HTTPException(413, f"expected a body of at most {BODY_BYTES:,} bytes")
+        if len(body) > most:
+            raise HTTPException(413, f"expected a body of at most {most:,} bytes")
     try:
         content = json.loads(bytes(body))
     except (ValueError, RecursionError):
@@ -95,15 +93,6 @@ async def _content(request: Request, keys: set[str]) -> dict[str, Any]:
     if not isinstance(content, dict) or set(content) != keys:
         raise ValueError(f"expected one JSON object with {' and '.join(sorted(keys))}")
     return content
-
-
-def _votes(given: Any, classes: int) -> Histogram:
-    if not isinstance(given, list) or not all(type(votes) is int for votes in given):
-        raise ValueError("histogram: expected a list of whole numbers")
-    if len(given) != classes:
-        plural = "" if len(given) == 1 else "es"
-        raise ValueError(f"histogram of {len(given)} class{plural}: expected {classes}")
-    return as_histogram(given)
 
 
 def _size(given: Any) -> int:

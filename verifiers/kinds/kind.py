@@ -18,6 +18,7 @@ from ..run.selection import Selection
 from ..run.session import Planned, Session
 from ..run.state import RunState
 from ..targets import InProcessTarget
+from .served import Served
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,12 @@ class ReleaseKind:
     mechanisms: their names in `[mechanism]`; parse: makes a claim of a table, its source in
     messages and its folder; checks: with their shares; planned: makes a plan for so many queries
     (None for the claim's own precision), a seed, own inputs and a selection; session: what asks the
-    target in a run; reference: the reference implementation; probe: an input that shows the pace of
-    a target, and how many releases of it a run asks for in a call at most; read_opening: the first
-    call of an earlier report, at a path; no_figures: of a report that has none; not_chosen: why a
-    run takes no inputs of the user's, None where it does; ready: raises ValueError of one line,
-    before anything is asked, where the claim names what cannot be used; demos: embedded claims by
-    name.
+    target in a run; reference: the reference implementation; served: that as a server answers for
+    it, or ValueError of one line; probe: an input that shows the pace of a target, and how many
+    releases of it a run asks for in a call at most; read_opening: the first call of an earlier
+    report, at a path; no_figures: of a report that has none; not_chosen: why a run takes no inputs
+    of the user's, None where it does; ready: raises ValueError of one line, before anything is
+    asked, where the claim names what cannot be used; demos: embedded claims by name.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ReleaseKind:
     planned: Callable[[Any, int | None, int, tuple[tuple[int, ...], ...], Selection], Planned]
     session: Callable[[RunState, RunRequest], Session]
     reference: Callable[[Any], InProcessTarget]
+    served: Callable[[Any], Served]
     probe: Callable[[Any], tuple[Any, int | None]]
     read_opening: Callable[[str, Any], Opens]
     no_figures: Callable[[], Figures]

@@ -8,6 +8,7 @@ from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
+from ..served import Served
 from .claim import LabelsClaim, parse_labels_claim
 from .figures import LabelFigures
 from .mechanism import OF_LABELS
@@ -38,6 +39,12 @@ def _reference(claim: LabelsClaim) -> InProcessTarget:
     return reference_target(claim)
 
 
+def _served(claim: LabelsClaim) -> Served:
+    from .served import ServedLabels
+
+    return ServedLabels(claim)
+
+
 def _probe(claim: LabelsClaim) -> tuple[Any, int | None]:
     from .planning.asked_histograms import opening_histogram
 
@@ -64,6 +71,7 @@ KIND = ReleaseKind(
     planned=_planned,
     session=_session,
     reference=_reference,
+    served=_served,
     probe=_probe,
     read_opening=_read_opening,
     no_figures=LabelFigures,

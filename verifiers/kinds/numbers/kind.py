@@ -9,6 +9,7 @@ from ...run.session import Planned, Session
 from ...run.state import RunState
 from ...targets import InProcessTarget
 from ..kind import ReleaseKind
+from ..served import Served
 from .claim import NumbersClaim, parse_numbers_claim
 from .figures import NumberFigures
 from .mechanism import OF_NUMBERS
@@ -40,6 +41,12 @@ def _reference(claim: NumbersClaim) -> InProcessTarget:
     from .embedded import reference_target
 
     return reference_target(claim)
+
+
+def _served(claim: NumbersClaim) -> Served:
+    from .served import ServedNumbers
+
+    return ServedNumbers(claim)
 
 
 def probe(claim: NumbersClaim) -> tuple[Any, int | None]:
@@ -82,6 +89,7 @@ KIND = ReleaseKind(
     planned=planned,
     session=_session,
     reference=_reference,
+    served=_served,
     probe=probe,
     read_opening=read_opening,
     no_figures=NumberFigures,

@@ -1,0 +1,82 @@
+"""The reference of numbers or of keys as `dpassay serve` answers for it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....reference import BudgetExhausted
+from ...targets import InProcessTarget, NotOffered
+from ...targets.numbers import taken_values
+from ...targets.replies import shown
+from .claim import NumbersClaim
+
+NO_ACCOUNT = "the reference of numbers keeps no account: it gives the releases that a claim allows"
+
+
+class ServedNumbers:
+    """See `Served`: with [privacy] in the claim it gives as many releases as `queries` says."""
+
+    takes, reply, body_bytes = "values", "releases", 64_000_000
+
+    def __init__(self, claim: NumbersClaim) -> None:
+        self.mechanism, self.release = claim.mechanism, claim.release
+        self.reference: InProcessTarget = claim.kind.reference(claim)
+        self.width = claim.mechanism.width
+        self._left = None if claim.privacy is None else claim.privacy.queries
+
+    def input(self, given: Any) -> Any:
+        """See `Served.input`: counts, records, or for each tensor those of all records."""
+        try:
+            values = taken_values(given, self.release.word)
+            tensors = values if self.mechanism.takes == "tensors" else [values]
+            fits = all(np.isfinite(t).all() or t.dtype.kind == "f" for t in tensors)
+            shapes = [t.shape for t in tensors]
+        except (TypeError, ValueError, OverflowError):
+            fits, shapes = False, []
+        if not fits or not self._allows(shapes):
+            raise ValueError(f"values {shown(given)}: expected {self._wanted}")
+        return values
+
+    def _allows(self, shapes: list[tuple[int, ...]]) -> bool:
+        if self.mechanism.takes in ("counts", "keys"):
+            return shapes == [(self.width,)]
+        of_records = self.mechanism.shapes or [[self.width]]
+        return [list(shape[1:]) for shape in shapes] == of_records and len(
+            {s[0] for s in shapes}
+        ) == 1
+
+    @property
+    def _wanted(self) -> str:
+        if self.mechanism.takes in ("counts", "keys"):
+            return f"{self.width} counts"
+        if self.mechanism.takes == "records":
+            return f"a list of records of {self.width} numbers each"
+        return f"for each of the shapes {self.mechanism.shapes} a list of as many arrays"
+
+    @contextmanager
+    def reserved(self, size: int) -> Iterator[None]:
+        """See `Served.reserved`; what was reserved is not given back."""
+        if self._left is not None:
+            if size > self._left:
+                raise BudgetExhausted(f"{size:,} releases would exceed the {self._left:,} left")
+            self._left -= size
+        yield
+
+    def drawn(self, values: Any, size: int) -> list[Any]:
+        """See `Served.drawn`."""
+        found = self.reference.answer(lambda: values, size, self.release.call)
+        return found if isinstance(found, list) else np.asarray(found).tolist()
+
+    def charge(self, releases: list[Any]) -> None:
+        """See `Served.charge`: they were charged when they were reserved."""
+
+    def rdp(self, values: Any, orders: NDArray[np.float64]) -> list[float]:
+        """See `Served.rdp`."""
+        raise NotOffered(NO_ACCOUNT)
+
+    def spent(self, delta: float) -> float:
+        """See `Served.spent`."""
+        raise NotOffered(NO_ACCOUNT)
