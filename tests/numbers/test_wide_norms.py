@@ -1,5 +1,6 @@
 """A norm over more numbers than a run looks at: their projection is of all of them."""
 
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 from checked_alone import claimed, outcome
 
 from dpassay.reference.numbers import Clipping as Bounds
+from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.verdict import Verdict
 from dpassay.verifiers.kinds.numbers.checks.clipping import Clipping
 from dpassay.verifiers.kinds.numbers.checks.sensitivity import Sensitivity
+from dpassay.verifiers.kinds.reading import parse_claim
 
 WIDE = """name = "noisy-gradient"
 noise = "{}"
@@ -157,3 +160,13 @@ def test_a_pass_says_that_no_norm_was_looked_at(noise: str) -> None:
     found = outcome(Clipping, claim, released)
     assert found is not None
     assert found.finding.message.endswith("not the norm over all")
+
+
+def test_the_bound_has_the_name_of_libraries_too() -> None:
+    """`l1_clip_norm` is read as `clip_norm1`, which reports go on writing; both are one mistake."""
+    text = f"[mechanism]\n{NORM1.format('laplace:1')}"
+    made = parse_claim(tomllib.loads(text.replace("clip_norm1", "l1_clip_norm")))
+    assert made.mechanism.clip_norm1 == 1.0
+    assert "clip_norm1" in made.model_dump()["mechanism"]
+    with pytest.raises(ClaimError, match=r"l1_clip_norm and clip_norm1 are one key"):
+        parse_claim(tomllib.loads(f"{text}l1_clip_norm = 1.0\n"))

@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
@@ -114,6 +114,16 @@ class NumberMechanism(Table):
     divide_by: float | None = Field(default=None, gt=0)
     threshold: float | None = Field(default=None, ge=-1e12, le=1e12)
     floating_point: Literal["ideal", "exact"] = "ideal"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_names(cls, given: Any) -> Any:
+        """Takes `l1_clip_norm`, as libraries call it, for `clip_norm1`."""
+        if not isinstance(given, dict) or "l1_clip_norm" not in given:
+            return given
+        if "clip_norm1" in given:
+            raise ValueError("l1_clip_norm and clip_norm1 are one key: expected one of them")
+        return {{"l1_clip_norm": "clip_norm1"}.get(key, key): given[key] for key in given}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
