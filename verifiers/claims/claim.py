@@ -4,10 +4,11 @@ import tomllib
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 from ..inputs.files import ReadingError, read_bytes
 from ..targets.http_options import HttpOptions
+from ..targets.http_route import check_template
 from ..targets.release import Release
 from ..targets.replies import one_line
 from .mistakes import mistakes
@@ -41,6 +42,15 @@ class Claim(Table):
     gate: Gate = Gate()
     http: HttpClaim | None = None
 
+    @model_validator(mode="after")
+    def _body_of_requests(self) -> Self:
+        if self.http is not None and self.http.body is not None:
+            try:
+                check_template(self.http.body, self.release.key)
+            except ValueError as error:
+                raise ValueError(f"http.{error}") from None
+        return self
+
     @property
     def kind(self) -> Any:
         """The `ReleaseKind` of what the deployment releases."""
@@ -60,7 +70,7 @@ class Claim(Table):
     def http_options(self) -> HttpOptions:
         """Options of requests to a server: `[http]` or its defaults."""
         http = self.http or HttpClaim()
-        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503)
+        return HttpOptions(http.headers, tuple(http.refusal_status), http.retry_503, http.route)
 
     def with_gate(self, gate: Gate) -> Self:
         """The same claim under another gate."""

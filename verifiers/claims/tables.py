@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
 
+from ..targets.http_route import HttpRoute, pointed
 from ..targets.replies import shown_spec
 from ..targets.restart_command import command_words
 
@@ -74,8 +75,23 @@ class HttpClaim(Table):
     headers: dict[HeaderName, str] = Field(default_factory=dict)
     refusal_status: list[Status] = Field(default_factory=lambda: [422])
     retry_503: bool = False
+    path: str | None = Field(default=None, pattern=r"^/[^\s?#]*$")
+    body: str | None = None
+    answer: str | None = None
+
+    @field_validator("answer")
+    @classmethod
+    def _pointer(cls, answer: str | None) -> str | None:
+        if answer is not None:
+            pointed(answer)
+        return answer
 
     def __hash__(self) -> int:
         """Hashable, since plans are kept by their claim."""
         headers = tuple(sorted(self.headers.items()))
-        return hash((headers, tuple(self.refusal_status), self.retry_503))
+        return hash((headers, tuple(self.refusal_status), self.retry_503, self.route))
+
+    @property
+    def route(self) -> HttpRoute:
+        """The route of the deployment's own, or that of dpassay's protocol."""
+        return HttpRoute(self.path, self.body, self.answer)

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Any
 
 import httpx
@@ -98,13 +99,19 @@ class HttpTarget:
 
         If some fail, the error of the first in this order is raised once none is in flight.
         """
-        release = self._release
-        content, path = release.content(histogram), f"/{release.call}"
+        release, route = self._release, self._options.route
+        content, path = release.content(histogram), route.path or f"/{release.call}"
+        parts = [route.calls(size) for size in sizes]
         calls = [
-            Call(release.text(histogram, size), "POST", path, {**content, "size": size})
-            for size in sizes
+            Call(release.text(histogram, n), "POST", path, route.content({**content, "size": n}), n)
+            for part in parts
+            for n in part
         ]
-        return self._request(release.reply, calls)
+        found = iter(self._request(release.reply, calls))
+        return [
+            next(found) if len(part) == 1 else list(chain.from_iterable(islice(found, len(part))))
+            for part in parts
+        ]
 
     def rdp(self, histogram: Histogram, orders: Sequence[float]) -> Any:
         """See `Target.rdp`: POST /rdp."""
@@ -181,6 +188,10 @@ class HttpTarget:
         if isinstance(answer, BaseException):
             raise failed_call(call.text, answer, self._client.base_url, self._timeout) from None
         status, _, body = answer
+        route, asked = self._options.route, wanted == self._release.reply
+        if 200 <= status < 300 and asked and route.answer is not None:
+            found = route.found(body, call.text)
+            return route.answers(found, call.size, are_labels=wanted == LABELS.reply)
         if 200 <= status < 300:
             reply = parsed_reply(body, call.text)
             if wanted in reply:
@@ -191,8 +202,8 @@ class HttpTarget:
         if status == 429:
             raise BudgetExhausted(error_said(body))
         if status in _LACKING and wanted != self._release.reply:
-            route = f"{call.method} {call.path.partition('?')[0]}"
-            raise NotOffered(f"the target answers {route} with HTTP status {status}")
+            what = f"{call.method} {call.path.partition('?')[0]}"
+            raise NotOffered(f"the target answers {what} with HTTP status {status}")
         if status in self._options.refusal_status and wanted != "spent":
             raise Refused(error_said(body))
         raise TargetError(f"{call.text} got HTTP status {status}: {page_said(body)}")

@@ -20,12 +20,13 @@ from .replies import (
 
 
 class Call(NamedTuple):
-    """A request; text: the call as messages name it; content: its JSON, None for no body."""
+    """A request for `size` releases; text: the call as messages name it; content: JSON or None."""
 
     text: str
     method: str
     path: str
     content: Any = None
+    size: int = 1
 
     @property
     def body(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from .http_route import PROTOCOL, HttpRoute
 from .replies import TargetError
 
 MOST_WAITED = 3600.0
@@ -21,12 +22,13 @@ class HttpOptions:
 
     headers: header name -> environment variable that holds its value; refusal_status: statuses that
     refuse a histogram; retry_503: whether a call that got 503 is repeated, though it may have drawn
-    a label or spent budget.
+    a label or spent budget; route: where and how labels are asked.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     refusal_status: tuple[int, ...] = (422,)
     retry_503: bool = False
+    route: HttpRoute = PROTOCOL
 
     def values(self) -> dict[str, str]:
         """The headers with their values. Raises TargetError, which shows no value."""

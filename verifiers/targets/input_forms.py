@@ -52,6 +52,7 @@ class FormRelease(LabelRelease):
     ) -> None:
         self.form, self._known, self._second = form, given, second
         self.given = "query" if form == "query" else "array"
+        self.key = "query" if form == "query" else "votes"
 
     def argument(self, histogram: Histogram) -> Any:
         """See `Release.argument`: an array (teachers,) or (teachers, c), or a copy of the query."""

@@ -17,7 +17,7 @@ Charge = NDArray[np.float64]
 class LabelRelease:
     """The `Release` of an aggregator that takes a histogram (classes,) and gives labels."""
 
-    call, reply, given = "aggregate", "labels", "histogram"
+    call, reply, given, key = "aggregate", "labels", "histogram", "histogram"
 
     def argument(self, histogram: Histogram) -> Any:
         """See `Release.argument`: a read-only array."""

@@ -24,7 +24,7 @@ class NumberRelease:
     is not in it.
     """
 
-    call, reply, given = "aggregate", "releases", "array"
+    call, reply, given, key = "aggregate", "releases", "array", "values"
 
     def __init__(
         self, takes: Values, dimensions: int, shapes: Sequence[Sequence[int]] = ()

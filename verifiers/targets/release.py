@@ -15,10 +15,12 @@ class Release(Protocol):
     """How inputs and replies of one kind are written.
 
     call: the name of a call, as `exec:` targets get it and as the HTTP path; reply: the key of the
-    reply's JSON that holds what was released; given: the word for an input in messages.
+    reply's JSON that holds what was released; given: the word for an input in messages; key: that
+    of the input in a JSON request.
     """
 
     call: str
+    key: str
     reply: str
     given: str
 

@@ -1,0 +1,101 @@
+"""A deployment's own route: its path, the body of a request, and where the answer stands."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .replies import TargetError, one_line, shown, shown_bytes
+
+_PLACE = re.compile(r"\{\{\s*(\w*)\s*\}\}")
+_INDEX = re.compile(r"0|[1-9][0-9]*")
+
+
+@dataclass(frozen=True)
+class HttpRoute:
+    """Where and how releases are asked, in place of `POST /aggregate` and its JSON.
+
+    path: of the URL; body: JSON in which `{{size}}`, and the key of the input (`Release.key`) in
+    such braces, stand for values; answer: a JSON Pointer (RFC 6901) to the answer, or to the list
+    of answers. None stands for what dpassay asks otherwise. Without `{{size}}` each release is a
+    request.
+    """
+
+    path: str | None = None
+    body: str | None = None
+    answer: str | None = None
+
+    def calls(self, size: int) -> list[int]:
+        """Releases of each request, for `size` in all."""
+        alone = self.body is not None and "size" not in _PLACE.findall(self.body)
+        return [1] * size if alone else [size]
+
+    def content(self, content: Mapping[str, Any]) -> Any:
+        """The JSON of a request with this input and size."""
+        if self.body is None:
+            return dict(content)
+        return filled(self.body, content)
+
+    @staticmethod
+    def answers(found: Any, size: int, *, are_labels: bool) -> Any:
+        """The list of answers to a request for `size` releases, where one may stand by itself."""
+        if size != 1:
+            return found
+        listed = isinstance(found, list)
+        if not are_labels:  # a release is a list itself
+            listed = listed and bool(found) and isinstance(found[0], list)
+        return found if listed else [found]
+
+    def found(self, body: bytes, call: str) -> Any:
+        """What `answer` points to in a reply. Raises TargetError; call: as messages name it."""
+        assert self.answer is not None
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            raise TargetError(f"{call} returned {shown_bytes(body)}: expected JSON") from None
+        for step in pointed(self.answer):
+            if isinstance(value, dict) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                raise TargetError(
+                    f"{call} returned {shown_bytes(body)}: nothing stands at {self.answer} "
+                    "(http.answer)"
+                )
+        return value
+
+
+def pointed(pointer: str) -> list[str]:
+    """The steps of a JSON Pointer. Raises ValueError of one line."""
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(f"{shown(pointer)}: expected a JSON Pointer such as /result/label")
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def filled(template: str, content: Mapping[str, Any]) -> Any:
+    """The JSON of a template with values in its places. Raises ValueError of one line."""
+    found = [name for name in _PLACE.findall(template) if name not in content]
+    if found:
+        allowed = " or ".join(f"{{{{{name}}}}}" for name in content)
+        raise ValueError(f"body: {{{{{found[0]}}}}}: expected {allowed}")
+    written = _PLACE.sub(lambda place: json.dumps(content[place[1]]), template)
+    try:
+        return json.loads(written)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"body: with values in its places it is not JSON ({one_line(error)}): a place such as "
+            "{{query}} stands outside of quotes"
+        ) from None
+
+
+def check_template(template: str, key: str) -> None:
+    """Raises ValueError of one line for a template that does not hold the input, of this key."""
+    filled(template, {key: [1, 2], "size": 1})
+    if key not in _PLACE.findall(template):
+        raise ValueError(f"body = {shown(template)}: expected the input in it, {{{{{key}}}}}")
+
+
+PROTOCOL = HttpRoute()
+"""The route of dpassay's own protocol."""
