@@ -85,7 +85,7 @@ def permute_and_flip(votes, scale):
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=6), scales)
 def test_permute_and_flip_is_exponential_noise(votes, scale) -> None:
-    """Ding et al. 2021 (arXiv 2105.07260), the statement of their title. Catches Laplace noise of that scale."""
+    """The title of Ding et al. 2021 (arXiv 2105.07260). Catches Laplace noise of that scale."""
     expected = permute_and_flip(votes, scale)
     assert law(Exponential(scale), votes) == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
