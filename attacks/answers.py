@@ -7,8 +7,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..reference import REFUSAL, ConfidentGNMax, NoisyArgmax, log_derivatives, log_probabilities
+from ..reference import REFUSAL, ConfidentGNMax, log_derivatives, log_probabilities
 from ..reference.arrays import Matrix
+from ..reference.mechanisms import ClaimedMechanism
 from ..reference.special import log_ndtr, normal_hazard
 
 Rows = NDArray[np.intp]
@@ -24,10 +25,10 @@ class Answers:
     """
 
     counts: Matrix
-    mechanism: NoisyArgmax | ConfidentGNMax
+    mechanism: ClaimedMechanism
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mechanism, NoisyArgmax | ConfidentGNMax):
+        if not isinstance(self.mechanism, ClaimedMechanism):
             raise ValueError(
                 f"mechanism {self.mechanism!r}: expected NoisyArgmax or ConfidentGNMax"
             )
@@ -41,9 +42,7 @@ class Answers:
         object.__setattr__(self, "counts", counts)
 
     @classmethod
-    def tally(
-        cls, labels: ArrayLike, classes: int, mechanism: NoisyArgmax | ConfidentGNMax
-    ) -> Self:
+    def tally(cls, labels: ArrayLike, classes: int, mechanism: ClaimedMechanism) -> Self:
         """Counts labels (queries,), values 0..classes-1, or -1 where the mechanism refuses.
 
         Raises ValueError that shows the offending label and its place.
@@ -145,12 +144,12 @@ class Likelihood:
     @property
     def answered(self) -> "Likelihood":
         """The likelihood of the labels alone, refusals left out."""
-        return Likelihood([Answers(a.labels, NoisyArgmax(a.mechanism.noise)) for a in self.answers])
+        return Likelihood([Answers(a.labels, a.mechanism.answering) for a in self.answers])
 
     def classes(self, index: Rows) -> "Likelihood":
         """The likelihood without the other classes, which must not have been seen."""
         return Likelihood(
-            [Answers(a.labels[:, index], NoisyArgmax(a.mechanism.noise)) for a in self.answers]
+            [Answers(a.labels[:, index], a.mechanism.answering) for a in self.answers]
         )
 
     def value(self, votes: Matrix) -> Matrix:

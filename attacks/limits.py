@@ -10,13 +10,13 @@ from scipy.optimize import brentq, minimize_scalar
 
 from ..reference import ConfidentGNMax, Histogram, Noise, NoisyArgmax, as_histogram
 from ..reference.arrays import Matrix
+from ..reference.mechanisms import ClaimedMechanism
 from .answers import Answers, Likelihood
 from .interior_point import maximise
 from .polytope import Polytope
 from .reconstruct import misplaced, reconstruct
 
 Rows = NDArray[np.intp]
-Attacked = NoisyArgmax | ConfidentGNMax
 
 _DRAWS, _SIMULATED = 400, 100
 """Draws of the limit experiment, and simulated attacks: the mean is known to 2 and to 4 %."""
@@ -31,7 +31,7 @@ _SCALES = 24
 """Noise scales that are looked at before the best is refined."""
 
 
-def fisher_information(histogram: ArrayLike, mechanism: Attacked) -> Matrix:
+def fisher_information(histogram: ArrayLike, mechanism: ClaimedMechanism) -> Matrix:
     """Fisher information (c, c) that one query carries about the votes (c,), refusals counted.
 
     Its null vector is the shift (Wang et al. 2022, Theorem 2) unless refusals reveal it; where
@@ -43,7 +43,7 @@ def fisher_information(histogram: ArrayLike, mechanism: Attacked) -> Matrix:
     return np.asarray(Likelihood([expected]).derivatives(votes, votes.argmax(-1))[2][0])
 
 
-def cramer_rao(histogram: ArrayLike, mechanism: Attacked, queries: float) -> Matrix:
+def cramer_rao(histogram: ArrayLike, mechanism: ClaimedMechanism, queries: float) -> Matrix:
     """The least covariance (c, c) of unbiased estimates of the votes (c,) whose total is known.
 
     Constrained as in Stoica and Ng 1998 (equation 11): estimates keep the total, and classes
@@ -70,7 +70,7 @@ def cramer_rao(histogram: ArrayLike, mechanism: Attacked, queries: float) -> Mat
     return np.asarray(basis @ (np.linalg.inv(scaled) * np.outer(scale, scale)) @ basis.T)
 
 
-def bound_on_error(histogram: ArrayLike, mechanism: Attacked, queries: float) -> float:
+def bound_on_error(histogram: ArrayLike, mechanism: ClaimedMechanism, queries: float) -> float:
     """The expected share of misplaced votes at the Cramér-Rao bound, errors being normal.
 
     sum over classes of sqrt(2 / pi) times the standard deviation, over 2 N. It is the limit where
@@ -80,7 +80,7 @@ def bound_on_error(histogram: ArrayLike, mechanism: Attacked, queries: float) ->
     return float(np.sqrt(2.0 / np.pi) * deviations.sum() / (2.0 * as_histogram(histogram).sum()))
 
 
-def expected_error(histogram: ArrayLike, mechanism: Attacked, queries: float) -> float:
+def expected_error(histogram: ArrayLike, mechanism: ClaimedMechanism, queries: float) -> float:
     """The share of votes that the maximum-likelihood attack misplaces on average.
 
     Where each class is expected ten times or more: in the local limit experiment, one Gaussian
@@ -126,7 +126,7 @@ def best_scale(
     return float(np.exp(found.x))
 
 
-def queries_for_error(histogram: ArrayLike, mechanism: Attacked, error: float) -> float:
+def queries_for_error(histogram: ArrayLike, mechanism: ClaimedMechanism, error: float) -> float:
     """How many answers bring `expected_error` down to `error`, at most 10^12.
 
     Raises ValueError where so many do not suffice, or one answer does.

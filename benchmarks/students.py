@@ -18,7 +18,6 @@ import matplotlib as mpl
 import numpy as np
 
 from dpassay.reference import ConfidentGNMax, Gaussian, InteractiveGNMax, Laplace, NoisyArgmax
-from dpassay.reference.ensembles.answers import Aggregator
 from dpassay.reference.ensembles.consensus import consensus_of, noisy_accuracy
 from dpassay.reference.ensembles.people import adult
 from dpassay.reference.ensembles.records import Task, digits
@@ -26,6 +25,7 @@ from dpassay.reference.ensembles.student import Student
 from dpassay.reference.ensembles.taught import split, teach, without_privacy
 from dpassay.reference.ensembles.teachers import Teachers, votes_of
 from dpassay.reference.ensembles.votes import Votes
+from dpassay.reference.mechanisms import KnownMechanism
 from dpassay.reference.parallel.workers import open_executor
 
 from .long_runs import KEPT, ROOT, Part, add_workers, carried_out, workers
@@ -45,7 +45,7 @@ class Setting(NamedTuple):
     learner: str
     budgets: tuple[float, ...]
     tested: int
-    mechanisms: dict[str, Aggregator]
+    mechanisms: dict[str, KnownMechanism]
 
 
 SETTINGS = {

@@ -78,7 +78,16 @@ class NoisyArgmax:
 
     def log_probabilities(self, histogram: Array) -> Array:
         """See `Mechanism.log_probabilities`; the source is Wang et al. 2022, Theorem 1."""
-        return log_probabilities(histogram, self.noise)
+        return self.released(log_probabilities(histogram, self.noise), histogram)
+
+    @property
+    def answering(self) -> "NoisyArgmax":
+        """The mechanism of a query that is answered for certain."""
+        return self
+
+    def released(self, log_answers: Array, histogram: Array) -> Array:
+        """Log-probabilities (..., o) of what is released, from those (..., c) of the answer."""
+        return log_answers
 
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
         """Log-probabilities (f, o) of a histogram (c,), the votes' noise times each factor (f,).
@@ -115,16 +124,24 @@ class ConfidentGNMax:
 
     def log_probabilities(self, histogram: Array) -> Array:
         """See `Mechanism.log_probabilities`: exact, as the two noises are independent."""
+        return self.released(log_probabilities(histogram, self.noise), histogram)
+
+    @property
+    def answering(self) -> NoisyArgmax:
+        """See `NoisyArgmax.answering`."""
+        return NoisyArgmax(self.noise)
+
+    def released(self, log_answers: Array, histogram: Array) -> Array:
+        """See `NoisyArgmax.released`: the refusal last."""
         log_refusal, log_answer = _screen(histogram, self.threshold, self.threshold_noise)
         xp = namespace(log_refusal)
-        answers = log_answer + log_probabilities(histogram, self.noise)
-        return xp.concatenate([answers, log_refusal], -1)
+        refusals = xp.broadcast_to(log_refusal, (*log_answers.shape[:-1], 1))
+        return xp.concatenate([log_answer + log_answers, refusals], -1)
 
     def log_probabilities_at(self, histogram: ArrayLike, factors: ArrayLike) -> Matrix:
         """See `NoisyArgmax.log_probabilities_at`; the noise of the check stays what it is."""
-        log_refusal, log_answer = _screen(histogram, self.threshold, self.threshold_noise)
-        answers = log_answer + NoisyArgmax(self.noise).log_probabilities_at(histogram, factors)
-        return np.concatenate([answers, np.tile(log_refusal, (len(answers), 1))], -1)
+        answers = self.answering.log_probabilities_at(histogram, factors)
+        return np.asarray(self.released(answers, np.asarray(histogram, dtype=np.float64)))
 
 
 @dataclass(frozen=True)
@@ -196,3 +213,10 @@ def _screen(scores: Array, threshold: float, noise: Gaussian) -> tuple[Array, Ar
     scores = scores if is_jax(scores) else np.asarray(scores, dtype=np.float64)
     margin = (scores.max(-1, keepdims=True) - threshold) / noise.scale
     return log_ndtr(-margin), log_ndtr(margin)
+
+
+ClaimedMechanism = NoisyArgmax | ConfidentGNMax
+"""Mechanisms that a claim may name: their law follows from the histogram alone."""
+
+KnownMechanism = ClaimedMechanism | InteractiveGNMax
+"""Those, and the one whose law follows from a student's prediction too."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from .mechanisms import ConfidentGNMax, NoisyArgmax
+from .mechanisms import ClaimedMechanism, ConfidentGNMax, NoisyArgmax
 from .noise import Gaussian, Laplace, Noise
 
 MOST_VOTES: Final = 1e9
@@ -24,7 +24,7 @@ def needed_noise(name: str | None, noise: Noise) -> str | None:
 
 def described_mechanism(
     noise: Noise, threshold: float | None, threshold_noise: Noise | None
-) -> NoisyArgmax | ConfidentGNMax:
+) -> ClaimedMechanism:
     """Confident-GNMax where there are a threshold and its noise, else the plain noisy argmax.
 
     noise: of the votes; threshold: in votes. Raises ValueError for one of threshold and its noise

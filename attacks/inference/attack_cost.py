@@ -10,14 +10,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...reference import ConfidentGNMax, NoisyArgmax, as_histogram, neighbours
+from ...reference import NoisyArgmax, as_histogram, neighbours
 from ...reference.accounting.conversions import ORDERS, to_epsilon
 from ...reference.accounting.counting import costliest_count
 from ...reference.accounting.pairs import worst_neighbours
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.arrays import Matrix
+from ...reference.mechanisms import ClaimedMechanism
 
-Attacked = NoisyArgmax | ConfidentGNMax
 Votes = tuple[int, ...]
 
 
@@ -39,7 +39,7 @@ class AttackCost:
 
 
 def attack_cost(
-    histograms: ArrayLike, mechanism: Attacked, queries: int, delta: float
+    histograms: ArrayLike, mechanism: ClaimedMechanism, queries: int, delta: float
 ) -> AttackCost:
     """The cost of `queries` answers to each of the histograms (m, c), refused ones among them.
 
@@ -72,13 +72,13 @@ def _kinds(histograms: ArrayLike) -> tuple[list[Votes], NDArray[np.int64]]:
 
 
 @lru_cache(maxsize=4096)
-def _renyi(votes: Votes, mechanism: Attacked) -> Matrix:
+def _renyi(votes: Votes, mechanism: ClaimedMechanism) -> Matrix:
     """At `ORDERS`, against the worst neighbour in the worse direction."""
     found = worst_neighbours(votes, mechanism, ORDERS)
     return np.maximum(found.from_here, found.towards)
 
 
-def _of_person(votes: Votes, mechanism: Attacked, queries: int, delta: float) -> float:
+def _of_person(votes: Votes, mechanism: ClaimedMechanism, queries: int, delta: float) -> float:
     if len(votes) == 2 and isinstance(mechanism, NoisyArgmax):
         return max(_by_counting(votes, there, mechanism, queries, delta) for there in _near(votes))
     return to_epsilon(ORDERS, queries * _renyi(votes, mechanism), delta).epsilon

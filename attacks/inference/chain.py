@@ -20,6 +20,7 @@ from ...reference.ensembles.student import Student
 from ...reference.ensembles.taught import Taught, teach, without_privacy
 from ...reference.ensembles.teachers import Teachers, votes_of
 from ...reference.ensembles.votes import Votes
+from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
 from .attribute import Judged, calibrated_across, disagreement, judged, low_consensus
 from .bounds import bound_of_claims
@@ -123,7 +124,7 @@ def chain(
     )
 
 
-def mechanisms(setting: ChainSetting) -> dict[str, NoisyArgmax | ConfidentGNMax]:
+def mechanisms(setting: ChainSetting) -> dict[str, ClaimedMechanism]:
     """The aggregators that students learn from, by name."""
     sigma, screen = Gaussian(setting.sigma), Gaussian(_SCREEN * setting.sigma)
     confident = ConfidentGNMax(sigma, _THRESHOLD * setting.teachers, screen)

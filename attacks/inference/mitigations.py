@@ -19,10 +19,10 @@ from ...reference.accounting.conversions import ORDERS, to_epsilon
 from ...reference.accounting.divergences import renyi_divergence
 from ...reference.accounting.release_costs import CountedCost
 from ...reference.arrays import Matrix, Vector
+from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.progress import shown
 from ...reference.parallel.workers import carried_out, stream
 from ..reconstruct import misplaced
-from .attack_cost import Attacked
 from .measures import ALPHA, Estimate, auc
 from .mitigated_student import Lesson, student_accuracy
 from .through_answers import Score, low_consensus
@@ -45,7 +45,7 @@ class Setting:
     """
 
     name: str
-    mechanism: Attacked
+    mechanism: ClaimedMechanism
     queries: int
     step: int = 1
     cache: Cache | None = None
@@ -64,7 +64,7 @@ class Setting:
         return np.asarray(self.mechanism.log_probabilities(rounded))
 
     @property
-    def charged(self) -> Attacked:
+    def charged(self) -> ClaimedMechanism:
         """The mechanism that costs as much without rounding, whatever the votes.
 
         A vote that moves may move two rounded counts by a whole step: in steps the counts move by

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...reference.arrays import Matrix, Vector
+from ...reference.mechanisms import ClaimedMechanism
 from ...reference.parallel.kept import kept_arrays, kept_folder
 from ...reference.parallel.workers import stream
 from ..answers import Answers
 from ..reconstruct import Method, misplaced, reconstruct
-from .attack_cost import AttackCost, Attacked, attack_cost
+from .attack_cost import AttackCost, attack_cost
 from .measures import Estimate, auc, false_positive_rate, recall, tpr_at_fpr
 from .two_classes import posterior
 
@@ -50,7 +51,7 @@ def low_consensus(histograms: Matrix) -> Matrix:
 class Cell:
     """One place of the grid: what answers, how often each query is asked, and how it is read."""
 
-    mechanism: Attacked
+    mechanism: ClaimedMechanism
     queries: int
     reading: Reading = "together"
 
@@ -213,7 +214,7 @@ def _read_part(part: _Part) -> Matrix:
 
 
 def read(
-    counts: ArrayLike, mechanism: Attacked, teachers: int, reading: Reading, score: Score
+    counts: ArrayLike, mechanism: ClaimedMechanism, teachers: int, reading: Reading, score: Score
 ) -> tuple[Matrix, Vector]:
     """Histograms (b, c) and scores (b,) from counts (b, o) of outcomes, queries attacked together.
 

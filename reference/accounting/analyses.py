@@ -8,7 +8,14 @@ from scipy.special import logsumexp
 
 from ..arrays import Matrix
 from ..histograms import as_histogram
-from ..mechanisms import ConfidentGNMax, InteractiveGNMax, NoisyArgmax, unsupported
+from ..mechanisms import (
+    ClaimedMechanism,
+    ConfidentGNMax,
+    InteractiveGNMax,
+    KnownMechanism,
+    NoisyArgmax,
+    unsupported,
+)
 from ..noise import Gaussian, Laplace, Noise
 from .adjacency import Adjacency, between
 from .confident import (
@@ -24,9 +31,6 @@ from .lnmax import lnmax_data_dependent, lnmax_laplace, pure_data_dependent
 from .pairs import worst_costs, worst_neighbours
 from .pure import pure_data_independent, pure_epsilon
 from .worst_pair import worst_pair
-
-Charged = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
-"""The mechanisms whose costs are known."""
 
 Analysis = Literal["data-independent", "data-dependent", "exact", "worst-pair"]
 ANALYSES: tuple[Analysis, ...] = get_args(Analysis)
@@ -44,7 +48,7 @@ MEANING: dict[str, str] = {
 @between(Adjacency.REPLACE_ONE)
 def query_cost(
     histogram: ArrayLike,
-    mechanism: Charged,
+    mechanism: KnownMechanism,
     orders: ArrayLike,
     analysis: Analysis,
     *,
@@ -68,7 +72,7 @@ def query_cost(
 @between(Adjacency.REPLACE_ONE)
 def query_costs(
     histograms: NDArray[np.int64],
-    mechanism: Charged,
+    mechanism: KnownMechanism,
     orders: ArrayLike,
     analysis: Analysis,
     *,
@@ -81,7 +85,7 @@ def query_costs(
     that histograms are taken to be valid.
     """
     a = np.atleast_1d(np.asarray(orders, dtype=np.float64))
-    if not isinstance(mechanism, Charged):
+    if not isinstance(mechanism, KnownMechanism):
         raise unsupported(mechanism, "the cost of a query")
     if analysis == "exact":
         if not isinstance(mechanism, InteractiveGNMax):
@@ -109,7 +113,7 @@ def query_costs(
     return np.broadcast_to(found, (len(histograms), a.size))
 
 
-def _exact(votes: NDArray[np.int64], mechanism: Charged, orders: Matrix) -> Matrix:
+def _exact(votes: NDArray[np.int64], mechanism: KnownMechanism, orders: Matrix) -> Matrix:
     """Cost (n,) against the worst neighbours in both directions."""
     found = worst_neighbours(votes, mechanism, orders)
     return np.maximum(found.from_here, found.towards)
@@ -117,7 +121,7 @@ def _exact(votes: NDArray[np.int64], mechanism: Charged, orders: Matrix) -> Matr
 
 def _published(
     votes: NDArray[np.int64],
-    mechanism: NoisyArgmax | ConfidentGNMax,
+    mechanism: ClaimedMechanism,
     orders: Matrix,
     *,
     dependent: bool,
@@ -141,7 +145,7 @@ def _published(
     return np.where(np.asarray(refused)[:, None], test, test + answer)
 
 
-def answered_share(histogram: ArrayLike, mechanism: Charged) -> float:
+def answered_share(histogram: ArrayLike, mechanism: KnownMechanism) -> float:
     """The probability that a query of this histogram (c,) is answered by the teachers.
 
     Raises ValueError for an invalid histogram or a mechanism that is not known.

@@ -11,23 +11,27 @@ from functools import lru_cache, reduce
 from flint import arb, ctx
 
 from ..enclosures import enclose_probabilities
-from ..mechanisms import REFUSAL, ConfidentGNMax, InteractiveGNMax, NoisyArgmax, unsupported
+from ..mechanisms import (
+    REFUSAL,
+    ClaimedMechanism,
+    ConfidentGNMax,
+    InteractiveGNMax,
+    KnownMechanism,
+    NoisyArgmax,
+    unsupported,
+)
 from ..noise import Gaussian, Noise
 
 DIGITS = 25
 _FEW_DIGITS = 12
 
 
-Enclosed = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
-"""The mechanisms whose laws are known in ball arithmetic."""
-
-
-def enclosed_law(votes: Sequence[int], mechanism: Enclosed) -> list[arb]:
+def enclosed_law(votes: Sequence[int], mechanism: KnownMechanism) -> list[arb]:
     """Balls around the probabilities of the labels of a histogram (c,), the refusal's last.
 
     Raises ValueError for a mechanism that is not known.
     """
-    if not isinstance(mechanism, Enclosed):
+    if not isinstance(mechanism, KnownMechanism):
         raise unsupported(mechanism, "a certified law")
     answers = list(_answers(tuple(votes), mechanism.noise))
     if isinstance(mechanism, NoisyArgmax):
@@ -39,9 +43,7 @@ def enclosed_law(votes: Sequence[int], mechanism: Enclosed) -> list[arb]:
             score, otherwise = _disagreement(votes, mechanism), mechanism.confirmed
         else:
             raise unsupported(mechanism, "a certified law")
-        short = arb(mechanism.threshold) - score
-        # each from its own tail: 1 - the other has no digits left where the other is near 1
-        reached, missed = (_normal_tail(x, mechanism.threshold_noise) for x in (short, -short))
+        reached, missed = _screened(score, mechanism)
         law = [reached * answer for answer in answers] + [arb(0)]
         law[otherwise] += missed
         return law
@@ -60,7 +62,7 @@ def _disagreement(votes: Sequence[int], mechanism: InteractiveGNMax) -> arb:
     return reduce(lambda one, other: one.max(other), gaps)
 
 
-def enclosed_event(votes: Sequence[int], mechanism: Enclosed, labels: Sequence[int]) -> arb:
+def enclosed_event(votes: Sequence[int], mechanism: KnownMechanism, labels: Sequence[int]) -> arb:
     """A ball around the probability that the label of a histogram (c,) is among `labels`."""
     law = enclosed_law(votes, mechanism)
     with ctx.workdps(4 * DIGITS):
@@ -68,7 +70,7 @@ def enclosed_event(votes: Sequence[int], mechanism: Enclosed, labels: Sequence[i
 
 
 def enclosed_parts(
-    votes: Sequence[int], mechanism: NoisyArgmax | ConfidentGNMax, labels: Sequence[int]
+    votes: Sequence[int], mechanism: ClaimedMechanism, labels: Sequence[int]
 ) -> list[arb]:
     """Balls around the probabilities of some labels of a histogram (c,), and of all others (l + 1).
 
@@ -80,11 +82,20 @@ def enclosed_parts(
     with ctx.workdps(4 * DIGITS):
         law = dict(zip(classes, found, strict=True))
         if isinstance(mechanism, ConfidentGNMax):
-            short = arb(mechanism.threshold) - arb(max(votes))
-            reached, missed = (_normal_tail(x, mechanism.threshold_noise) for x in (short, -short))
+            reached, missed = _screened(arb(max(votes)), mechanism)
             law = {k: reached * ball for k, ball in law.items()} | {REFUSAL: missed}
         parts = [law[k] for k in labels]
         return [*parts, 1 - sum(parts, arb(0))]
+
+
+def _screened(score: arb, mechanism: ConfidentGNMax | InteractiveGNMax) -> tuple[arb, arb]:
+    """Balls around the probabilities that a noisy score reaches the threshold, and that it misses.
+
+    Each from its own tail: 1 less the other has no digits left where the other is near 1.
+    """
+    short = arb(mechanism.threshold) - score
+    noise = mechanism.threshold_noise
+    return _normal_tail(short, noise), _normal_tail(-short, noise)
 
 
 def _normal_tail(x: arb, noise: Gaussian) -> arb:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from ..budget import BudgetExhausted
-from ..mechanisms import InteractiveGNMax, NoisyArgmax, UnknownMechanismError
+from ..mechanisms import InteractiveGNMax, KnownMechanism, NoisyArgmax, UnknownMechanismError
 from ..searches import last_from_zero
 from .adjacency import Adjacency
-from .release_costs import Counted, CountedCost
+from .release_costs import CountedCost
 
 _FORMAT = 1
 
@@ -42,12 +42,12 @@ class Ledger:
     def __init__(
         self,
         path: str | Path,
-        mechanism: Counted,
+        mechanism: KnownMechanism,
         *,
         delta: float,
         budget: float,
     ) -> None:
-        if not isinstance(mechanism, Counted):
+        if not isinstance(mechanism, KnownMechanism):
             raise UnknownMechanismError(mechanism, "a ledger")
         if not 0 < delta < 1:
             raise ValueError(f"delta {delta:g}: expected a number between 0 and 1")
@@ -161,7 +161,7 @@ class Ledger:
         return answered, refused
 
 
-def _named(mechanism: Counted) -> str:
+def _named(mechanism: KnownMechanism) -> str:
     if isinstance(mechanism, InteractiveGNMax):
         return str(replace(mechanism, prediction=(1.0,)))  # of any
     return str(mechanism)

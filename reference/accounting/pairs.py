@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
 from ..histograms import as_histogram, neighbours
-from ..mechanisms import ConfidentGNMax, Mechanism, NoisyArgmax
+from ..mechanisms import ClaimedMechanism, Mechanism
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 
@@ -54,7 +54,7 @@ def worst_neighbours(
 
 @between(Adjacency.REPLACE_ONE)
 def worst_costs(
-    histograms: NDArray[np.int64], mechanism: NoisyArgmax | ConfidentGNMax, orders: Matrix
+    histograms: NDArray[np.int64], mechanism: ClaimedMechanism, orders: Matrix
 ) -> Matrix:
     """The larger of `from_here` and `towards` (m, n) of `worst_neighbours`, for many histograms.
 

@@ -4,25 +4,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Matrix
-from ..mechanisms import ConfidentGNMax, InteractiveGNMax, NoisyArgmax, UnknownMechanismError
+from ..mechanisms import (
+    ConfidentGNMax,
+    InteractiveGNMax,
+    KnownMechanism,
+    UnknownMechanismError,
+)
 from .adjacency import Adjacency, between
 from .analyses import answer_data_independent
 from .confident import threshold_data_independent
 from .conversions import ORDERS, to_epsilon
 
-Counted = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
-"""Mechanisms whose queries cost by their number alone, whatever votes and predictions."""
-
 
 @between(Adjacency.REPLACE_ONE)
-def release_costs(mechanism: Counted, orders: ArrayLike) -> tuple[Matrix, Matrix]:
+def release_costs(mechanism: KnownMechanism, orders: ArrayLike) -> tuple[Matrix, Matrix]:
     """Rényi costs (n,) of the threshold's test, 0 without one, and of an answer after it.
 
     By the data-independent analyses; a refused query costs its test, an answered one both. So do
     those of Interactive-GNMax, where the student's label was confirmed as where there is none
     (`interactive.interactive_cost`). Raises UnknownMechanismError for any other mechanism.
     """
-    if not isinstance(mechanism, Counted):
+    if not isinstance(mechanism, KnownMechanism):
         raise UnknownMechanismError(mechanism, "costs by the number of queries")
     answer = answer_data_independent(mechanism.noise, orders)
     if isinstance(mechanism, ConfidentGNMax | InteractiveGNMax):
@@ -33,7 +35,7 @@ def release_costs(mechanism: Counted, orders: ArrayLike) -> tuple[Matrix, Matrix
 class CountedCost:
     """Epsilon of so many answered and refused queries of one mechanism, on the grid of orders."""
 
-    def __init__(self, mechanism: Counted) -> None:
+    def __init__(self, mechanism: KnownMechanism) -> None:
         self._refused, answer = release_costs(mechanism, ORDERS)
         self._answered = self._refused + answer
 

@@ -17,12 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Matrix
 from ..histograms import Histogram
-from ..mechanisms import ConfidentGNMax, Mechanism, NoisyArgmax, UnknownMechanismError
+from ..mechanisms import (
+    ClaimedMechanism,
+    Mechanism,
+    UnknownMechanismError,
+)
 from .adjacency import Adjacency, between
 from .divergences import renyi_divergence
 
 Pair = NDArray[np.int64]
-Searched = NoisyArgmax | ConfidentGNMax
 
 _FEW = 6  # pairs an order that the climb goes on from
 _CLIMB = 5000  # pairs that the climb tries; it ends sooner where no new one is among the best
@@ -50,7 +53,7 @@ def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayL
     single votes. Raises ValueError for fewer than two classes, no teachers, or a mechanism that is
     not known: renumbering the classes must leave its law as it is.
     """
-    if not isinstance(mechanism, Searched):
+    if not isinstance(mechanism, ClaimedMechanism):
         raise UnknownMechanismError(mechanism, "a search for the costliest pair")
     if classes < 2 or teachers < 1:
         raise ValueError(f"{classes} classes, {teachers} teachers: expected at least 2 and 1")
@@ -60,7 +63,7 @@ def worst_pair(mechanism: Mechanism, classes: int, teachers: int, orders: ArrayL
 
 @lru_cache(maxsize=64)
 def _search(
-    mechanism: Searched, classes: int, teachers: int, orders: tuple[float, ...]
+    mechanism: ClaimedMechanism, classes: int, teachers: int, orders: tuple[float, ...]
 ) -> WorstPair:
     pairs = _unlike(_candidates(classes, teachers), set())
     costs = _costs(mechanism, pairs, orders)
@@ -89,13 +92,13 @@ def _search(
     )
 
 
-def _costs(mechanism: Searched, pairs: Pair, orders: tuple[float, ...]) -> Matrix:
+def _costs(mechanism: ClaimedMechanism, pairs: Pair, orders: tuple[float, ...]) -> Matrix:
     """The larger divergence (m, n) of the two directions of each pair (m, 2, c)."""
     return np.maximum(*_both_ways(mechanism, pairs, orders))
 
 
 def _both_ways(
-    mechanism: Searched, pairs: Pair, orders: tuple[float, ...]
+    mechanism: ClaimedMechanism, pairs: Pair, orders: tuple[float, ...]
 ) -> tuple[Matrix, Matrix]:
     log_p, log_q = (mechanism.log_probabilities(pairs[:, i].astype(np.float64)) for i in (0, 1))
     return renyi_divergence(log_p, log_q, orders), renyi_divergence(log_q, log_p, orders)

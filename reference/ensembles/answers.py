@@ -10,9 +10,12 @@ from ..accounting.ledger import Ledger
 from ..arrays import Matrix
 from ..generators import secure_generator
 from ..histograms import Histogram
-from ..mechanisms import REFUSAL, ConfidentGNMax, InteractiveGNMax, Labels, NoisyArgmax
-
-Aggregator = NoisyArgmax | ConfidentGNMax | InteractiveGNMax
+from ..mechanisms import (
+    REFUSAL,
+    InteractiveGNMax,
+    KnownMechanism,
+    Labels,
+)
 
 Predict = Callable[[Labels], Matrix]
 """Labels so far (n,), -1 where there is none, in; a student's predictions out, (n, c)."""
@@ -39,7 +42,7 @@ class Answers:
 
 def ask(
     histograms: Histogram,
-    mechanism: Aggregator,
+    mechanism: KnownMechanism,
     ledger: Ledger,
     *,
     queries: int | None = None,
@@ -79,7 +82,7 @@ def ask(
 
 
 def _drawn(
-    votes: Histogram, mechanism: Aggregator, prediction: Matrix, rng: np.random.Generator
+    votes: Histogram, mechanism: KnownMechanism, prediction: Matrix, rng: np.random.Generator
 ) -> tuple[int, bool]:
     """A label, and whether it is the teachers'."""
     if not isinstance(mechanism, InteractiveGNMax):

@@ -26,9 +26,9 @@ from ..accounting.smooth_sensitivity import (
 from ..arrays import Matrix
 from ..generators import secure_generator
 from ..histograms import Histogram
-from ..mechanisms import ConfidentGNMax, InteractiveGNMax, UnknownMechanismError
+from ..mechanisms import ConfidentGNMax, InteractiveGNMax, KnownMechanism, UnknownMechanismError
 from ..noise import Gaussian, Laplace
-from .answers import Aggregator, Answers
+from .answers import Answers
 
 _BETA = 0.3  # times 1/order: within (0, 1/2), see `release_cost`
 _SHARE = 0.15  # of the data-independent cost: what the release may cost
@@ -60,7 +60,7 @@ class ReleasedCost:
 def released_cost(
     histograms: Histogram,
     answers: Answers,
-    mechanism: Aggregator,
+    mechanism: KnownMechanism,
     rng: np.random.Generator | None = None,
 ) -> ReleasedCost:
     """What the queries asked cost at these votes (n, c), released; rng: of the noise, else secure.
@@ -98,7 +98,7 @@ def released_cost(
 
 
 def _with_release(
-    answers: Answers, mechanism: Aggregator, beta: float, scale: float, spread: float
+    answers: Answers, mechanism: KnownMechanism, beta: float, scale: float, spread: float
 ) -> float:
     """Epsilon of the answers, whatever the votes, and of the release: at the best order it has."""
     finite = 2.0 * beta * ORDERS < 1.0  # see `release_cost`
@@ -114,13 +114,13 @@ def _scale(beta: float, order: float, cost: float) -> float:
     return float(np.sqrt((release_cost(beta, 1.0, order) - spreads) / cost))
 
 
-def _independent(answers: Answers, mechanism: Aggregator, orders: Matrix) -> Matrix:
+def _independent(answers: Answers, mechanism: KnownMechanism, orders: Matrix) -> Matrix:
     """The Rényi cost (n,) of what was asked and answered, whatever the votes."""
     test, answer = release_costs(mechanism, orders)
     return np.asarray(answers.asked.sum() * test + answers.answered.sum() * answer)
 
 
-def _order(answers: Answers, mechanism: Aggregator, classes: int) -> float:
+def _order(answers: Answers, mechanism: KnownMechanism, classes: int) -> float:
     """The best one for a share of the data-independent cost, of those where the analysis holds.
 
     By numbers that are public alone.
@@ -134,7 +134,7 @@ def _order(answers: Answers, mechanism: Aggregator, classes: int) -> float:
 
 
 def _at_votes(
-    histograms: Histogram, answers: Answers, mechanism: Aggregator, order: float
+    histograms: Histogram, answers: Answers, mechanism: KnownMechanism, order: float
 ) -> tuple[float, Matrix]:
     """The Rényi cost at the votes, and its local sensitivities by distance (N, 1)."""
     orders, noise = np.array([order]), mechanism.noise

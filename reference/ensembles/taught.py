@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..accounting.ledger import Ledger
 from ..arrays import Matrix
-from ..mechanisms import InteractiveGNMax, Labels
-from .answers import Aggregator, Answers, ask
+from ..mechanisms import InteractiveGNMax, KnownMechanism, Labels
+from .answers import Answers, ask
 from .records import Task
 from .released import ReleasedCost, released_cost
 from .student import Student
@@ -57,7 +57,7 @@ def split(task: Task, tested: int, seed: int = 0) -> tuple[NDArray[np.int64], ND
 def teach(
     task: Task,
     votes: Votes,
-    mechanism: Aggregator,
+    mechanism: KnownMechanism,
     *,
     budget: float,
     delta: float,
