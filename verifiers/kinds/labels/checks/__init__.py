@@ -6,6 +6,7 @@ from .base import LabelsCheck
 from .budget_enforcement import BudgetEnforcement
 from .cached_answers import CachedAnswers
 from .class_probabilities import ClassProbabilities
+from .compared_streams import Symmetry, VoteMonotonicity
 from .fresh_noise import FreshNoise
 from .histogram_leakage import HistogramLeakage
 from .input_contract import InputContract
@@ -13,8 +14,6 @@ from .noise_scale import NoiseScale
 from .order import Order
 from .privacy_audit import PrivacyAudit
 from .privacy_claim import PrivacyClaimCheck
-from .symmetry import Symmetry
-from .vote_monotonicity import VoteMonotonicity
 
 __all__ = [
     "Abstention",

@@ -17,7 +17,6 @@ from ....findings.report import Verdict
 from ....run.charged_orders import CHARGED_ORDERS, SEARCHED
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....targets import NotOffered, Refused, Target, checked_charge
 from ..planning.plan import Plan
 from ..planning.roles import Role
@@ -177,10 +176,6 @@ SPECS = (
     LabelsSpec(
         id=AccountantSoundness.id,
         phase=Phase.ACCOUNTING,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=lambda setting: AccountantSoundness(setting.plan),
     ),
 )

@@ -11,7 +11,7 @@ from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, always_applicable
+from ....run.registry import NO_PRIVACY
 from ....run.watched import SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
@@ -281,10 +281,7 @@ SPECS = (
     LabelsSpec(
         id=BudgetEnforcement.id,
         phase=Phase.ACCOUNTING,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=_make,
+        not_applicable=_not_applicable,
     ),
 )

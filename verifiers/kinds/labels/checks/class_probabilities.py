@@ -11,16 +11,12 @@ from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
 from ....findings.finding import Finding
 from ....run.cause import SURE
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....text import four_digits
-from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
+from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
 from ..planning.roles import Role
 from ..planning.traits import Asked
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, JudgedLabels
 from .fits import Fits, divergences, told_apart
 from .fitted import fitted
 from .fitted_field import fitted_field
@@ -32,7 +28,7 @@ _RIVAL = 3.0  # log-odds between two faults from which only the better one is na
 NO_KNOWN_FAULT = "no known fault fits"
 
 
-class ClassProbabilities(Judged):
+class ClassProbabilities(JudgedLabels):
     """A weighted average of e-processes: one per stream, over all streams, and over single calls.
 
     An average of nonnegative martingales is a martingale, however streams are interleaved. In a
@@ -42,11 +38,9 @@ class ClassProbabilities(Judged):
     id = "class-probabilities"
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
+        super().__init__(plan)
         streams, outcomes = plan.log_q.shape
         weights = plan.fault_weights
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.counts = np.zeros((streams, outcomes))
         self.single_counts = np.zeros((streams, outcomes))
         self.pooled = PointedEvidence(weights)
@@ -57,9 +51,7 @@ class ClassProbabilities(Judged):
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
         self._single = np.zeros(streams)
-        self._highest = 0.0
         self._fits: tuple[int, Fits] | None = None
-        self._dropped = np.zeros(streams, dtype=bool)
         self._before: Vector | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
@@ -80,7 +72,7 @@ class ClassProbabilities(Judged):
             np.log(GENERAL) + self._general[stream],
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
-        self._highest = max(self._highest, self._log_average())
+        self.log_e_value = max(self.log_e_value, self._log_average())
 
     def begin_diagnosis(self) -> None:
         """Notes that labels from now on are asked to diagnose a failure."""
@@ -93,11 +85,6 @@ class ClassProbabilities(Judged):
             self._met.add(votes)
             counts = count_outcomes(first, self.counts.shape[1])
             self.first_labels.observe(counts, self.plan.rotated_ratios(stream, rotation))
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
-        return self._highest
 
     def _log_average(self) -> float:
         # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
@@ -119,17 +106,12 @@ class ClassProbabilities(Judged):
         left = {
             i: max(0, stream.queries - int(self.counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.role is Role.OWN) and not self._dropped[i]
+            if (stream.is_anchor or stream.role is Role.OWN) and i not in self.dropped
         }
         anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
         if not anchors:
             return self.plan.queries
         return sum(left.values()) if any(anchors) else 0
-
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
-        self._dropped[stream] = True
-        return None
 
     def heaviest_stream(self) -> int:
         """The stream with most evidence."""
@@ -250,7 +232,7 @@ class ClassProbabilities(Judged):
         kinds = [
             stream.kind
             for i, stream in enumerate(self.plan.streams)
-            if stream.is_anchor and not self._dropped[i]
+            if stream.is_anchor and i not in self.dropped
         ]
         asked = self.counts.sum(-1) > 0
         streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
@@ -267,25 +249,19 @@ class ClassProbabilities(Judged):
         leads = [
             int(np.diff(np.sort(stream.histogram)[-2:])[0])
             for i, stream in enumerate(self.plan.streams)
-            if stream.role is Role.LADDER and not self._dropped[i]
+            if stream.role is Role.LADDER and i not in self.dropped
         ]
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
-
-
 SPECS = (
     LabelsSpec(
         id=ClassProbabilities.id,
         phase=Phase.SHARED,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=1,
         make=lambda setting: ClassProbabilities(setting.plan),
+        needs=lambda _plan, _at, s: s.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN),
+        named=1,
     ),
 )

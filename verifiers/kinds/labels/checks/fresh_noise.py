@@ -11,18 +11,13 @@ from ....evidence.power import copies_to_see
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ....findings.finding import Finding
 from ....run.cause import SURE
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
-from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
 from ..planning.traits import Asked
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, JudgedLabels
 from .compared_restarts import ComparedRestarts
 from .of_one_histogram import OfOneHistogram
 from .reuse import OTHERWISE, WORDS, of_wager, ordinal
@@ -51,7 +46,7 @@ _WEIGHTS = {
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
 
 
-class FreshNoise(Judged):
+class FreshNoise(JudgedLabels):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
     Reused noise gives equal labels for equal histograms. With a seed per call, a short pool of
@@ -66,9 +61,7 @@ class FreshNoise(Judged):
     id = "fresh-noise"
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        super().__init__(plan)
         self._in_turn = {
             pair.first: InTurn(plan.log_q[list(pair.streams)]) for pair in plan.pairs
         }  # from the start, so that their weights never change
@@ -81,9 +74,7 @@ class FreshNoise(Judged):
         self._restarts = ComparedRestarts(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
         self._of_connections = ""
-        self._highest = 0.0
         self._parts_then = self._parts()
-        self.dropped: set[int] = set()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `LabelsRunning.observe`; a label is compared with others of its histogram.
@@ -181,13 +172,8 @@ class FreshNoise(Judged):
         parts = self._parts()
         logs = [np.log(_WEIGHTS[name]) + log for name, log in parts.items()]
         average = float(np.logaddexp.reduce(logs))
-        if average > self._highest:
-            self._highest, self._parts_then = average, parts
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far."""
-        return self._highest
+        if average > self.log_e_value:
+            self.log_e_value, self._parts_then = average, parts
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`: anchors, this check's own calls, and a restart."""
@@ -198,11 +184,6 @@ class FreshNoise(Judged):
             if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
         return int(wanted) + self._restarts.owed
-
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
-        self.dropped.add(stream)
-        return None
 
     @property
     def log_odds(self) -> float:
@@ -283,22 +264,14 @@ class FreshNoise(Judged):
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
-    return CACHED if claim.mechanism.caching else None  # `CachedAnswers` stands in
-
-
-def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
-    return True
-
-
 SPECS = (
     LabelsSpec(
         id=FreshNoise.id,
         phase=Phase.SHARED,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=6,
         make=lambda setting: FreshNoise(setting.plan),
+        # `CachedAnswers` stands in
+        not_applicable=lambda claim: CACHED if claim.mechanism.caching else None,
+        needs=lambda _plan, _at, _stream: True,
+        named=6,
     ),
 )

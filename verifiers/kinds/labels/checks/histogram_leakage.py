@@ -14,10 +14,9 @@ from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..claim import LabelsClaim
 from ..figures import Leakage
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
@@ -249,19 +248,12 @@ def attacker_queries(claim: LabelsClaim) -> int:
     return QUERIES if claim.privacy is None else claim.privacy.queries
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """Whether a stream's labels are attacked; the verdict rests on simulations."""
-    return stream.role in (Role.OWN, Role.INFORMATIVE)
-
-
 SPECS = (
     LabelsSpec(
         id=HistogramLeakage.id,
         phase=Phase.ATTACK,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=0,
         make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
+        # whose labels are attacked; the verdict rests on simulations
+        needs=lambda _plan, _at, stream: stream.role in (Role.OWN, Role.INFORMATIVE),
     ),
 )

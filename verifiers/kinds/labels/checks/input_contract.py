@@ -9,7 +9,6 @@ from .....reference.mechanisms import Labels
 from ....findings.finding import Outcome
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....targets import (
     Refused,
     Target,
@@ -132,10 +131,6 @@ SPECS = (
     LabelsSpec(
         id=InputContract.id,
         phase=Phase.OPENING,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=lambda setting: InputContract(setting.claim),
     ),
 )

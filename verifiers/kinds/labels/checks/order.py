@@ -9,17 +9,13 @@ from ....evidence import Conditional, Copies, Switching, as_outcomes
 from ....evidence.in_order import log_mean
 from ....findings.finding import Finding
 from ....run.cause import SURE
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..planning.earlier import earlier_calls
 from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
-from ..planning.plan import Plan, Stream
-from ..registry import SHARES
-from .base import PLAINLY, How
+from ..planning.plan import Plan
+from .base import JudgedLabels, Unseeing
 from .order_words import Names, Ratios, Wager, heaviest, told_power
 from .spec import TOO_FEW, LabelsSpec
 
@@ -27,7 +23,7 @@ _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
 
 
-class Order(Judged):
+class Order(Unseeing, JudgedLabels):
     """A weighted average of e-processes on single-label calls in an order like production's.
 
     Under the claim each call has a known law, whatever came before. A wager names a property of a
@@ -38,8 +34,7 @@ class Order(Judged):
     id = "order"
 
     def __init__(self, plan: Plan) -> None:
-        self.queries = 0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        super().__init__(plan)
         self._votes, self._claim = plan.traffic.histograms, plan.claim.mechanism
         calls = len(self._votes)
         self._features = features(self._votes, self._claim.teachers, plan.traffic.after_batch)
@@ -64,14 +59,6 @@ class Order(Judged):
             [one.words for one in self._features],
             [one.words for one in self._earlier],
         )
-        self._highest = 0.0
-
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`: labels of streams are not used."""
-
-    def drop(self, stream: int) -> str | None:
-        """See `LabelsRunning.drop`."""
-        return None
 
     def awaits(self, place: int) -> bool:
         """Whether a call of the traffic is still to be made."""
@@ -98,7 +85,7 @@ class Order(Judged):
         leaders = self._votes[places].argmax(-1)
         self._leads[places] = np.exp(log_q[np.arange(places.size), leaders])
         self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
-        self._highest = max(self._highest, self.average)
+        self.log_e_value = max(self.log_e_value, self.average)
 
     def _observe_copies(
         self, places: NDArray[np.intp], outcomes: NDArray[np.int64], log_q: Matrix
@@ -122,11 +109,6 @@ class Order(Judged):
         weights = np.array([weight for weight, _ in parts])
         logs = np.array([log_mean(ratios) for _, ratios in parts])
         return float(np.logaddexp.reduce(logs + np.log(weights / weights.sum())))
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far."""
-        return self._highest
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`."""
@@ -211,23 +193,13 @@ def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
     return np.stack([mean, (law * log_ratio**2).sum(-1) - mean**2], -1)
 
 
-def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
-    """Whether a stream is needed: none, as its labels are those of the traffic."""
-    return False
-
-
-def _not_applicable_in(plan: Plan) -> str | None:
-    return None if plan.traffic.calls else TOO_FEW
-
-
 SPECS = (
     LabelsSpec(
         id=Order.id,
         phase=Phase.SHARED,
-        not_applicable=always_applicable,
-        not_applicable_in=_not_applicable_in,
-        needs=_needs,
-        named=8,
         make=lambda setting: Order(setting.plan),
+        not_applicable_in=lambda plan: None if plan.traffic.calls else TOO_FEW,
+        needs=lambda _plan, _at, _stream: False,  # its labels are those of the traffic
+        named=8,
     ),
 )

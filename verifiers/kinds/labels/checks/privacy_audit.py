@@ -9,7 +9,7 @@ from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
@@ -112,18 +112,13 @@ def _not_applicable_in(plan: Plan) -> str | None:
     return None if plan.pair(Role.PAIR) else "no two inputs of the claim are one vote apart"
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    return stream.role is Role.PAIR
-
-
 SPECS = (
     LabelsSpec(
         id=PrivacyAudit.id,
         phase=Phase.AUDIT,
+        make=lambda setting: PrivacyAudit(setting.plan),
         not_applicable=_not_applicable,
         not_applicable_in=_not_applicable_in,
-        needs=_needs,
-        named=0,
-        make=lambda setting: PrivacyAudit(setting.plan),
+        needs=lambda _plan, _at, stream: stream.role is Role.PAIR,
     ),
 )

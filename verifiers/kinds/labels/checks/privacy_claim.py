@@ -16,7 +16,7 @@ from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, always_applicable
+from ....run.registry import NO_PRIVACY
 from ....text import counted
 from ..claim import LabelsClaim
 from ..figures import PrivacyCost
@@ -157,18 +157,11 @@ class PrivacyClaimCheck(Unseeing):
         )
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
-    return NO_PRIVACY if claim.privacy is None else None
-
-
 SPECS = (
     LabelsSpec(
         id=PrivacyClaimCheck.id,
         phase=Phase.CLAIM,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=lambda setting: PrivacyClaimCheck(setting.claim),
+        not_applicable=lambda claim: NO_PRIVACY if claim.privacy is None else None,
     ),
 )
