@@ -12,7 +12,7 @@ from ...run.session import Notes
 from ...run.state import RunState
 from .checks import FreshNoise, InputContract
 from .checks.applicable import applicable, lacking
-from .checks.emptied_store import not_emptied
+from .checks.asked_again import not_emptied
 from .checks.spec import LabelsSetting
 from .claim import LabelsClaim
 from .figures import LabelFigures

@@ -13,9 +13,8 @@ from ....run.phase import Phase
 from ....targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
 from ..claim import LabelsClaim
 from ..planning.roles import Role
+from .asked_again import ASKED, FIRST, EmptiedStore, FirstDraws
 from .base import Unseeing, refuting
-from .emptied_store import ASKED, EmptiedStore
-from .first_draws import FIRST, FirstDraws
 from .spec import LabelsSpec
 
 REPEATED = 100

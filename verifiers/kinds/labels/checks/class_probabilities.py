@@ -18,8 +18,7 @@ from ..planning.roles import Role
 from ..planning.traits import Asked
 from .base import PLAINLY, How, JudgedLabels
 from .fits import Fits, divergences, told_apart
-from .fitted import fitted
-from .fitted_field import fitted_field
+from .fitted import fitted, fitted_field
 from .numbering import AsNumbered, Miscounted
 from .outcome_words import against, named_outcomes
 from .spec import LabelsSpec

@@ -158,9 +158,7 @@ class FreshNoise(JudgedLabels):
         return {
             **self._alike.parts(),
             "periodic": self._periodic.log_e_value - misfit[self._alike.anchors].sum(),
-            "neighbours": self._places.neighbours.log_e_value,
-            "totals": self._places.totals.log_e_value,
-            "same votes": self._places.same_votes.log_e_value,
+            **{name: evidence.log_e_value for name, evidence in self._places.parts.items()},
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
             "restarted": self._restarts.log_e_value,
             "recurring": self._restarts.recurring.log_e_value,
@@ -236,8 +234,8 @@ class FreshNoise(JudgedLabels):
         """The stream with most evidence of an e-process."""
         if part == "in turn":
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
-        if part in ("neighbours", "totals", "same votes"):
-            return self._places.of(part).heaviest
+        if part in self._places.parts:
+            return self._places.parts[part].heaviest
         return self._alike.place_of(part)
 
     def pass_finding(self) -> Finding:

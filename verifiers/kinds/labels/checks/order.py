@@ -1,12 +1,14 @@
 """`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
-from ....evidence.in_order import log_mean
+from ....evidence.in_order import AVOIDED, COPIED, SWITCHES, log_mean
 from ....findings.finding import Finding
 from ....run.cause import SURE
 from ....run.phase import Phase
@@ -16,11 +18,22 @@ from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
 from ..planning.plan import Plan
 from .base import JudgedLabels, Unseeing
-from .order_words import Names, Ratios, Wager, heaviest, told_power
 from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
+
+
+class Wager(NamedTuple):
+    """One way in which labels may depend on the order of calls.
+
+    log_odds: against the claim; says: in words; feature, law: their indices, if it is on a feature.
+    """
+
+    log_odds: float
+    says: str
+    feature: int | None = None
+    law: int | None = None
 
 
 class Order(Unseeing, JudgedLabels):
@@ -54,11 +67,6 @@ class Order(Unseeing, JudgedLabels):
         self._seen = np.zeros((calls, alternatives))  # the log-ratio of each label, by law
         self._leads = np.zeros(calls)  # the claimed chance of the class with most votes
         self._half = np.zeros((calls, 2))  # mean and variance of a log-ratio under half the noise
-        self._names = Names(
-            [fault.wording for fault in self._faults],
-            [one.words for one in self._features],
-            [one.words for one in self._earlier],
-        )
 
     def awaits(self, place: int) -> bool:
         """Whether a call of the traffic is still to be made."""
@@ -120,13 +128,29 @@ class Order(Unseeing, JudgedLabels):
         return self._heaviest().log_odds
 
     def _heaviest(self) -> Wager:
-        ratios = Ratios(
-            self._conditional.log_ratios,
-            self._switching.log_ratios,
-            self._copies.log_ratios,
-            float(self._scaled.log_ratios[0, 0]),
-        )
-        return heaviest(ratios, self._names)
+        """The wager with most evidence."""
+        scaled = float(self._scaled.log_ratios[0, 0])
+        found = [Wager(scaled, "labels fit votes scaled up to the number of teachers")]
+        conditional = self._conditional.log_ratios  # (features, laws)
+        if conditional.size:
+            feature, law = _largest(conditional)
+            says = f"labels fit {self._faults[law].wording}, {self._features[feature].words}"
+            found.append(Wager(float(conditional[feature, law]), says, feature, law))
+        switching = self._switching.log_ratios  # (switches, laws)
+        switch, law = _largest(switching)
+        calls = f"for about {1 / SWITCHES[switch]:.0f} calls at a time"
+        says = f"labels fit {self._faults[law].wording} now and then, {calls}"
+        found.append(Wager(float(switching[switch, law]), says))
+        copies = self._copies.log_ratios  # (earlier calls, wagers)
+        which, wager = _largest(copies)
+        earlier = self._earlier[which].words
+        if wager < COPIED.size:
+            says = f"with probability {COPIED[wager]:g} a label repeats that {earlier}"
+        else:
+            rarer = 1.0 / (1.0 - AVOIDED[wager - COPIED.size])
+            says = f"a label equals that {earlier}, {rarer:.0f} times more rarely than by chance"
+        found.append(Wager(float(copies[which, wager]), says))
+        return max(found, key=lambda one: one.log_odds)
 
     @property
     def depends(self) -> bool:
@@ -153,7 +177,7 @@ class Order(Unseeing, JudgedLabels):
             held = self._holds[:, found.feature] & (self._outcomes >= 0)
             came = int((self._outcomes == self._votes.argmax(-1))[held].sum())
             message += (
-                f"; {self._names.features[found.feature]} ({held.sum():,} of them), the class with "
+                f"; {self._features[found.feature].words} ({held.sum():,} of them), the class with "
                 f"most votes came {came:,} times, {self._leads[held].sum():.1f} expected"
             )
             most = int(np.argmax(np.where(held, self._seen[:, found.law], -np.inf)))
@@ -175,8 +199,14 @@ class Order(Unseeing, JudgedLabels):
         weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
         wanted = self.log_threshold - np.log(weights / len(self._faults))
         surely = expected - _QUANTILE * np.sqrt(variance) >= wanted
-        shown = {name: (int(surely[rows].sum()), rows.size) for name, rows in self._rows.items()}
-        return Finding(told_power(self.queries, shown))
+        seen = {name: int(surely[rows].sum()) for name, rows in self._rows.items()}
+        listed = ", ".join(f"{name} ({seen[name]} of {r.size})" for name, r in self._rows.items())
+        return Finding(
+            f"in {self.queries:,} calls for one label, made one by one as in production, half the "
+            "claimed noise would have been caught with probability 0.99 where it depends on what "
+            f"is known before the call, in {sum(seen.values())} of {len(self._features)} ways: "
+            f"{listed}"
+        )
 
 
 def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
@@ -184,6 +214,11 @@ def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
     names = np.array(families)
     rows = {name: np.flatnonzero(names == name) for name in FAMILIES}
     return {name: found for name, found in rows.items() if found.size}
+
+
+def _largest(ratios: Matrix) -> tuple[int, int]:
+    row, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    return int(row), int(column)
 
 
 def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
