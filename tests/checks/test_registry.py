@@ -10,9 +10,14 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.findings.finding import Finding, Outcome
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.applicable import applicable, lacking, specs
 from dpassay.verifiers.kinds.labels.checks.base import Unseeing, is_judged
-from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, LabelsSpec
+from dpassay.verifiers.kinds.labels.checks.spec import (
+    LabelsSetting,
+    LabelsSpec,
+    applicable,
+    lacking,
+    specs,
+)
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.run.phase import Phase
@@ -65,7 +70,7 @@ def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     """One more spec, and the gate makes it, runs it, and lists its verdict."""
     spec = LabelsSpec(id="of-this-test", phase=phase, make=lambda setting: Idle())
     more = (*specs(), spec)
-    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.applicable.specs", lambda: more)
+    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.spec.specs", lambda: more)
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"], of=SHARES)

@@ -5,7 +5,7 @@ import pytest
 from runs import claimed
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.verifiers.kinds.labels.checks import VoteMonotonicity
+from dpassay.verifiers.kinds.labels.checks.compared_streams import VoteMonotonicity
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
 

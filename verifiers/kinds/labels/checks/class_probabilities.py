@@ -20,7 +20,6 @@ from .base import PLAINLY, How, JudgedLabels
 from .fits import Fits, divergences, told_apart
 from .fitted import fitted, fitted_field
 from .numbering import AsNumbered, Miscounted
-from .outcome_words import against, named_outcomes
 from .spec import LabelsSpec
 
 _RIVAL = 3.0  # log-odds between two faults from which only the better one is named
@@ -112,16 +111,13 @@ class ClassProbabilities(JudgedLabels):
             return self.plan.queries
         return sum(left.values()) if any(anchors) else 0
 
-    def heaviest_stream(self) -> int:
-        """The stream with most evidence."""
-        asked = self.counts.sum(-1) > 0
-        return int(np.argmax(np.where(asked, self._single, -np.inf)))
-
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation by itself; else that with most evidence."""
         simple = self.plan.of(Role.SIMPLE)
         best = max(simple, key=lambda i: float(self._single[i]))
-        return best if self._single[best] > SURE else self.heaviest_stream()
+        asked = self.counts.any(-1)
+        heaviest = int(np.argmax(np.where(asked, self._single, -np.inf)))
+        return best if self._single[best] > SURE else heaviest
 
     def fits(self) -> Fits:
         """How well the known faults explain the labels.
@@ -148,7 +144,8 @@ class ClassProbabilities(JudgedLabels):
             return met
         if self.single_calls.log_ratios.max() <= everywhere.log_odds + SURE:
             return everywhere
-        general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
+        asked = np.flatnonzero(self.single_counts.any(-1)).tolist()
+        general = [self._general_of(self.single_counts, i) for i in asked]
         singly = Fits.of(self.single_calls, np.array(general), single=True)
         chosen = fitted(self.plan, self.single_counts, self.single_calls.log_ratios)
         singly = singly.with_fitted(chosen)
@@ -159,10 +156,6 @@ class ClassProbabilities(JudgedLabels):
         fits = self.fits()
         known = np.array([pointed.log_ratios[fits.best] for pointed in self._pointed])
         return self._general - (known if fits.fitted is None else fits.fitted.each)
-
-    @property
-    def _asked_singly(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self.single_counts.any(-1))
 
     def _general_of(self, counts: NDArray[np.float64], stream: int) -> float:
         effect = self.plan.claim.gate.smallest_effect
@@ -204,16 +197,15 @@ class ClassProbabilities(JudgedLabels):
         miscounted = self._miscounted(fits)
         if miscounted is not None:
             cause, odds = miscounted.cause, miscounted.log_ratio
-            diagnosis = f"{cause} {against(odds)}; {miscounted.advice}"
+            diagnosis = f"{cause} {_against(odds)}; {miscounted.advice}"
             return Finding(message, diagnosis, histogram, log_odds=odds, cause=cause)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             return Finding(message, advice, histogram)
         where = "in the first answer to a histogram, " if fits.first else ""
         where = "in calls for one label, " if fits.single else where
-        cause = f"{where}labels fit "
-        cause += self._worded(fits.best, fits)
-        diagnosis = f"{cause} {against(fits.log_odds)}{self._rivals(fits)}"
+        cause = f"{where}labels fit {self._worded(fits.best, fits)}"
+        diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
         return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
 
     def _miscounted(self, fits: Fits) -> Miscounted | None:
@@ -253,6 +245,31 @@ class ClassProbabilities(JudgedLabels):
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
+
+
+def _against(log_odds: float) -> str:
+    """Odds against the claim in words, in parentheses; log_odds: natural log."""
+    return f"(odds 10^{log_odds / np.log(10.0):.1f} to 1 against the claim)"
+
+
+def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
+    """The outcomes `named` in words; several by the others, if these are fewer.
+
+    classes: outcomes from this index on are refusals; outcomes: how many there are.
+    """
+    others = sorted(set(range(outcomes)) - set(named.tolist()))
+    if named.size == 1:
+        only = int(named[0])
+        return "refusals" if only >= classes else f"label {only}"
+    if len(others) < named.size:
+        return f"labels other than {_listed(others, classes)}"
+    return f"{_listed(named.tolist(), classes)} together"
+
+
+def _listed(outcomes: list[int], classes: int) -> str:
+    """As in "0, 1 and refusals"."""
+    words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 SPECS = (

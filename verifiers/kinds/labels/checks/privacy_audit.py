@@ -54,18 +54,14 @@ class PrivacyAudit:
         self.run()
         if self.verdict is Verdict.INCONCLUSIVE:
             return None
-        return Outcome(self.verdict, self.finding(), self.queries)
+        assert self.found is not None
+        return Outcome(self.verdict, self.finding(), self.found.queries)
 
     def run(self) -> None:
         """Bounds the pair from the labels seen."""
         privacy = self.plan.claim.privacy
         assert privacy is not None
         self.found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
-
-    @property
-    def queries(self) -> int:
-        """Labels of the pair."""
-        return 0 if self.found is None else self.found.queries
 
     @property
     def verdict(self) -> Verdict:

@@ -123,11 +123,9 @@ class PrivacyClaimCheck(Unseeing):
         what = f"({claim.epsilon:g}, {claim.delta:g}) for "
         what += counted(claim.queries, "query", "queries")
         if self.best is None or not self.refuted:
-            known = (
-                ""
-                if self.best is None
-                else f": the best test found has delta {self.best.delta:.3g}"
-            )
+            known = ""
+            if self.best is not None:
+                known = f": the best test found has delta {self.best.delta:.3g}"
             return Finding(f"{what} is not refuted{known}", figure=self._figure())
         test = self.best
         return Finding(
@@ -143,18 +141,9 @@ class PrivacyClaimCheck(Unseeing):
     def _figure(self) -> PrivacyCost | None:
         if self.best is None:
             return None
-        claim, test = self.privacy, self.best
+        claimed, test = (self.privacy.epsilon, self.privacy.delta, self.privacy.queries), self.best
         here, there = (tuple(int(v) for v in votes) for votes in (test.here, test.there))
-        return PrivacyCost(
-            claim.epsilon,
-            claim.delta,
-            claim.queries,
-            here,
-            there,
-            test.times,
-            test.delta,
-            self.certified,
-        )
+        return PrivacyCost(*claimed, here, there, test.times, test.delta, self.certified)
 
 
 SPECS = (

@@ -44,7 +44,7 @@ class SamePlaces:
             self._wager("same votes" if second else "neighbours", same, outcomes, known)
 
     def pass_over(self, total: int, labels: int) -> None:
-        """Counts labels of a total, without a wager on them."""
+        """Counts labels of a total that were asked outside the plan, without a wager on them."""
         self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
 
     def _wager(

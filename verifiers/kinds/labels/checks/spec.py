@@ -1,10 +1,17 @@
-"""What a run knows of a check of labels before it is made: when it applies, what it needs."""
+"""What a run knows of the checks of labels before they are made: what each needs, and is made of.
 
-from collections.abc import Callable, Mapping
+It also says which checks a claim and a plan have room for, and why not for the others.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from ....run.registry import CheckSpec, Reason, Setting, always_applicable
+from ....run.selection import Selection
+from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
+from ..registry import CHECKS
 
 
 @dataclass(frozen=True)
@@ -35,3 +42,48 @@ class LabelsSpec(CheckSpec):
 
 TOO_FEW = "left out, as there are few queries"
 CACHED = "answers are cached: each label is of another histogram"
+
+
+def specs() -> tuple[LabelsSpec, ...]:
+    """The specs of all checks, in the order of a report."""
+    return cast(tuple[LabelsSpec, ...], CHECKS.specs)
+
+
+def lacking(claim: LabelsClaim, plan: Plan | None = None) -> dict[str, str]:
+    """The checks that a claim leaves no room for, or a plan of it: check id -> why.
+
+    Of several that share an id, each for other claims, one that there is room for is enough.
+    """
+    found: dict[str, str] = {}
+    for spec in specs():
+        reason = _reason(spec, claim, plan)
+        if reason is not None:
+            found.setdefault(spec.id, reason)
+    for spec in applicable(claim, plan):
+        found.pop(spec.id, None)
+    return found
+
+
+def applicable(claim: LabelsClaim, plan: Plan | None = None) -> list[LabelsSpec]:
+    """The checks that there is room for, in the order of a report."""
+    return [spec for spec in specs() if _reason(spec, claim, plan) is None]
+
+
+def streams_asked(selection: Selection, plan: Plan, lacking: Collection[str]) -> list[bool]:
+    """For each stream of the plan, whether any chosen check needs labels of it.
+
+    lacking: the checks that the run does not have, whatever the reason.
+    """
+    if not selection.left_out:
+        return [True] * len(plan.streams)
+    chosen = [spec for spec in applicable(plan.claim, plan) if spec.id not in lacking]
+    needs = [spec.needs for spec in chosen if spec.needs is not None]
+    streams = enumerate(plan.streams)
+    return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
+
+
+def _reason(spec: LabelsSpec, claim: LabelsClaim, plan: Plan | None) -> str | None:
+    by_claim = spec.not_applicable(claim)
+    if by_claim is not None or plan is None:
+        return by_claim
+    return spec.not_applicable_in(plan)

@@ -158,7 +158,7 @@ class Watch:
         """The checks that newly fail.
 
         rows: so far; charged: epsilon charged by all rows, None if some do not say; most: upper
-        bound of their cost; told: checks that failed before; answered: gives the most frequent
+        bound of their cost; raised: checks that failed before; answered: gives the most frequent
         histograms; idle: whether no rows are waiting.
         """
         privacy, found = self.claim.privacy, []
