@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.claim import LabelsClaim
 from dpassay.verifiers.targets import InProcessTarget, Target
 

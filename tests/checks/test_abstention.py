@@ -7,7 +7,7 @@ from runs import claimed, drawing_with, result
 
 from dpassay.reference import ConfidentGNMax, Gaussian
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import Abstention
+from dpassay.verifiers.kinds.labels.checks.abstention import Abstention
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify

@@ -12,7 +12,7 @@ from dpassay.reference.accounting.analyses import query_cost
 from dpassay.reference.accounting.gnmax import gaussian_data_dependent, gnmax_data_dependent
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import AccountantSoundness
+from dpassay.verifiers.kinds.labels.checks.accountant_soundness import AccountantSoundness
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim

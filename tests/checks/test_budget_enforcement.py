@@ -14,8 +14,8 @@ from dpassay.reference.numbers import families
 from dpassay.reference.numbers.moves import move_epsilon
 from dpassay.verifiers.claims.tables import PrivacyClaim
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_by_query import BudgetByQuery
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.checks.budget_histograms import costliest
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.targets import InProcessTarget

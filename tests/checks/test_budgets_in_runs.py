@@ -8,7 +8,7 @@ from runs import drawing_with, few_answers, result
 
 from dpassay.reference import BudgetExhausted
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select

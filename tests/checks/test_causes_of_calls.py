@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from plans import GNMAX
 
-from dpassay.verifiers.kinds.labels.checks.fitted_field import fitted_field
-from dpassay.verifiers.kinds.labels.checks.once_a_call import OnceACall
+from dpassay.verifiers.kinds.labels.checks.fitted import fitted_field
+from dpassay.verifiers.kinds.labels.checks.of_one_histogram import OnceACall
 from dpassay.verifiers.kinds.labels.planning.faults import Scaled, fault_laws, scale_fault
 from dpassay.verifiers.kinds.reading import parse_claim
 

@@ -11,8 +11,8 @@ from runs import claimed, result
 
 from dpassay.verifiers.claims.claim import ClaimError
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import CachedAnswers
-from dpassay.verifiers.kinds.labels.checks.emptied_store import ASKED, EmptiedStore
+from dpassay.verifiers.kinds.labels.checks.asked_again import ASKED, EmptiedStore
+from dpassay.verifiers.kinds.labels.checks.cached_answers import CachedAnswers
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select

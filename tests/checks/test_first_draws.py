@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from runs import claimed
 
-from dpassay.verifiers.kinds.labels.checks import CachedAnswers
-from dpassay.verifiers.kinds.labels.checks.first_draws import FIRST, FirstDraws
+from dpassay.verifiers.kinds.labels.checks.asked_again import FIRST, FirstDraws
+from dpassay.verifiers.kinds.labels.checks.cached_answers import CachedAnswers
 from dpassay.verifiers.targets import InProcessTarget
 
 CLAIM = claimed("gaussian:40", caching=True)

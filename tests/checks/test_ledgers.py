@@ -7,7 +7,7 @@ import pytest
 from runs import result
 
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.run import verify

@@ -5,7 +5,7 @@ import pytest
 from runs import claimed
 
 from dpassay.reference import Gaussian, NoisyArgmax
-from dpassay.verifiers.kinds.labels.checks import PrivacyAudit
+from dpassay.verifiers.kinds.labels.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 
 

@@ -1,6 +1,5 @@
 """The registry is all that the gate knows of checks: ids, shares, when each applies and runs."""
 
-import dataclasses
 import subprocess
 import sys
 
@@ -11,13 +10,18 @@ from small import drawing, small_claim
 
 from dpassay.verifiers.findings.finding import Finding, Outcome
 from dpassay.verifiers.findings.report import Verdict
-from dpassay.verifiers.kinds.labels.checks.applicable import applicable, lacking, specs
 from dpassay.verifiers.kinds.labels.checks.base import Unseeing, is_judged
-from dpassay.verifiers.kinds.labels.checks.spec import LabelsSetting, LabelsSpec
+from dpassay.verifiers.kinds.labels.checks.spec import (
+    LabelsSetting,
+    LabelsSpec,
+    applicable,
+    lacking,
+    specs,
+)
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import CHECKS, SHARES
 from dpassay.verifiers.run.phase import Phase
-from dpassay.verifiers.run.registry import Entry, Registry, always_applicable
+from dpassay.verifiers.run.registry import Entry, Registry
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import ALWAYS, select
 
@@ -29,11 +33,6 @@ CLAIMS = {
 }
 mechanism = CLAIMS["caching"].mechanism.model_copy(update={"caching": True})
 CLAIMS["caching"] = CLAIMS["caching"].model_copy(update={"mechanism": mechanism})
-
-
-def test_a_new_spec_has_everything_to_decide() -> None:
-    fields = dataclasses.fields(LabelsSpec)
-    assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
 
 
 def test_ids_are_those_of_the_registry_in_its_order() -> None:
@@ -69,17 +68,9 @@ class Idle(Unseeing):
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.SHARED])
 def test_a_new_check_runs_in_its_phase(phase, monkeypatch) -> None:
     """One more spec, and the gate makes it, runs it, and lists its verdict."""
-    spec = LabelsSpec(
-        id="of-this-test",
-        phase=phase,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
-        make=lambda setting: Idle(),
-    )
+    spec = LabelsSpec(id="of-this-test", phase=phase, make=lambda setting: Idle())
     more = (*specs(), spec)
-    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.applicable.specs", lambda: more)
+    monkeypatch.setattr("dpassay.verifiers.kinds.labels.checks.spec.specs", lambda: more)
     monkeypatch.setitem(SHARES, "of-this-test", 0.0)
     report = verify(
         drawing(small_claim()), small_claim(), seed=0, selection=select(["of-this-test"], of=SHARES)

@@ -28,7 +28,7 @@ def favours_the_first(histogram, size):
 )
 def test_symmetries_are_judged_without_a_formula(broken, check) -> None:
     """The two-sample checks alone, fed with labels of their streams, refute a broken symmetry."""
-    from dpassay.verifiers.kinds.labels.checks import Symmetry
+    from dpassay.verifiers.kinds.labels.checks.compared_streams import Symmetry
 
     for aggregate, refuted in ((broken, True), (None, False)):
         broken.rng = np.random.default_rng(4)

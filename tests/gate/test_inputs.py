@@ -11,7 +11,8 @@ from runs import result
 from typed import typed
 
 from dpassay.verifiers.claims.open_target import in_process, open_claimed
-from dpassay.verifiers.kinds.labels.checks import BudgetEnforcement, PrivacyAudit
+from dpassay.verifiers.kinds.labels.checks.budget_enforcement import BudgetEnforcement
+from dpassay.verifiers.kinds.labels.checks.privacy_audit import PrivacyAudit
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.kinds.reading import parse_claim

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from claims import SMALL, gnmax
 
-from dpassay.verifiers.kinds.labels.checks.applicable import lacking
+from dpassay.verifiers.kinds.labels.checks.spec import lacking
 from dpassay.verifiers.kinds.labels.planning.coverage import coverage
 from dpassay.verifiers.kinds.labels.planning.given_inputs import GivenInputs
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from dpassay.reference.accounting.certified import delta_lower, epsilon_lower
 from dpassay.reference.accounting.counting import best_count, costliest_count
 from dpassay.verifiers.findings.pair_bounds import _refutes
-from dpassay.verifiers.kinds.labels.checks import PrivacyClaimCheck
+from dpassay.verifiers.kinds.labels.checks.privacy_claim import PrivacyClaimCheck
 
 
 def claim(noise="gaussian:1", **privacy):

@@ -15,7 +15,7 @@ from dpassay.verifiers.findings.evidence_text import told_apart
 from dpassay.verifiers.findings.figures import ScaleTrace
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.checks import ClassProbabilities, NoiseScale
-from dpassay.verifiers.kinds.labels.checks.outcome_words import named_outcomes
+from dpassay.verifiers.kinds.labels.checks.class_probabilities import named_outcomes
 from dpassay.verifiers.kinds.labels.figures import LabelFigures
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
 from dpassay.verifiers.reporting.page import page

@@ -32,23 +32,23 @@ class Setting:
         return self.plan_or_none
 
 
+def always_applicable(_: object) -> Reason:
+    """There is always room for the check."""
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class CheckSpec:
-    """What a run knows of a check before it is made. A new check decides everything.
+    """What a run knows of a check before it is made.
 
-    phase: in which it concludes; not_applicable: why a claim leaves no room for it; make: a check
-    for a run.
+    phase: in which it concludes; make: a check for a run; not_applicable: why a claim leaves no
+    room for it.
     """
 
     id: str
     phase: Phase
-    not_applicable: Callable[[Any], Reason]
     make: Callable[[Any], Any]
-
-
-def always_applicable(_: object) -> Reason:
-    """There is always room for the check."""
-    return None
+    not_applicable: Callable[[Any], Reason] = always_applicable
 
 
 NO_PRIVACY = "the claim has no [privacy]"

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from ...run.selection import Selection
 from .checks import Order
-from .checks.applicable import lacking, specs, streams_asked
+from .checks.spec import lacking, specs, streams_asked
 from .claim import LabelsClaim
 from .planning.extent import FULL, Extent
 from .planning.plan import Plan

@@ -11,9 +11,8 @@ from ...run.selection import Selection
 from ...run.session import Notes
 from ...run.state import RunState
 from .checks import FreshNoise, InputContract
-from .checks.applicable import applicable, lacking
-from .checks.emptied_store import not_emptied
-from .checks.spec import LabelsSetting
+from .checks.asked_again import not_emptied
+from .checks.spec import LabelsSetting, applicable, lacking
 from .claim import LabelsClaim
 from .figures import LabelFigures
 from .gathering.connections import ask_over_kept

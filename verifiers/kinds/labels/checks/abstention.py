@@ -7,21 +7,17 @@ from .....reference import REFUSAL
 from .....reference.mechanisms import Labels
 from ....evidence import dirichlet_log_e_value
 from ....findings.finding import Finding
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
 from ..planning.traits import Asked
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
 
 
-class Abstention(Judged):
+class Abstention(JudgedLabels):
     """A weighted average of e-processes, one per stream, on whether queries are answered.
 
     Labels are merged into answers and refusals, among which a wrong threshold, or missing noise,
@@ -31,16 +27,12 @@ class Abstention(Judged):
     id = "abstention"
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        super().__init__(plan)
         refused = plan.log_q[:, -1]
         answered = logsumexp(plan.log_q[:, :-1], axis=1)
         self.log_q = np.stack([answered, refused], -1)
         self.counts = np.zeros_like(self.log_q)
-        self.dropped: set[int] = set()
         self._each = np.zeros(len(plan.streams))
-        self._highest = 0.0
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`."""
@@ -51,12 +43,7 @@ class Abstention(Judged):
             self.counts[stream], self.log_q[stream], self.plan.claim.gate.smallest_effect
         )
         average = float(logsumexp(self._each, b=self.plan.weights))
-        self._highest = max(self._highest, average)
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
-        return self._highest
+        self.log_e_value = max(self.log_e_value, average)
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`: what `class-probabilities` needs is enough here too."""
@@ -66,11 +53,6 @@ class Abstention(Judged):
             for i, stream in enumerate(self.plan.streams)
             if stream.is_anchor and i not in self.dropped
         )
-
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
-        self.dropped.add(stream)
-        return None
 
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
@@ -111,10 +93,9 @@ SPECS = (
     LabelsSpec(
         id=Abstention.id,
         phase=Phase.SHARED,
+        make=lambda setting: Abstention(setting.plan),
         not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
         needs=_needs,
         named=3,
-        make=lambda setting: Abstention(setting.plan),
     ),
 )

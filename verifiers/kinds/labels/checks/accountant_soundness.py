@@ -6,9 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference import Histogram
+from .....reference import Histogram, Laplace
+from .....reference.accounting.analyses import answer_data_independent
 from .....reference.accounting.certified import enclosed_law, renyi_lower
+from .....reference.accounting.confident import threshold_data_independent
 from .....reference.accounting.divergences import renyi_divergence
+from .....reference.accounting.lnmax import lnmax_data_independent
+from .....reference.accounting.pure import pure_data_independent
 from .....reference.accounting.worst_pair import worst_pair
 from .....reference.clock import step
 from .....reference.histograms import neighbours_among
@@ -17,18 +21,21 @@ from ....findings.report import Verdict
 from ....run.charged_orders import CHARGED_ORDERS, SEARCHED
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....targets import NotOffered, Refused, Target, checked_charge
+from ..mechanism import LabelsMechanism
 from ..planning.plan import Plan
 from ..planning.roles import Role
 from .base import Unseeing, refuting
-from .resembling_charges import resembled
 from .spec import LabelsSpec
 
 _CLASSES_IN_FULL = 12  # with more classes, votes move among the leaders and the last only
 _CLEARLY = 1.001  # cost over charge from which a proof is tried
 _ROUNDING = 1e-12  # nats; smaller divergences may be rounding errors
 _TRIES = 5
+_NEAR = 0.01  # largest relative difference, at any order, of a charge from one that is known
+_PUBLISHED = "the published data-independent bound"
+
+Charges = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class _Shortfall:
     order: float
     charge: float
     divergence: float
-    charges: NDArray[np.float64]
+    charges: Charges
 
     @property
     def factor(self) -> float:
@@ -116,7 +123,7 @@ class AccountantSoundness(Unseeing):
                 seen.add(key)
                 yield votes.astype(np.int64)
 
-    def _shortfalls(self, here: Histogram, charge: NDArray[np.float64]) -> list[_Shortfall]:
+    def _shortfalls(self, here: Histogram, charge: Charges) -> list[_Shortfall]:
         there = np.array(list(_moved(here)), dtype=np.int64).reshape(-1, here.size)
         if not len(there):
             return []
@@ -153,7 +160,7 @@ class AccountantSoundness(Unseeing):
             f"{pair.charge / self.certified:.3g} of the exact cost" if pair.charge else "nothing"
         )
         named = self.plan.claim.named
-        like = resembled(self.plan.claim.mechanism, np.array(CHARGED_ORDERS), pair.charges)
+        like = _resembled(self.plan.claim.mechanism, np.array(CHARGED_ORDERS), pair.charges)
         if like is not None:
             share += f" ({like})"
         return Finding(
@@ -173,14 +180,49 @@ def _moved(votes: Histogram) -> Iterator[Histogram]:
     return neighbours_among(votes, order.tolist())
 
 
+def _resembled(claim: LabelsMechanism, orders: Charges, charges: Charges) -> str | None:
+    """What charges (n,) at orders (n,) resemble, in words; None where nothing known is near."""
+    for known, words in _known(claim, orders):
+        if np.all(np.abs(charges - known) <= _NEAR * known):
+            return words
+    return None
+
+
+def _known(claim: LabelsMechanism, orders: Charges) -> Iterator[tuple[Charges, str]]:
+    """Known wrong charges (n,), each with its name."""
+    scale = claim.noise.scale
+    answer = answer_data_independent(claim.noise, orders)
+    if isinstance(claim.noise, Laplace):
+        answer = lnmax_data_independent(1.0 / scale, orders)
+        yield (
+            pure_data_independent(1.0 / scale, orders),
+            "gamma for two gamma: as for one count, where a moved vote changes two",
+        )
+    published = answer
+    if claim.threshold_noise is not None:
+        screen = threshold_data_independent(claim.threshold_noise.scale, orders)
+        published = answer + screen
+        yield answer, "the published bound of an answer, without that of the screening"
+        yield screen, "the published bound of the screening, without that of an answer"
+    fractions = {
+        "half of": 1 / 2,
+        "a quarter of": 1 / 4,
+        "1/scale^2 of": 1 / scale**2,
+        "1/scale of": 1 / scale,
+        "1/classes of": 1 / claim.classes,
+        "1/teachers of": 1 / claim.teachers,
+    }
+    for words, fraction in fractions.items():
+        if fraction < 1 - _NEAR:
+            yield fraction * published, f"{words} {_PUBLISHED}"
+    for order, bound in zip(orders, published, strict=True):
+        yield np.full(orders.size, bound), f"{_PUBLISHED} of order {order:g}, at every order"
+
+
 SPECS = (
     LabelsSpec(
         id=AccountantSoundness.id,
         phase=Phase.ACCOUNTING,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=lambda setting: AccountantSoundness(setting.plan),
     ),
 )

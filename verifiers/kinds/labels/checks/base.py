@@ -6,6 +6,9 @@ from typing import Protocol, TypeGuard
 from .....reference.mechanisms import Labels
 from ....findings.verdict import Verdict
 from ....run.checks import Check, Judged, Running
+from ....run.error_budget import log_threshold
+from ..planning.plan import Plan
+from ..registry import SHARES
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,27 @@ class LabelsRunning(Running, Protocol):
 
 class LabelsCheck(LabelsRunning, Check, Protocol):
     """A check that gathers evidence from labels against its null, under the claim."""
+
+
+class JudgedLabels(Judged):
+    """For a check that is judged by its highest evidence, which Ville's inequality bounds.
+
+    queries: labels seen; dropped: streams that the target refuses, without which it goes on.
+    """
+
+    id: str
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.queries = 0
+        self.log_e_value = 0.0
+        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        self.dropped: set[int] = set()
+
+    def drop(self, stream: int) -> str | None:
+        """See `LabelsRunning.drop`."""
+        self.dropped.add(stream)
+        return None
 
 
 class Unseeing:

@@ -1,28 +1,49 @@
 """Asking a deployment that has a budget, call by call, and judging its account after each."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from .....reference import REFUSAL, BudgetExhausted, Histogram
 from .....reference.mechanisms import Labels
-from ....run.watched import AGAIN, IGNORES_DELTA, UNDERCHARGED, Watched
-from ....targets import Refused, Target, TargetError, ask_whole, checked_labels
+from ....run.watched import AGAIN, IGNORES_DELTA, LONG_AGAIN, UNDERCHARGED, Watched
+from ....targets import (
+    Refused,
+    Target,
+    TargetError,
+    ask_whole,
+    checked_labels,
+    largest_whole,
+)
 from ..claim import LabelsClaim
-from .asked_histogram import AskedHistogram
+from .certain_cost import AskedHistogram
 
 SEVERAL = (2, 3, 4, 5, 6)
 """Labels of a call, by which an account may charge as one what are several."""
 
 _LARGE = 50  # labels, for blocks by which calls may be charged
+_SINGLES = 32  # calls for one label of a histogram, while the account does not change
+_CALLS = 384  # about so many calls until answers to a histogram have certainly cost too much
+_FEW_CALLS = 2_000  # about so many smaller calls, once larger ones are refused
+_ROW, _ROW_PART = 64, 16  # equal single calls: at most so many, and this part of the limit
+_IN_SEVERAL = 4  # calls for a few labels ask this part of the limit
+_WHOLE = (256, 4_096, 65_536)  # sizes that overflow one byte, a likely cap, and two bytes
+_BYTE = 256  # sizes of such calls are multiples of it
+_PACED = 16  # labels of a call just before, which shows the pace
+_LITTLE = 8  # such a call is made if it takes at most this part of the limit
+_NUMBERS = 5 * 10**6  # most labels times classes of such a call, which may be drawn and refused
 
 
 class BudgetAsking(Watched):
     """Counts what was asked and answered, over all starts of a deployment, until a violation.
 
     Refused queries are not counted as answers: how many there are is chance, and their cost may
-    be too.
+    be too. limit: answers to the costliest histogram that certainly cost too much, from which sizes
+    of calls follow.
     """
+
+    limit = 0
 
     def __init__(self, claim: LabelsClaim) -> None:
         assert claim.privacy is not None
@@ -101,10 +122,6 @@ class BudgetAsking(Watched):
         refuses, release = self.claim.mechanism.refuses, self.claim.release
         return checked_labels(reply, kind.votes, size, refuses, release)
 
-    def ask_whole(self, target: Target, kind: AskedHistogram, size: int) -> bool:
-        """One call, unsplit, and a look; False where the budget is spent. Raises as `ask` does."""
-        return self._ask(target, kind, size, ask=partial(ask_whole, target))
-
     def _ask(
         self,
         target: Target,
@@ -114,7 +131,7 @@ class BudgetAsking(Watched):
         unlooked: bool = False,
         ask: Callable[[Histogram, int], Any] | None = None,
     ) -> bool:
-        """One call and a look; False where the budget is spent."""
+        """One call and a look; False where the budget is spent. Raises as `ask` does."""
         try:
             reply = (ask or target.ask)(kind.votes, size)
         except BudgetExhausted:
@@ -182,3 +199,75 @@ class BudgetAsking(Watched):
         )
         claimed = delta == self.privacy.delta
         self.uncharged = kind if claimed and spent == kind.before else None
+
+    # -- in which calls a histogram is asked -------------------------------------------------------
+
+    def singly(self, target: Target, kinds: list[AskedHistogram]) -> None:
+        """Asks single labels while the account is fresh, of the cheapest histograms first.
+
+        One call each, so that the costliest histogram remains most of the cost; more where the
+        account does not change, until they cost more than it says.
+        """
+        for kind in kinds:
+            before, patience = self.account.now, _SINGLES
+            try:
+                while patience and self.account.now == before:
+                    if self.until_spent(target, kind, 1, kind.asked + 1):
+                        return
+                    patience = 0 if before is None else patience - 1
+            except Refused:
+                kind.limit = None
+                if kind is kinds[-1]:
+                    raise
+
+    def in_a_row(self, target: Target, worst: AskedHistogram) -> None:
+        """Makes equal single calls, which a deployment may mistake for repeats of one call.
+
+        Where the budget is small, later calls are single ones anyway.
+        """
+        if self._size > 1:
+            row = min(_ROW, self.limit // _ROW_PART)
+            self.until_spent(target, worst, 1, worst.asked + row)
+
+    def wholly(self, target: Target, worst: AskedHistogram, most: int) -> None:
+        """Makes one unsplit call of each of a few sizes, most of which exceed the budget.
+
+        A call that is refused, or fails, for its size is no violation. Sizes are left out that a
+        correct deployment might answer and then have little budget left. most: total labels that
+        may be asked where the mechanism refuses some.
+        """
+        claimed = self.claim
+        allowed = min(_NUMBERS // claimed.mechanism.classes, claimed.gate.largest_call or _NUMBERS)
+        few = min(_PACED, self.limit // _PACED)
+        self.until_spent(target, worst, few, worst.asked + few)  # to learn the pace
+        sizes = (largest_whole(target, min(size, allowed)) for size in _WHOLE)
+        for size in sorted({size // _BYTE * _BYTE for size in sizes} - {0}):
+            beyond = claimed.mechanism.refuses and worst.asked + size > most
+            if self.violation is not None or not self.in_time or beyond:
+                return
+            if _LITTLE * size <= self.limit or size >= self.limit:
+                with suppress(Refused, TargetError):
+                    self._ask(target, worst, size, ask=partial(ask_whole, target))
+
+    def severally(self, target: Target, worst: AskedHistogram) -> None:
+        """Makes calls for a few labels early, while an error in charging them still matters."""
+        most = worst.asked + self.limit // _IN_SEVERAL
+        while self.violation is None and worst.asked + sum(SEVERAL) <= most:
+            for size in SEVERAL:
+                if self.until_spent(target, worst, size, worst.asked + size):
+                    return
+        self.diagnose_few(target, worst)
+
+    def to_the_end(self, target: Target, worst: AskedHistogram, most: int) -> None:
+        """Asks until the budget is spent, without reading `spent`; then smaller calls, reading it.
+
+        A refused call may only have been too large, so the last calls are single ones.
+        """
+        if self.until_spent(target, worst, self._size, most, unlooked=True):
+            few = max(1, (self.limit - worst.answered) // _FEW_CALLS)
+            self.until_spent(target, worst, few, most)
+            self.until_spent(target, worst, 1, most, LONG_AGAIN)
+
+    @property
+    def _size(self) -> int:
+        return max(1, self.limit // _CALLS)

@@ -14,7 +14,7 @@ from .....reference.numbers import families
 from .....reference.numbers.moves import move_delta
 from .....reference.searches import last_from_zero
 from ..claim import LabelsClaim
-from .asked_histogram import AskedHistogram
+from .certain_cost import AskedHistogram
 
 _COUNTED = 10**12
 _ROUNDING = 1.0 + 1e-9  # relative tolerance: three times 0.1 is 0.3

@@ -11,17 +11,15 @@ from ....findings.finding import Finding, Outcome
 from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, always_applicable
+from ....run.registry import NO_PRIVACY
 from ....run.watched import SECONDS
 from ....targets import Refused, Target
 from ..claim import LabelsClaim
-from .asked_histogram import AskedHistogram
 from .base import Unseeing
 from .budget_asking import BudgetAsking
 from .budget_by_query import BudgetByQuery
-from .budget_calls import BudgetCalls
 from .budget_histograms import costliest, in_scope, telling
-from .certain_cost import MOST_ANSWERS, CertainCost
+from .certain_cost import MOST_ANSWERS, AskedHistogram, CertainCost
 from .spec import LabelsSetting, LabelsSpec
 
 _BATCHES = 20  # about so many calls until answers to a histogram have certainly cost too much
@@ -52,7 +50,6 @@ class BudgetEnforcement(Unseeing):
         assert claim.privacy is not None
         self.claim, self.privacy, self.reopen = claim, claim.privacy, reopen
         self.asking, self.by_query = BudgetAsking(claim), BudgetByQuery(claim)
-        self.limit = 0  # answers to the costliest histogram that certainly cost too much
         self.worst: AskedHistogram | None = None
         self.unended = False  # whether time ran out before the budget
         self._reopened: Target | None = None  # the target opened here, to be closed here
@@ -92,16 +89,16 @@ class BudgetEnforcement(Unseeing):
         if found is None:
             return f"even {MOST_ANSWERS:,} answers cannot be proved to exceed the claim"
         worst = self.worst = self._asked(*found)
-        self.limit, most = found[1], self._patience(worst)
+        self.asking.limit, most = found[1], self._patience(worst)
         if most > MOST_ANSWERS:
-            return f"exceeding the claim takes {self.limit:,} answers, or over {most:,} queries"
+            return f"exceeding the claim takes {found[1]:,} answers, or over {most:,} queries"
         kinds = telling(self.claim)
         if self.by_query.sound < _FEW:  # a budget of a few answers: the clearest lead alone
             kinds = kinds[:1]
         others = [self._asked(cost, cost.answers_beyond(self.privacy.epsilon)) for cost in kinds]
-        calls = BudgetCalls(self.asking, self.limit)
+        calls = self.asking
         calls.singly(target, [*others, worst])
-        self.asking.diagnose(target, worst)
+        calls.diagnose(target, worst)
         calls.in_a_row(target, worst)
         target = self._restart_early(target, worst)
         calls.wholly(target, worst, most)
@@ -112,7 +109,7 @@ class BudgetEnforcement(Unseeing):
         for kind in others:
             if kind.limit is not None and kind.limit <= _FAR:
                 size = max(1, kind.limit // _BATCHES)
-                self.asking.until_spent(target, kind, size, self._patience(kind))
+                calls.until_spent(target, kind, size, self._patience(kind))
         self._restart(lambda again: calls.to_the_end(again, worst, most))
         self._judge_queries(worst)
         return None
@@ -140,7 +137,7 @@ class BudgetEnforcement(Unseeing):
         most = int(_SPARE * min(passes)) + 2
         if most * sum(times for _, times in rows) > MOST_ANSWERS:
             return f"exceeding the claim takes {most:,} passes over the scope, which take too long"
-        self.limit = min(kind.limit for kind, _ in rows if kind.limit is not None)
+        self.asking.limit = min(kind.limit for kind, _ in rows if kind.limit is not None)
         self._pass_through(target, rows, most)
         self._restart(lambda again: self._pass_through(again, rows, most))
         return None
@@ -246,7 +243,7 @@ class BudgetEnforcement(Unseeing):
         factor = self.by_query.factor(self.answered)
         return Finding(
             f"it stopped after {answers}{queries}{message}; {factor}, and the costliest pair known "
-            f"exceeds the claim from {self.limit:,} answers on",
+            f"exceeds the claim from {self.asking.limit:,} answers on",
             warning="; ".join(filter(None, self._warnings())) or None,
         )
 
@@ -281,10 +278,7 @@ SPECS = (
     LabelsSpec(
         id=BudgetEnforcement.id,
         phase=Phase.ACCOUNTING,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=_make,
+        not_applicable=_not_applicable,
     ),
 )

@@ -1,7 +1,7 @@
 """The histograms on which a budget is tested: clear leads, near ties, ties, the costliest."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -36,25 +36,22 @@ def costliest(claim: LabelsClaim) -> tuple[CertainCost, int] | None:
 
 def _of_the_worst_pair(claim: LabelsClaim) -> Iterator[CertainCost]:
     """Costs of the histograms in the costliest pairs known, with their partners there."""
-    assert claim.privacy is not None
-    mechanism, claimed = answering(claim), claim.mechanism
-    worst = worst_pair(mechanism, claimed.classes, claimed.teachers, SEARCHED_ORDERS)
+    claimed = claim.mechanism
+    worst = worst_pair(_answering(claim), claimed.classes, claimed.teachers, SEARCHED_ORDERS)
     pairs: dict[tuple[int, ...], list[Histogram]] = {}
     for one, other in zip(worst.here, worst.there, strict=True):
         for here, there in ((one, other), (other, one)):
             pairs.setdefault(tuple(here.tolist()), []).append(there)
     for votes, others in pairs.items():
-        yield CertainCost(mechanism, np.array(votes), claim.privacy.delta, others)
+        yield _cost(claim, votes, others)
 
 
 def _of_inputs(claim: LabelsClaim) -> list[CertainCost]:
     """Costs of some inputs of the claim, spread evenly from predictable to unpredictable labels."""
-    assert claim.privacy is not None
     pool = given_inputs(claim).pool
     order = np.argsort(pool.log_q.max(-1))
     kept = np.unique(np.linspace(0, order.size - 1, _INPUTS).astype(np.int64))
-    mechanism, delta = answering(claim), claim.privacy.delta
-    return [CertainCost(mechanism, pool.histograms[i], delta) for i in order[kept][::-1]]
+    return [_cost(claim, pool.histograms[i]) for i in order[kept][::-1]]
 
 
 def telling(claim: LabelsClaim) -> list[CertainCost]:
@@ -62,16 +59,12 @@ def telling(claim: LabelsClaim) -> list[CertainCost]:
 
     Only those of which one answer has a cost that matters; the lead is as clear as that allows.
     """
-    assert claim.privacy is not None
-    mechanism = answering(claim)
-    kinds: dict[tuple[int, ...], CertainCost] = {}
-    for votes in () if claim.given else _kinds(claim, mechanism):
-        key = tuple(votes.tolist())
-        if key not in kinds:
-            kinds[key] = CertainCost(mechanism, votes, claim.privacy.delta)
     if claim.given:
-        return [cost for cost in _of_inputs(claim) if cost.estimate(1) > _TELLING]
-    return [cost for cost in kinds.values() if cost.estimate(1) > _TELLING]
+        costs = _of_inputs(claim)
+    else:
+        kinds = dict.fromkeys(tuple(votes.tolist()) for votes in _kinds(claim))
+        costs = [_cost(claim, votes) for votes in kinds]
+    return [cost for cost in costs if cost.estimate(1) > _TELLING]
 
 
 def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
@@ -84,21 +77,26 @@ def in_scope(claim: LabelsClaim) -> list[tuple[CertainCost, int]]:
     if claim.given:  # nothing else may be asked
         known = {row.histogram for row in claim.given}
         rows = Counter({votes: times for votes, times in rows.items() if votes in known})
-    mechanism, delta = answering(claim), claim.privacy.delta
-    found = [
-        (CertainCost(mechanism, np.array(votes), delta), times)
-        for votes, times in rows.most_common(MOST_ROWS)
-    ]
+    found = [(_cost(claim, votes), times) for votes, times in rows.most_common(MOST_ROWS)]
     return sorted(found, key=lambda pair: pair[0].estimate(pair[1]))
 
 
-def answering(claim: LabelsClaim) -> NoisyArgmax:
+def _answering(claim: LabelsClaim) -> NoisyArgmax:
     """The mechanism of answers, given that a query is not refused."""
     return NoisyArgmax(claim.mechanism.noise)
 
 
-def _kinds(claim: LabelsClaim, mechanism: NoisyArgmax) -> Iterator[Histogram]:
+def _cost(
+    claim: LabelsClaim, votes: Sequence[int] | Histogram, others: Iterable[Histogram] = ()
+) -> CertainCost:
+    """The cost of answers to a histogram (c,); others: neighbours that are tried in addition."""
     assert claim.privacy is not None
+    return CertainCost(_answering(claim), np.array(votes), claim.privacy.delta, others)
+
+
+def _kinds(claim: LabelsClaim) -> Iterator[Histogram]:
+    assert claim.privacy is not None
+    mechanism = _answering(claim)
     classes, teachers = claim.mechanism.classes, claim.mechanism.teachers
     for chance in sorted({min(_SEEN * claim.privacy.delta, _RUNNERS_UP[0]), *_RUNNERS_UP}):
         yield _lead(mechanism, classes, teachers, chance)

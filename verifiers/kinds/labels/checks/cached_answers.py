@@ -10,14 +10,11 @@ from .....reference.mechanisms import Labels
 from ....findings.finding import Finding, Outcome
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....targets import FreshStateCommand, Refused, Target, TargetError, checked_labels
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
 from ..planning.roles import Role
+from .asked_again import ASKED, FIRST, EmptiedStore, FirstDraws
 from .base import Unseeing, refuting
-from .emptied_store import ASKED, EmptiedStore
-from .first_draws import FIRST, FirstDraws
 from .spec import LabelsSpec
 
 REPEATED = 100
@@ -208,23 +205,13 @@ class CachedAnswers(Unseeing):
         return Finding(again, warning=emptied.unseen)
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
-    return None if claim.mechanism.caching else "answers are drawn anew"  # `FreshNoise` stands in
-
-
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """Whether this check needs a stream: probes, which are asked again."""
-    return stream.role is Role.PROBE
-
-
 SPECS = (
     LabelsSpec(
         id=CachedAnswers.id,
         phase=Phase.RESTARTED,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=0,
         make=lambda setting: CachedAnswers(setting.kept, setting.claim, setting.before),
+        # `FreshNoise` stands in
+        not_applicable=lambda c: None if c.mechanism.caching else "answers are drawn anew",
+        needs=lambda _plan, _at, stream: stream.role is Role.PROBE,  # they are asked again
     ),
 )

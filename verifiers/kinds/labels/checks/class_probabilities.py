@@ -11,28 +11,22 @@ from .....reference.mechanisms import Labels
 from ....evidence import PointedEvidence, count_outcomes, dirichlet_log_e_value, telling_outcomes
 from ....findings.finding import Finding
 from ....run.cause import SURE
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....text import four_digits
-from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
+from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
 from ..planning.roles import Role
 from ..planning.traits import Asked
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, JudgedLabels
 from .fits import Fits, divergences, told_apart
-from .fitted import fitted
-from .fitted_field import fitted_field
+from .fitted import fitted, fitted_field
 from .numbering import AsNumbered, Miscounted
-from .outcome_words import against, named_outcomes
 from .spec import LabelsSpec
 
 _RIVAL = 3.0  # log-odds between two faults from which only the better one is named
 NO_KNOWN_FAULT = "no known fault fits"
 
 
-class ClassProbabilities(Judged):
+class ClassProbabilities(JudgedLabels):
     """A weighted average of e-processes: one per stream, over all streams, and over single calls.
 
     An average of nonnegative martingales is a martingale, however streams are interleaved. In a
@@ -42,11 +36,9 @@ class ClassProbabilities(Judged):
     id = "class-probabilities"
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
+        super().__init__(plan)
         streams, outcomes = plan.log_q.shape
         weights = plan.fault_weights
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
         self.counts = np.zeros((streams, outcomes))
         self.single_counts = np.zeros((streams, outcomes))
         self.pooled = PointedEvidence(weights)
@@ -57,9 +49,7 @@ class ClassProbabilities(Judged):
         self._pointed = [PointedEvidence(weights) for _ in range(streams)]
         self._general = np.zeros(streams)
         self._single = np.zeros(streams)
-        self._highest = 0.0
         self._fits: tuple[int, Fits] | None = None
-        self._dropped = np.zeros(streams, dtype=bool)
         self._before: Vector | None = None
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
@@ -80,7 +70,7 @@ class ClassProbabilities(Judged):
             np.log(GENERAL) + self._general[stream],
             np.log(POINTED) + self._pointed[stream].log_e_value,
         )
-        self._highest = max(self._highest, self._log_average())
+        self.log_e_value = max(self.log_e_value, self._log_average())
 
     def begin_diagnosis(self) -> None:
         """Notes that labels from now on are asked to diagnose a failure."""
@@ -93,11 +83,6 @@ class ClassProbabilities(Judged):
             self._met.add(votes)
             counts = count_outcomes(first, self.counts.shape[1])
             self.first_labels.observe(counts, self.plan.rotated_ratios(stream, rotation))
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far, which Ville's inequality bounds."""
-        return self._highest
 
     def _log_average(self) -> float:
         # _single of a stream not yet asked is 0 = log 1; its weights are GENERAL + POINTED of 1
@@ -119,28 +104,20 @@ class ClassProbabilities(Judged):
         left = {
             i: max(0, stream.queries - int(self.counts[i].sum()))
             for i, stream in enumerate(self.plan.streams)
-            if (stream.is_anchor or stream.role is Role.OWN) and not self._dropped[i]
+            if (stream.is_anchor or stream.role is Role.OWN) and i not in self.dropped
         }
         anchors = [left[i] for i in left if self.plan.streams[i].is_anchor]
         if not anchors:
             return self.plan.queries
         return sum(left.values()) if any(anchors) else 0
 
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
-        self._dropped[stream] = True
-        return None
-
-    def heaviest_stream(self) -> int:
-        """The stream with most evidence."""
-        asked = self.counts.sum(-1) > 0
-        return int(np.argmax(np.where(asked, self._single, -np.inf)))
-
     def _shown_stream(self) -> int:
         """A simple histogram that shows the violation by itself; else that with most evidence."""
         simple = self.plan.of(Role.SIMPLE)
         best = max(simple, key=lambda i: float(self._single[i]))
-        return best if self._single[best] > SURE else self.heaviest_stream()
+        asked = self.counts.any(-1)
+        heaviest = int(np.argmax(np.where(asked, self._single, -np.inf)))
+        return best if self._single[best] > SURE else heaviest
 
     def fits(self) -> Fits:
         """How well the known faults explain the labels.
@@ -167,7 +144,8 @@ class ClassProbabilities(Judged):
             return met
         if self.single_calls.log_ratios.max() <= everywhere.log_odds + SURE:
             return everywhere
-        general = [self._general_of(self.single_counts, i) for i in self._asked_singly]
+        asked = np.flatnonzero(self.single_counts.any(-1)).tolist()
+        general = [self._general_of(self.single_counts, i) for i in asked]
         singly = Fits.of(self.single_calls, np.array(general), single=True)
         chosen = fitted(self.plan, self.single_counts, self.single_calls.log_ratios)
         singly = singly.with_fitted(chosen)
@@ -178,10 +156,6 @@ class ClassProbabilities(Judged):
         fits = self.fits()
         known = np.array([pointed.log_ratios[fits.best] for pointed in self._pointed])
         return self._general - (known if fits.fitted is None else fits.fitted.each)
-
-    @property
-    def _asked_singly(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self.single_counts.any(-1))
 
     def _general_of(self, counts: NDArray[np.float64], stream: int) -> float:
         effect = self.plan.claim.gate.smallest_effect
@@ -223,16 +197,15 @@ class ClassProbabilities(Judged):
         miscounted = self._miscounted(fits)
         if miscounted is not None:
             cause, odds = miscounted.cause, miscounted.log_ratio
-            diagnosis = f"{cause} {against(odds)}; {miscounted.advice}"
+            diagnosis = f"{cause} {_against(odds)}; {miscounted.advice}"
             return Finding(message, diagnosis, histogram, log_odds=odds, cause=cause)
         if not fits.explained:
             advice = f"{NO_KNOWN_FAULT}; compare the observed with the expected labels"
             return Finding(message, advice, histogram)
         where = "in the first answer to a histogram, " if fits.first else ""
         where = "in calls for one label, " if fits.single else where
-        cause = f"{where}labels fit "
-        cause += self._worded(fits.best, fits)
-        diagnosis = f"{cause} {against(fits.log_odds)}{self._rivals(fits)}"
+        cause = f"{where}labels fit {self._worded(fits.best, fits)}"
+        diagnosis = f"{cause} {_against(fits.log_odds)}{self._rivals(fits)}"
         return Finding(message, diagnosis, histogram, log_odds=fits.log_odds, cause=cause)
 
     def _miscounted(self, fits: Fits) -> Miscounted | None:
@@ -250,7 +223,7 @@ class ClassProbabilities(Judged):
         kinds = [
             stream.kind
             for i, stream in enumerate(self.plan.streams)
-            if stream.is_anchor and not self._dropped[i]
+            if stream.is_anchor and i not in self.dropped
         ]
         asked = self.counts.sum(-1) > 0
         streams = [s for s, seen in zip(self.plan.streams, asked, strict=True) if seen]
@@ -267,25 +240,44 @@ class ClassProbabilities(Judged):
         leads = [
             int(np.diff(np.sort(stream.histogram)[-2:])[0])
             for i, stream in enumerate(self.plan.streams)
-            if stream.role is Role.LADDER and not self._dropped[i]
+            if stream.role is Role.LADDER and i not in self.dropped
         ]
         if not leads:
             return ""
         return f"; noise left out for leaders up to {max(leads)} votes ahead would have been too"
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    return stream.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN)
+def _against(log_odds: float) -> str:
+    """Odds against the claim in words, in parentheses; log_odds: natural log."""
+    return f"(odds 10^{log_odds / np.log(10.0):.1f} to 1 against the claim)"
+
+
+def named_outcomes(named: NDArray[np.intp], classes: int, outcomes: int) -> str:
+    """The outcomes `named` in words; several by the others, if these are fewer.
+
+    classes: outcomes from this index on are refusals; outcomes: how many there are.
+    """
+    others = sorted(set(range(outcomes)) - set(named.tolist()))
+    if named.size == 1:
+        only = int(named[0])
+        return "refusals" if only >= classes else f"label {only}"
+    if len(others) < named.size:
+        return f"labels other than {_listed(others, classes)}"
+    return f"{_listed(named.tolist(), classes)} together"
+
+
+def _listed(outcomes: list[int], classes: int) -> str:
+    """As in "0, 1 and refusals"."""
+    words = ["refusals" if outcome >= classes else str(outcome) for outcome in outcomes]
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 SPECS = (
     LabelsSpec(
         id=ClassProbabilities.id,
         phase=Phase.SHARED,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=1,
         make=lambda setting: ClassProbabilities(setting.plan),
+        needs=lambda _plan, _at, s: s.role.asked not in (Asked.IN_CALLS, Asked.IN_TURN),
+        named=1,
     ),
 )

@@ -1,4 +1,7 @@
-"""The noise scale or threshold that fits labels best, where no known fault does."""
+"""The noise scale or threshold that fits labels best, where no known fault does.
+
+If no scale fits all labels, `fitted_field` finds a known one confined to one kind of histogram.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix, Vector
 from ..planning.faults import Fault, Scaled, fault_laws, scale_fault
+from ..planning.features import kinds_of_histograms
 from ..planning.laws import mechanism_law
 from ..planning.plan import Plan
 
@@ -87,10 +91,8 @@ def _of_noise(
     wording = _rounded(gained, factor)
     claimed = "claimed scale" if noise is Scaled.VOTES else "claim"
     fault, found = of(float(wording), f"about {wording} times the {claimed}")
-    each = np.zeros(asked.size)
-    each[asked] = found
     nearest = min(known, key=lambda other: abs(math.log(other / factor)))
-    return Fitted(fault, left, each, known[nearest])
+    return Fitted(fault, left, _by_stream(found, counts), known[nearest])
 
 
 def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fitted | None:
@@ -119,9 +121,44 @@ def _of_threshold(plan: Plan, counts: NDArray[np.float64], ratios: Vector) -> Fi
     nearest = max(known, key=lambda at: float(ratios[at]))
     if left <= max(0.0, float(ratios[nearest])):
         return None
-    each = np.zeros(asked.size)
-    each[asked] = gained
-    return Fitted(fault, left, each, nearest)
+    return Fitted(fault, left, _by_stream(gained, counts), nearest)
+
+
+def _by_stream(found: Vector, counts: Matrix) -> Vector:
+    """Values of the streams that were asked, with 0 for the others; counts: labels (streams, o)."""
+    each = np.zeros(len(counts))
+    each[counts.any(-1)] = found
+    return each
+
+
+def fitted_field(plan: Plan, counts: Matrix, ratios: Matrix) -> Fitted | None:
+    """The likeliest known scale on histograms of one kind only; None where there is none.
+
+    counts: of labels (streams, o); ratios: log-likelihood ratios (streams, a) of known faults. The
+    choice among k kinds costs log k.
+    """
+    scaled = [i for i, f in enumerate(plan.faults) if f.scaled and f.scaled[0] is Scaled.VOTES]
+    asked = counts.any(-1)
+    votes = np.array([stream.histogram for stream in plan.streams], dtype=np.int64)
+    kinds = [
+        (words, holds & asked)
+        for words, holds in kinds_of_histograms(votes, plan.claim.mechanism.teachers)
+        if (holds & asked).any() and (asked & ~holds).any()
+    ]
+    if not kinds or not scaled:
+        return None
+    gained = np.array([ratios[holds][:, scaled].sum(0) for _, holds in kinds])
+    kind, scale = np.unravel_index(int(np.argmax(gained)), gained.shape)
+    words, holds = kinds[kind]
+    at = scaled[scale]
+    fault = plan.faults[at]
+    costs = FITTING_COSTS + float(np.log(len(kinds)))
+    return Fitted(
+        replace(fault, wording=f"{fault.wording}, {words}"),
+        float(gained[kind, scale]) - costs,
+        np.where(holds, ratios[:, at], 0.0),
+        at,
+    )
 
 
 def _likeliest(gained: Callable[[float], float], explained: Mapping[float, float]) -> float:

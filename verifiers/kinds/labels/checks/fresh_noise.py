@@ -11,21 +11,16 @@ from ....evidence.power import copies_to_see
 from ....evidence.repetition import LONGEST, SEGMENT, WAGERS, log_lag_weights
 from ....findings.finding import Finding
 from ....run.cause import SURE
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
-from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
 from ..planning.traits import Asked
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, JudgedLabels
 from .compared_restarts import ComparedRestarts
 from .of_one_histogram import OfOneHistogram
-from .reuse import OTHERWISE, WORDS, of_wager, ordinal
+from .reuse import OTHERWISE, WORDS, copies_most, of_wager, ordinal
 from .same_places import SamePlaces
 from .spec import CACHED, LabelsSpec
 
@@ -51,7 +46,7 @@ _WEIGHTS = {
 _CALLS = (Asked.IN_CALLS, Asked.ONE_BY_ONE)  # ways of asking that serve this check
 
 
-class FreshNoise(Judged):
+class FreshNoise(JudgedLabels):
     """A weighted average of e-processes, each betting on the next label given the past ones.
 
     Reused noise gives equal labels for equal histograms. With a seed per call, a short pool of
@@ -61,14 +56,15 @@ class FreshNoise(Judged):
     by their supremum over such laws (universal inference, Wasserman, Ramdas, Balakrishnan 2020,
     arXiv 1912.11436v4), which costs half a nat per outcome where the claim holds. Only frozen
     answers, which are such a law themselves, are tested against the claimed law.
+
+    places, restarts: evidence on noise shared by places, and on starts that give the same labels;
+    of_connections: words on what kept connections have shown, to end the finding's sentence.
     """
 
     id = "fresh-noise"
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        super().__init__(plan)
         self._in_turn = {
             pair.first: InTurn(plan.log_q[list(pair.streams)]) for pair in plan.pairs
         }  # from the start, so that their weights never change
@@ -77,13 +73,11 @@ class FreshNoise(Judged):
         inputs = [(s.histogram, s.second) for s in plan.streams]
         self._same = [inputs.index(asked) for asked in inputs]  # first stream of each input
         self._alike = OfOneHistogram(plan, self._same)
-        self._places = SamePlaces(plan, self._same)
-        self._restarts = ComparedRestarts(plan.log_q[self._fresh])
+        self.places = SamePlaces(plan, self._same)
+        self.restarts = ComparedRestarts(plan.log_q[self._fresh])
         self._connections = OfConnections(plan.log_q[self._fresh])
-        self._of_connections = ""
-        self._highest = 0.0
+        self.of_connections = ""
         self._parts_then = self._parts()
-        self.dropped: set[int] = set()
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `LabelsRunning.observe`; a label is compared with others of its histogram.
@@ -94,7 +88,7 @@ class FreshNoise(Judged):
         """
         log_q = self.plan.log_q[stream]
         outcomes = as_outcomes(labels, log_q.size)
-        self._places.observe(stream, outcomes, how.rotation)
+        self.places.observe(stream, outcomes, how.rotation)
         if how.rotation:
             self._periodic.skip(outcomes.size)
             return
@@ -115,28 +109,16 @@ class FreshNoise(Judged):
         both = as_outcomes(labels, outcomes), as_outcomes(others, outcomes)
         self._in_turn[stream].observe(*both)
 
-    def pass_over(self, total: int, labels: int) -> None:
-        """Counts labels of a total of votes that were asked outside the plan, without a wager."""
-        self._places.pass_over(total, labels)
-
-    def expect_restart(self, labels: int) -> None:
-        """Notes that `labels` labels will compare starts, without which there is no verdict."""
-        self._restarts.owed = labels
-
-    def note_connections(self, message: str) -> None:
-        """Adds words on what kept connections have shown, to end the finding's sentence."""
-        self._of_connections += message
-
     def observe_start(self, first: Labels, *, new: bool = True) -> None:
         """Adds the first labels of a start; if it is new, no other method gets them."""
-        self._restarts.begin(first, new=new)
+        self.restarts.begin(first, new=new)
         if new:
             self.queries += first.size
             self._look()
 
     def note_few_restarts(self, why: str) -> None:
         """Notes why no more starts were compared."""
-        self._restarts.why_few = why
+        self.restarts.why_few = why
 
     def observe_restart(
         self,
@@ -153,9 +135,9 @@ class FreshNoise(Judged):
         whether `again` are the first labels of a start. For the kind `compared`, with an earlier
         report, `observe` gets the labels too.
         """
-        self._restarts.observe(earlier, again, kind, unseen)
+        self.restarts.observe(earlier, again, kind, unseen)
         if begins:
-            self._restarts.begin(again, new=True)
+            self.restarts.begin(again, new=True)
         if kind != "compared":
             self.queries += again.size
             self._look()
@@ -167,12 +149,10 @@ class FreshNoise(Judged):
         return {
             **self._alike.parts(),
             "periodic": self._periodic.log_e_value - misfit[self._alike.anchors].sum(),
-            "neighbours": self._places.neighbours.log_e_value,
-            "totals": self._places.totals.log_e_value,
-            "same votes": self._places.same_votes.log_e_value,
+            **{name: evidence.log_e_value for name, evidence in self.places.parts.items()},
             "in turn": float(np.logaddexp.reduce(in_turn) - np.log(len(in_turn))),
-            "restarted": self._restarts.log_e_value,
-            "recurring": self._restarts.recurring.log_e_value,
+            "restarted": self.restarts.log_e_value,
+            "recurring": self.restarts.recurring.log_e_value,
             "connection": self._connections.log_e_value - misfit[self._fresh],
         }
 
@@ -181,13 +161,8 @@ class FreshNoise(Judged):
         parts = self._parts()
         logs = [np.log(_WEIGHTS[name]) + log for name, log in parts.items()]
         average = float(np.logaddexp.reduce(logs))
-        if average > self._highest:
-            self._highest, self._parts_then = average, parts
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far."""
-        return self._highest
+        if average > self.log_e_value:
+            self.log_e_value, self._parts_then = average, parts
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`: anchors, this check's own calls, and a restart."""
@@ -197,12 +172,7 @@ class FreshNoise(Judged):
             for i, stream in enumerate(self.plan.streams)
             if (stream.is_anchor or stream.role.asked in _CALLS) and i not in self.dropped
         )
-        return int(wanted) + self._restarts.owed
-
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
-        self.dropped.add(stream)
-        return None
+        return int(wanted) + self.restarts.owed
 
     @property
     def log_odds(self) -> float:
@@ -226,7 +196,8 @@ class FreshNoise(Judged):
         # Copies at one distance also make calls copy calls, and calls that copy some earlier calls
         # make copies at a distance: whichever copies nearly every label is the cause.
         if heaviest in ("calls", copied) and min(shown["calls"], shown[copied]) > SURE:
-            heaviest = copied if self._alike.copies_most(copied == "together") else "calls"
+            row, _, _ = self._alike.copying(copied == "together")
+            heaviest = copied if copies_most(row) else "calls"
         found = self._found(heaviest)
         return replace(found, log_odds=odds, cause=found.message, otherwise=OTHERWISE)
 
@@ -246,7 +217,7 @@ class FreshNoise(Judged):
         if heaviest in ("dispersed", "spread"):
             heaviest = f"{heaviest}, {'even' if factor < 1.0 else 'uneven'}"
         elif heaviest in ("restarted", "recurring"):
-            heaviest = self._restarts.likeliest(SURE)
+            heaviest = self.restarts.likeliest(SURE)
         message, diagnosis = WORDS[heaviest]
         message = message.format(size=size, period=ordinal(self._periodic.heaviest), factor=factor)
         return Finding(message, diagnosis, self.plan.streams[at].histogram)
@@ -255,8 +226,8 @@ class FreshNoise(Judged):
         """The stream with most evidence of an e-process."""
         if part == "in turn":
             return max(self._in_turn, key=lambda i: self._in_turn[i].log_e_value)
-        if part in ("neighbours", "totals", "same votes"):
-            return self._places.of(part).heaviest
+        if part in self.places.parts:
+            return self.places.parts[part].heaviest
         return self._alike.place_of(part)
 
     def pass_finding(self) -> Finding:
@@ -273,7 +244,7 @@ class FreshNoise(Judged):
         return Finding(
             f"an answer that repeats an earlier one of its histogram with probability {share:.2g} "
             f"or more, at a distance of up to {distance:,}, would have been caught with "
-            f"probability 0.99{self._of_connections}{self._restarts.shown(recurring)}"
+            f"probability 0.99{self.of_connections}{self.restarts.shown(recurring)}"
         )
 
     def _wanted(self, stream: int) -> float:
@@ -283,22 +254,14 @@ class FreshNoise(Judged):
         return self.log_threshold - float(np.log(prior) + log_lag_weights()[-1]) + misfit
 
 
-def _not_applicable(claim: LabelsClaim) -> str | None:
-    return CACHED if claim.mechanism.caching else None  # `CachedAnswers` stands in
-
-
-def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
-    return True
-
-
 SPECS = (
     LabelsSpec(
         id=FreshNoise.id,
         phase=Phase.SHARED,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=6,
         make=lambda setting: FreshNoise(setting.plan),
+        # `CachedAnswers` stands in
+        not_applicable=lambda claim: CACHED if claim.mechanism.caching else None,
+        needs=lambda _plan, _at, _stream: True,
+        named=6,
     ),
 )

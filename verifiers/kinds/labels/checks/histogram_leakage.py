@@ -14,10 +14,10 @@ from ....findings.report import Verdict
 from ....run.checks import RunContext
 from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
+from ....text import counted
 from ..claim import LabelsClaim
 from ..figures import Leakage
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
@@ -161,17 +161,18 @@ class HistogramLeakage:
 
     def finding(self) -> Finding:
         """The finding, after `run`."""
-        text = self._text()
+        figure = self._figure()
+        text = self._text(figure)
         if self.verdict is Verdict.PASS:
             within = f": within max_recoverable = {self.limit:g}" if self.limit > 0 else ""
-            return Finding(text + within, histogram=self._histogram(), figure=self._figure())
+            return Finding(text + within, histogram=figure.histogram, figure=figure)
         sure = "" if self.verdict is Verdict.FAIL else ", though not surely so at this false_alarm"
         return Finding(
             f"{text}: more than max_recoverable = {self.limit:g} allows{sure}",
             "answers to one query add up: lower the claim's queries, or cache answers and claim "
             "caching = true",
-            self._histogram(),
-            self._figure(),
+            figure.histogram,
+            figure,
         )
 
     @property
@@ -190,22 +191,18 @@ class HistogramLeakage:
         within = self.verdict is Verdict.PASS and found.warning is None
         if within or not isinstance(found.figure, Leakage):
             return found
-        claim = self.plan.claim
+        claim, figure = self.plan.claim, found.figure
         step("simulated mitigations")
-        done = mitigations(claim, self._histogram(), self.asked, self.advised)
-        figure = replace(found.figure, mitigations=done)
-        return replace(found, figure=figure, advice=advice(claim, done, figure.guessed))
-
-    def _histogram(self) -> tuple[int, ...]:
-        assert self.worst is not None
-        return self.plan.streams[self.worst.stream].histogram
+        done = mitigations(claim, figure.histogram, self.asked, self.advised)
+        told = advice(claim, done, figure.guessed)
+        return replace(found, figure=replace(figure, mitigations=done), advice=told)
 
     def _figure(self) -> Leakage:
         assert self.worst is not None
         shares = self.worst.misplaced
         low, high = (float(end) for end in np.quantile(shares, [0.025, 0.975]))
         return Leakage(
-            self._histogram(),
+            self.plan.streams[self.worst.stream].histogram,
             self.asked,
             shares.size,
             float(shares.mean()),
@@ -216,29 +213,24 @@ class HistogramLeakage:
             self.limit,
         )
 
-    def _text(self) -> str:
+    def _text(self, figure: Leakage) -> str:
         assert self.worst is not None
-        claim, shares = self.plan.claim, self.worst.misplaced
-        low, high = (f"{100 * end:.1f}" for end in np.quantile(shares, [0.025, 0.975]))
-        source = (
-            "1 query, as answers are cached"
-            if claim.mechanism.caching
-            else (
-                f"{self.asked:,} queries"
-                + (" (the claim names none)" if claim.privacy is None else "")
-            )
-        )
+        claim, lost = self.plan.claim, 100 * figure.misplaced
+        source = "1 query, as answers are cached"
+        if not claim.mechanism.caching:
+            source = f"{self.asked:,} queries"
+            source += " (the claim names none)" if claim.privacy is None else ""
         text = (
-            f"with {source}, an attacker recovers {100 - 100 * shares.mean():.1f} % of the votes "
-            f"of {claim.named(self._histogram())} and misplaces {100 * shares.mean():.1f} % "
-            f"({low} to {high} % in 95 % of {shares.size:,} simulated attacks"
+            f"with {source}, an attacker recovers {100 - lost:.1f} % of the votes "
+            f"of {claim.named(figure.histogram)} and misplaces {lost:.1f} % "
+            f"({100 * figure.low:.1f} to {100 * figure.high:.1f} % in 95 % of "
+            f"{figure.attacks:,} simulated attacks"
         )
         if self.worst.from_target is not None:
             fewer = ", fewer than that attacker has" if self.queries < self.asked else ""
-            text += (
-                f"; {100 * self.worst.from_target:.1f} % from the {self.queries:,} "
-                f"{'label' if self.queries == 1 else 'labels'} that the target gave{fewer}"
-            )
+            labels = counted(self.queries, "label", "labels")
+            text += f"; {100 * self.worst.from_target:.1f} % from the {labels} that the target gave"
+            text += fewer
         return text + ")"
 
 
@@ -249,19 +241,12 @@ def attacker_queries(claim: LabelsClaim) -> int:
     return QUERIES if claim.privacy is None else claim.privacy.queries
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """Whether a stream's labels are attacked; the verdict rests on simulations."""
-    return stream.role in (Role.OWN, Role.INFORMATIVE)
-
-
 SPECS = (
     LabelsSpec(
         id=HistogramLeakage.id,
         phase=Phase.ATTACK,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=0,
         make=lambda setting: HistogramLeakage(setting.plan, setting.seed),
+        # whose labels are attacked; the verdict rests on simulations
+        needs=lambda _plan, _at, stream: stream.role in (Role.OWN, Role.INFORMATIVE),
     ),
 )

@@ -1,5 +1,7 @@
 """`input-contract`: valid input gets as many labels as asked for, all of them in range."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,6 @@ from .....reference.mechanisms import Labels
 from ....findings.finding import Outcome
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ....targets import (
     Refused,
     Target,
@@ -68,10 +69,12 @@ class InputContract(Unseeing):
         """Raises TargetError that names the call for the first reply that breaks the rules."""
         teachers, classes = self.claim.teachers, self.claim.classes
         totals = () if self._one_total else (1, 3 * teachers, max(10 * teachers, 10_000))
-        self.first = self._ask_covered(target, self.opening, FRESH_CALL)
-        self.more = self._ask_at_once(target)
+        with self._covered(self.opening, FRESH_CALL):
+            self.first = self._ask(target, self.opening, FRESH_CALL)
+            self.more = self._ask_at_once(target)
         for size in (1, 7):
-            self._ask_covered(target, self.clear, size)
+            with self._covered(self.clear, size):
+                self._ask(target, self.clear, size)
         for total in totals:
             try:
                 self._ask(target, _even(classes, total), 2)
@@ -85,30 +88,25 @@ class InputContract(Unseeing):
         fits = self._budget // FRESH_CALL - _KEPT
         sizes = (FRESH_CALL,) * max(0, min(calls_at_once(at_once(target)), fits))
         self.queries += sum(sizes)
-        try:
-            replies, _ = ask_each(target, self.opening, sizes)
-        except Refused as refusal:
-            raise self._refused(self.opening, FRESH_CALL, refusal) from None
+        replies, _ = ask_each(target, self.opening, sizes)
         return [self._checked(reply, self.opening, FRESH_CALL) for reply in replies]
 
-    def _ask_covered(self, target: Target, histogram: Histogram, size: int) -> Labels:
-        """What the claim covers may not be refused."""
+    @contextmanager
+    def _covered(self, histogram: Histogram, size: int) -> Iterator[None]:
+        """Calls that the claim covers, which may not be refused."""
         try:
-            return self._ask(target, histogram, size)
+            yield
         except Refused as refusal:
-            raise self._refused(histogram, size, refusal) from None
-
-    def _refused(self, histogram: Histogram, size: int, refusal: Refused) -> TargetError:
-        claim, look = self.claim, "it is a row of [inputs], which the target should know"
-        if not self._given:
-            look = (
-                f"compare teachers = {claim.teachers} and classes = {claim.classes} of the claim "
-                "with what the target counts"
-            )
-        return TargetError(
-            f"{self.release.text(histogram, size)} was refused (ValueError, status 422 or an "
-            f"error), although the claim covers it: {refusal}; {look}"
-        )
+            claim, look = self.claim, "it is a row of [inputs], which the target should know"
+            if not self._given:
+                look = (
+                    f"compare teachers = {claim.teachers} and classes = {claim.classes} of the "
+                    "claim with what the target counts"
+                )
+            raise TargetError(
+                f"{self.release.text(histogram, size)} was refused (ValueError, status 422 or an "
+                f"error), although the claim covers it: {refusal}; {look}"
+            ) from None
 
     def _ask(self, target: Target, histogram: Histogram, size: int) -> Labels:
         self.queries += size
@@ -132,10 +130,6 @@ SPECS = (
     LabelsSpec(
         id=InputContract.id,
         phase=Phase.OPENING,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=lambda setting: InputContract(setting.claim),
     ),
 )

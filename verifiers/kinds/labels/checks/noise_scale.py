@@ -7,28 +7,23 @@ from .....reference.mechanisms import Labels
 from ....evidence import ScaleEvidence, count_outcomes
 from ....findings.evidence_text import told_apart
 from ....findings.finding import Finding
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..planning.faults import short
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
-from ..registry import SHARES
-from .base import PLAINLY, How
+from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
 
 
-class NoiseScale(Judged):
+class NoiseScale(JudgedLabels):
     """Computes the likelihood of scales of the claimed family, on all but explorers."""
 
     id = "noise-scale"
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.queries = 0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        super().__init__(plan)
         self.evidence = ScaleEvidence(plan.factors)
+        self.log_e_value = self.evidence.log_e_value
 
     def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
         """See `Check.observe`; explorers are left out, as they are many and tell little."""
@@ -36,11 +31,7 @@ class NoiseScale(Judged):
             self.queries += labels.size
             counts = count_outcomes(labels, self.plan.log_q.shape[1])
             self.evidence.observe(counts, self.plan.scale_log_laws(stream))
-
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`."""
-        return self.evidence.log_e_value
+            self.log_e_value = self.evidence.log_e_value
 
     def samples_needed(self) -> int:
         """See `Check.samples_needed`: the interval narrows with the square root of the labels."""
@@ -54,10 +45,6 @@ class NoiseScale(Judged):
         if not math.isfinite(reach) or reach >= 0.9:
             return 10 * self.queries
         return max(100, int(self.queries * ((reach / (0.8 * tolerance)) ** 2 - 1.0)))
-
-    def drop(self, stream: int) -> str | None:
-        """See `Check.drop`."""
-        return None
 
     def fail_finding(self) -> Finding:
         """See `Check.fail_finding`."""
@@ -94,19 +81,13 @@ def interval_text(noise: Noise, interval: tuple[float, float] | None, log_thresh
     return f"scale between {low} and {high} ({confidence})"
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    """Whether a stream is needed: probes; a run then continues with the most informative."""
-    return stream.role is Role.PROBE
-
-
 SPECS = (
     LabelsSpec(
         id=NoiseScale.id,
         phase=Phase.SHARED,
-        not_applicable=always_applicable,
-        not_applicable_in=always_applicable,
-        needs=_needs,
-        named=2,
         make=lambda setting: NoiseScale(setting.plan),
+        # a run then continues with the most informative
+        needs=lambda _plan, _at, stream: stream.role is Role.PROBE,
+        named=2,
     ),
 )

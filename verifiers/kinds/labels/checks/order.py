@@ -1,33 +1,42 @@
 """`order`: noise depends neither on earlier queries, nor on a query's place among them."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference.arrays import Matrix
 from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
-from ....evidence.in_order import log_mean
+from ....evidence.in_order import AVOIDED, COPIED, SWITCHES, log_mean
 from ....findings.finding import Finding
 from ....run.cause import SURE
-from ....run.checks import Judged
-from ....run.error_budget import log_threshold
 from ....run.phase import Phase
-from ....run.registry import always_applicable
 from ..planning.earlier import earlier_calls
 from ..planning.faults import Fault
 from ..planning.features import FAMILIES, features
 from ..planning.order_laws import log_ratios, order_faults, scaled_up
-from ..planning.plan import Plan, Stream
-from ..registry import SHARES
-from .base import PLAINLY, How
-from .order_words import Names, Ratios, Wager, heaviest, told_power
+from ..planning.plan import Plan
+from .base import JudgedLabels, Unseeing
 from .spec import TOO_FEW, LabelsSpec
 
 _COPIED_WEIGHT, _SWITCHED_WEIGHT, _SCALED_WEIGHT = 1 / 8, 1 / 16, 1 / 16
 _QUANTILE = 2.33  # of the normal law, for a probability of 0.99
 
 
-class Order(Judged):
+class Wager(NamedTuple):
+    """One way in which labels may depend on the order of calls.
+
+    log_odds: against the claim; says: in words; feature, law: their indices, if it is on a feature.
+    """
+
+    log_odds: float
+    says: str
+    feature: int | None = None
+    law: int | None = None
+
+
+class Order(Unseeing, JudgedLabels):
     """A weighted average of e-processes on single-label calls in an order like production's.
 
     Under the claim each call has a known law, whatever came before. A wager names a property of a
@@ -38,8 +47,7 @@ class Order(Judged):
     id = "order"
 
     def __init__(self, plan: Plan) -> None:
-        self.queries = 0
-        self.log_threshold = log_threshold(SHARES[self.id], plan.claim.gate.false_alarm)
+        super().__init__(plan)
         self._votes, self._claim = plan.traffic.histograms, plan.claim.mechanism
         calls = len(self._votes)
         self._features = features(self._votes, self._claim.teachers, plan.traffic.after_batch)
@@ -59,19 +67,6 @@ class Order(Judged):
         self._seen = np.zeros((calls, alternatives))  # the log-ratio of each label, by law
         self._leads = np.zeros(calls)  # the claimed chance of the class with most votes
         self._half = np.zeros((calls, 2))  # mean and variance of a log-ratio under half the noise
-        self._names = Names(
-            [fault.wording for fault in self._faults],
-            [one.words for one in self._features],
-            [one.words for one in self._earlier],
-        )
-        self._highest = 0.0
-
-    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
-        """See `LabelsRunning.observe`: labels of streams are not used."""
-
-    def drop(self, stream: int) -> str | None:
-        """See `LabelsRunning.drop`."""
-        return None
 
     def awaits(self, place: int) -> bool:
         """Whether a call of the traffic is still to be made."""
@@ -98,7 +93,7 @@ class Order(Judged):
         leaders = self._votes[places].argmax(-1)
         self._leads[places] = np.exp(log_q[np.arange(places.size), leaders])
         self._half[places] = _moments(log_q + ratios[:, 0], ratios[:, 0])
-        self._highest = max(self._highest, self.average)
+        self.log_e_value = max(self.log_e_value, self.average)
 
     def _observe_copies(
         self, places: NDArray[np.intp], outcomes: NDArray[np.int64], log_q: Matrix
@@ -123,11 +118,6 @@ class Order(Judged):
         logs = np.array([log_mean(ratios) for _, ratios in parts])
         return float(np.logaddexp.reduce(logs + np.log(weights / weights.sum())))
 
-    @property
-    def log_e_value(self) -> float:
-        """See `Check.log_e_value`; the highest so far."""
-        return self._highest
-
     def samples_needed(self) -> int:
         """See `Check.samples_needed`."""
         return int(self._left.sum())
@@ -138,13 +128,29 @@ class Order(Judged):
         return self._heaviest().log_odds
 
     def _heaviest(self) -> Wager:
-        ratios = Ratios(
-            self._conditional.log_ratios,
-            self._switching.log_ratios,
-            self._copies.log_ratios,
-            float(self._scaled.log_ratios[0, 0]),
-        )
-        return heaviest(ratios, self._names)
+        """The wager with most evidence."""
+        scaled = float(self._scaled.log_ratios[0, 0])
+        found = [Wager(scaled, "labels fit votes scaled up to the number of teachers")]
+        conditional = self._conditional.log_ratios  # (features, laws)
+        if conditional.size:
+            feature, law = _largest(conditional)
+            says = f"labels fit {self._faults[law].wording}, {self._features[feature].words}"
+            found.append(Wager(float(conditional[feature, law]), says, feature, law))
+        switching = self._switching.log_ratios  # (switches, laws)
+        switch, law = _largest(switching)
+        calls = f"for about {1 / SWITCHES[switch]:.0f} calls at a time"
+        says = f"labels fit {self._faults[law].wording} now and then, {calls}"
+        found.append(Wager(float(switching[switch, law]), says))
+        copies = self._copies.log_ratios  # (earlier calls, wagers)
+        which, wager = _largest(copies)
+        earlier = self._earlier[which].words
+        if wager < COPIED.size:
+            says = f"with probability {COPIED[wager]:g} a label repeats that {earlier}"
+        else:
+            rarer = 1.0 / (1.0 - AVOIDED[wager - COPIED.size])
+            says = f"a label equals that {earlier}, {rarer:.0f} times more rarely than by chance"
+        found.append(Wager(float(copies[which, wager]), says))
+        return max(found, key=lambda one: one.log_odds)
 
     @property
     def depends(self) -> bool:
@@ -171,7 +177,7 @@ class Order(Judged):
             held = self._holds[:, found.feature] & (self._outcomes >= 0)
             came = int((self._outcomes == self._votes.argmax(-1))[held].sum())
             message += (
-                f"; {self._names.features[found.feature]} ({held.sum():,} of them), the class with "
+                f"; {self._features[found.feature].words} ({held.sum():,} of them), the class with "
                 f"most votes came {came:,} times, {self._leads[held].sum():.1f} expected"
             )
             most = int(np.argmax(np.where(held, self._seen[:, found.law], -np.inf)))
@@ -193,8 +199,14 @@ class Order(Judged):
         weights = np.array([FAMILIES[one.family] for one in self._features]) / wagers
         wanted = self.log_threshold - np.log(weights / len(self._faults))
         surely = expected - _QUANTILE * np.sqrt(variance) >= wanted
-        shown = {name: (int(surely[rows].sum()), rows.size) for name, rows in self._rows.items()}
-        return Finding(told_power(self.queries, shown))
+        seen = {name: int(surely[rows].sum()) for name, rows in self._rows.items()}
+        listed = ", ".join(f"{name} ({seen[name]} of {r.size})" for name, r in self._rows.items())
+        return Finding(
+            f"in {self.queries:,} calls for one label, made one by one as in production, half the "
+            "claimed noise would have been caught with probability 0.99 where it depends on what "
+            f"is known before the call, in {sum(seen.values())} of {len(self._features)} ways: "
+            f"{listed}"
+        )
 
 
 def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
@@ -204,6 +216,11 @@ def _rows_by_family(families: list[str]) -> dict[str, NDArray[np.intp]]:
     return {name: found for name, found in rows.items() if found.size}
 
 
+def _largest(ratios: Matrix) -> tuple[int, int]:
+    row, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    return int(row), int(column)
+
+
 def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
     """Mean and variance (n, 2) of log-ratios (n, o) whose outcomes have the law (n, o)."""
     law = np.exp(log_law)
@@ -211,23 +228,13 @@ def _moments(log_law: Matrix, log_ratio: Matrix) -> Matrix:
     return np.stack([mean, (law * log_ratio**2).sum(-1) - mean**2], -1)
 
 
-def _needs(_plan: Plan, _at: int, _stream: Stream) -> bool:
-    """Whether a stream is needed: none, as its labels are those of the traffic."""
-    return False
-
-
-def _not_applicable_in(plan: Plan) -> str | None:
-    return None if plan.traffic.calls else TOO_FEW
-
-
 SPECS = (
     LabelsSpec(
         id=Order.id,
         phase=Phase.SHARED,
-        not_applicable=always_applicable,
-        not_applicable_in=_not_applicable_in,
-        needs=_needs,
-        named=8,
         make=lambda setting: Order(setting.plan),
+        not_applicable_in=lambda plan: None if plan.traffic.calls else TOO_FEW,
+        needs=lambda _plan, _at, _stream: False,  # its labels are those of the traffic
+        named=8,
     ),
 )

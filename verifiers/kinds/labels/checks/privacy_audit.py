@@ -9,7 +9,7 @@ from ....run.checks import RunContext
 from ....run.phase import Phase
 from ....run.registry import NO_PRIVACY
 from ..claim import LabelsClaim
-from ..planning.plan import Plan, Stream
+from ..planning.plan import Plan
 from ..planning.roles import Role
 from ..registry import SHARES
 from .base import PLAINLY, How
@@ -54,18 +54,14 @@ class PrivacyAudit:
         self.run()
         if self.verdict is Verdict.INCONCLUSIVE:
             return None
-        return Outcome(self.verdict, self.finding(), self.queries)
+        assert self.found is not None
+        return Outcome(self.verdict, self.finding(), self.found.queries)
 
     def run(self) -> None:
         """Bounds the pair from the labels seen."""
         privacy = self.plan.claim.privacy
         assert privacy is not None
         self.found = self.pairs.bounds(privacy, privacy.queries, self.alpha)
-
-    @property
-    def queries(self) -> int:
-        """Labels of the pair."""
-        return 0 if self.found is None else self.found.queries
 
     @property
     def verdict(self) -> Verdict:
@@ -112,18 +108,13 @@ def _not_applicable_in(plan: Plan) -> str | None:
     return None if plan.pair(Role.PAIR) else "no two inputs of the claim are one vote apart"
 
 
-def _needs(_plan: Plan, _at: int, stream: Stream) -> bool:
-    return stream.role is Role.PAIR
-
-
 SPECS = (
     LabelsSpec(
         id=PrivacyAudit.id,
         phase=Phase.AUDIT,
+        make=lambda setting: PrivacyAudit(setting.plan),
         not_applicable=_not_applicable,
         not_applicable_in=_not_applicable_in,
-        needs=_needs,
-        named=0,
-        make=lambda setting: PrivacyAudit(setting.plan),
+        needs=lambda _plan, _at, stream: stream.role is Role.PAIR,
     ),
 )

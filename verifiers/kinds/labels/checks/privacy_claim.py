@@ -16,7 +16,7 @@ from ....findings.report import Verdict
 from ....inputs.histogram_file import read_histograms
 from ....run.checks import RunContext
 from ....run.phase import Phase
-from ....run.registry import NO_PRIVACY, always_applicable
+from ....run.registry import NO_PRIVACY
 from ....text import counted
 from ..claim import LabelsClaim
 from ..figures import PrivacyCost
@@ -123,11 +123,9 @@ class PrivacyClaimCheck(Unseeing):
         what = f"({claim.epsilon:g}, {claim.delta:g}) for "
         what += counted(claim.queries, "query", "queries")
         if self.best is None or not self.refuted:
-            known = (
-                ""
-                if self.best is None
-                else f": the best test found has delta {self.best.delta:.3g}"
-            )
+            known = ""
+            if self.best is not None:
+                known = f": the best test found has delta {self.best.delta:.3g}"
             return Finding(f"{what} is not refuted{known}", figure=self._figure())
         test = self.best
         return Finding(
@@ -143,32 +141,16 @@ class PrivacyClaimCheck(Unseeing):
     def _figure(self) -> PrivacyCost | None:
         if self.best is None:
             return None
-        claim, test = self.privacy, self.best
+        claimed, test = (self.privacy.epsilon, self.privacy.delta, self.privacy.queries), self.best
         here, there = (tuple(int(v) for v in votes) for votes in (test.here, test.there))
-        return PrivacyCost(
-            claim.epsilon,
-            claim.delta,
-            claim.queries,
-            here,
-            there,
-            test.times,
-            test.delta,
-            self.certified,
-        )
-
-
-def _not_applicable(claim: LabelsClaim) -> str | None:
-    return NO_PRIVACY if claim.privacy is None else None
+        return PrivacyCost(*claimed, here, there, test.times, test.delta, self.certified)
 
 
 SPECS = (
     LabelsSpec(
         id=PrivacyClaimCheck.id,
         phase=Phase.CLAIM,
-        not_applicable=_not_applicable,
-        not_applicable_in=always_applicable,
-        needs=None,
-        named=0,
         make=lambda setting: PrivacyClaimCheck(setting.claim),
+        not_applicable=lambda claim: NO_PRIVACY if claim.privacy is None else None,
     ),
 )

@@ -150,7 +150,7 @@ def copies_most(row: int) -> bool:
     return row < COPIED.size and float(COPIED[row]) > _WHOLE
 
 
-def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
+def _of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Finding:
     """The finding on labels that copy the one `distance` before with probability `share`."""
     whole = share > _WHOLE
     answers = "answers" if whole else f"some answers (nearer {100 * share:.0f} % than all)"
@@ -177,21 +177,16 @@ def of_copies(share: float, distance: int, histogram: tuple[int, ...]) -> Findin
     return Finding(message, f"noise is reused: look for {places}", histogram)
 
 
-def of_avoidance(distance: int, histogram: tuple[int, ...]) -> Finding:
-    """The finding on labels that equal the one `distance` before too rarely."""
+def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
+    """The finding for the wager in a row of `Repetition`: on copies, or on too few equal labels."""
+    if row < COPIED.size:
+        return _of_copies(float(COPIED[row]), distance, histogram)
     return Finding(
         f"answers avoid {_before(distance)} on the same histogram: they agree too rarely",
         "noise is used again with its sign changed (antithetic draws), or spread evenly over the "
         "answers: draw it independently",
         histogram,
     )
-
-
-def of_wager(row: int, distance: int, histogram: tuple[int, ...]) -> Finding:
-    """The finding for the wager in a row of `Repetition`."""
-    if row < COPIED.size:
-        return of_copies(float(COPIED[row]), distance, histogram)
-    return of_avoidance(distance, histogram)
 
 
 def ordinal(number: int) -> str:

@@ -15,15 +15,14 @@ class SamePlaces:
 
     same: for each stream of the plan, the first stream of its input. The n-th label of an input is
     compared with the n-th of its partner, and that of another total with the n-th of the claimed
-    total.
+    total. parts: the e-processes by their names in `FreshNoise`.
     """
 
     def __init__(self, plan: Plan, same: list[int]) -> None:
         self.plan, self._same = plan, same
         joint = CommonNoise(plan).counts
-        self.neighbours = SharedNoise(plan.log_q, joint)
-        self.totals = SharedNoise(plan.log_q, joint)
-        self.same_votes = SharedNoise(plan.log_q, joint)
+        names = ("neighbours", "totals", "same votes")
+        self.parts = {name: SharedNoise(plan.log_q, joint) for name in names}
         self._partners = _partners(plan, same)
         self._by_histogram, self._by_total = Places(_PLACES), Places(_PLACES)
 
@@ -35,36 +34,27 @@ class SamePlaces:
         places = self._by_total.add(total, stream if followed else -1, outcomes)
         if total != claimed and followed:
             known = self._by_total.at(claimed, places)
-            self._wager(self.totals, stream, outcomes, known)
+            self._wager("totals", stream, outcomes, known)
         same = self._same[stream]
         if not rotation and same in self._partners:
             places = self._by_histogram.add(same, same, outcomes)
             partner = self._partners[same]
             known = self._by_histogram.at(partner, places)
             second = self.plan.streams[same].second or self.plan.streams[partner].second
-            self._wager(self.of("same votes" if second else "neighbours"), same, outcomes, known)
-
-    def of(self, part: str) -> SharedNoise:
-        """The e-process by its name in `FreshNoise`."""
-        return {
-            "neighbours": self.neighbours,
-            "totals": self.totals,
-            "same votes": self.same_votes,
-        }[part]
+            self._wager("same votes" if second else "neighbours", same, outcomes, known)
 
     def pass_over(self, total: int, labels: int) -> None:
-        """Counts labels of a total, without a wager on them."""
+        """Counts labels of a total that were asked outside the plan, without a wager on them."""
         self._by_total.add(total, -1, np.zeros(labels, dtype=np.int64))
 
-    @staticmethod
     def _wager(
-        evidence: SharedNoise, stream: int, outcomes: Outcomes, known: tuple[Outcomes, Outcomes]
+        self, part: str, stream: int, outcomes: Outcomes, known: tuple[Outcomes, Outcomes]
     ) -> None:
         earlier, theirs = known
         ours = outcomes[: earlier.size]
         for other in np.unique(earlier[earlier >= 0]):
             at = earlier == other
-            evidence.observe(int(other), theirs[at], stream, ours[at])
+            self.parts[part].observe(int(other), theirs[at], stream, ours[at])
 
 
 def _partners(plan: Plan, same: list[int]) -> dict[int, int]:

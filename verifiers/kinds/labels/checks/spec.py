@@ -1,10 +1,17 @@
-"""What a run knows of a check of labels before it is made: when it applies, and needs what."""
+"""What a run knows of the checks of labels before they are made: what each needs, and is made of.
 
-from collections.abc import Callable, Mapping
+It also says which checks a claim and a plan have room for, and why not for the others.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
-from ....run.registry import CheckSpec, Reason, Setting
+from ....run.registry import CheckSpec, Reason, Setting, always_applicable
+from ....run.selection import Selection
+from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
+from ..registry import CHECKS
 
 
 @dataclass(frozen=True)
@@ -21,33 +28,62 @@ class LabelsSetting(Setting):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsSpec(CheckSpec):
-    """One check of labels. There are no defaults: a new one decides everything.
+    """One check of labels.
 
     not_applicable_in: why a plan leaves no room for it, None where it does; needs: whether what it
     finds rests on labels of a stream, a superset, None for a check that sees no labels and is made
     when its phase comes; named: place among the checks that fail together.
     """
 
-    not_applicable_in: Callable[[Plan], Reason]
-    needs: Callable[[Plan, int, Stream], bool] | None
-    named: int
+    not_applicable_in: Callable[[Plan], Reason] = always_applicable
+    needs: Callable[[Plan, int, Stream], bool] | None = None
+    named: int = 0
 
 
-def needs_compared_streams(check: str) -> Callable[[Plan, int, Stream], bool]:
-    """Whether a stream is one of the two that a check compares."""
-
-    def needs(plan: Plan, at: int, _: Stream) -> bool:
-        compared_streams = plan.compared_streams.get(check)
-        return compared_streams is not None and at in (
-            compared_streams.base,
-            compared_streams.other,
-        )
-
-    return needs
-
-
-NO_RELATED_INPUTS = (
-    "no two inputs that max_queries has room to compare are related as this check needs"
-)
 TOO_FEW = "left out, as there are few queries"
 CACHED = "answers are cached: each label is of another histogram"
+
+
+def specs() -> tuple[LabelsSpec, ...]:
+    """The specs of all checks, in the order of a report."""
+    return cast(tuple[LabelsSpec, ...], CHECKS.specs)
+
+
+def lacking(claim: LabelsClaim, plan: Plan | None = None) -> dict[str, str]:
+    """The checks that a claim leaves no room for, or a plan of it: check id -> why.
+
+    Of several that share an id, each for other claims, one that there is room for is enough.
+    """
+    found: dict[str, str] = {}
+    for spec in specs():
+        reason = _reason(spec, claim, plan)
+        if reason is not None:
+            found.setdefault(spec.id, reason)
+    for spec in applicable(claim, plan):
+        found.pop(spec.id, None)
+    return found
+
+
+def applicable(claim: LabelsClaim, plan: Plan | None = None) -> list[LabelsSpec]:
+    """The checks that there is room for, in the order of a report."""
+    return [spec for spec in specs() if _reason(spec, claim, plan) is None]
+
+
+def streams_asked(selection: Selection, plan: Plan, lacking: Collection[str]) -> list[bool]:
+    """For each stream of the plan, whether any chosen check needs labels of it.
+
+    lacking: the checks that the run does not have, whatever the reason.
+    """
+    if not selection.left_out:
+        return [True] * len(plan.streams)
+    chosen = [spec for spec in applicable(plan.claim, plan) if spec.id not in lacking]
+    needs = [spec.needs for spec in chosen if spec.needs is not None]
+    streams = enumerate(plan.streams)
+    return [any(need(plan, i, stream) for need in needs) for i, stream in streams]
+
+
+def _reason(spec: LabelsSpec, claim: LabelsClaim, plan: Plan | None) -> str | None:
+    by_claim = spec.not_applicable(claim)
+    if by_claim is not None or plan is None:
+        return by_claim
+    return spec.not_applicable_in(plan)

@@ -39,14 +39,14 @@ def _asks_over(gathering: Gathering, fresh: FreshNoise, several: int) -> bool:
         return False
     with kept:
         if state.left < queries_of(gathering.plan) - state.queries + CALLS:
-            fresh.note_connections(_unseen("max_queries leaves no room"))
+            fresh.of_connections += _unseen("max_queries leaves no room")
             return False
         state.tell(f"asking over {_connections(several)}")
         _ask(gathering, kept)
     if kept.ended is not None:
-        fresh.note_connections(_unseen(kept.ended, after=kept.calls))
+        fresh.of_connections += _unseen(kept.ended, after=kept.calls)
         return False
-    fresh.note_connections(f"; over {_connections(several)} {kept.calls} answers were new ones")
+    fresh.of_connections += f"; over {_connections(several)} {kept.calls} answers were new ones"
     return True
 
 

@@ -11,8 +11,7 @@ from ....run.selection import Selection
 from ....run.state import RunState
 from ....targets import Refused, TargetError
 from ..checks import InputContract
-from ..checks.applicable import streams_asked
-from ..checks.spec import LabelsSetting
+from ..checks.spec import LabelsSetting, streams_asked
 from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
@@ -127,7 +126,7 @@ class Gathering:
         self.show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
-                self.observers.fresh.pass_over(total, labels)
+                self.observers.fresh.places.pass_over(total, labels)
 
     def ask_batch(self, batch: Batch) -> bool:
         """Feeds fresh labels of a stream to all checks; False when the run should end."""

@@ -8,9 +8,8 @@ from .....reference.mechanisms import Labels
 from ....run.phase import Phase
 from ....run.selection import Selection
 from ..checks import ClassProbabilities, FreshNoise, LabelsCheck, NoiseScale, Order
-from ..checks.applicable import applicable, lacking
 from ..checks.base import How, LabelsRunning, is_judged
-from ..checks.spec import LabelsSetting
+from ..checks.spec import LabelsSetting, applicable, lacking
 from ..planning.plan import Batch
 
 

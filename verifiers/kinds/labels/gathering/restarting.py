@@ -17,7 +17,7 @@ def expect_restart(gathering: Gathering) -> None:
     if fresh is not None and restarts:
         before = last_calls(gathering.setting.seed) * LAST_CALL
         of_restarts = OF_RESTARTS + MORE * FRESH_CALL
-        fresh.expect_restart(before + of_restarts + _labels_at_once(gathering))
+        fresh.restarts.owed = before + of_restarts + _labels_at_once(gathering)
 
 
 def compare_with(gathering: Gathering, earlier: LabelOpening) -> None:

@@ -1,16 +1,14 @@
 """Checks of a recorded or growing log of labels, without asking the deployment.
 
 - `alternatives`: laws other than the claimed one; `laws`: a table of laws by histogram
-- `selected`: laws of the rest where rows were left out by their labels
 - `judge`: the e-processes over rows; `copies`, `same_noise`: wagers on repeated labels, and on
   shared noise; `parties`: wagers on faults of one worker or client
 - `missing`: gaps that show that rows were left out
 - `costs`: the cost of rows, and what they charged; `certain_total`: its proof
 - `findings`: the results of a report in words
-- `monitor`: follows a growing log; `follow`, `followed_file`, `lines`: reads it
+- `monitor`: follows a growing log; `source`, `follow`, `followed_file`: reads it
 - `store`, `saved`: the state of a monitor on disk; `sealed`: its file, which detects damage
-- `alarms`: lines and webhooks; `metrics`: Prometheus; `spent`: costs; `reading`: readable votes;
-  `watch`: when costs are compared with the claim
+- `alarms`: lines and webhooks; `metrics`: Prometheus; `spent`: costs; `reading`: readable votes
 """
 
 from .costs import Costs

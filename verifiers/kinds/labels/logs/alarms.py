@@ -46,13 +46,8 @@ class Alarm:
     @classmethod
     def of_json(cls, fields: dict[str, Any]) -> "Alarm":
         """An alarm from its JSON form in a state."""
-        return cls(
-            fields["alarm"],
-            int(fields["row"]),
-            fields["message"],
-            fields["time"],
-            fields["detected"],
-        )
+        names = ("alarm", "row", "message", "time", "detected")
+        return cls(*(fields[name] for name in names))
 
     def as_json(self) -> dict[str, object]:
         """The public form."""

@@ -14,13 +14,15 @@ from .....reference.shared_nodes import REACHES
 from ....evidence.pointed import LEAK
 from ..mechanism import LabelsMechanism
 from ..planning.faults import Fault, cheap_faults, fault_laws, short
-from .selected import selected_laws, selections
 
 _NEAR = (0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.3)
 _WIDE = (1.5, 2.0, 4.0, 20.0)
 
 SCALES = 0.5
 """Weight of the wagers on other scales; the rest is on other faults."""
+
+_LEFT_OUT = {0.03: "3 %", 0.1: "10 %", 0.3: "30 %"}
+"""Shares of the labels other than the plurality's that are missing, with their words."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,17 @@ class Alternatives:
         noise = self.claim.noise
         scales = [f"{short(noise.times(f))}, {f:.3g} times the claimed scale" for f in self.factors]
         del scales[self.claimed]
-        return [*scales, *(fault.wording for fault in self.faults), *selections()]
+        selected = (
+            f"{rate} fewer labels other than the plurality's (rows left out by their label, or "
+            "noise that is at times too small)"
+            for rate in _LEFT_OUT.values()
+        )
+        return [*scales, *(fault.wording for fault in self.faults), *selected]
 
     @property
     def weights(self) -> Vector:
         """Weights (a,) of the wagers, in the order of `wordings`; they sum to 1."""
-        selected = [1.0] * len(selections())
-        others = np.array([fault.weight for fault in self.faults] + selected)
+        others = np.array([fault.weight for fault in self.faults] + [1.0] * len(_LEFT_OUT))
         scales = np.full(self.factors.size - 1, SCALES / (self.factors.size - 1))
         return np.concatenate([scales, (1.0 - SCALES) * others / others.sum()])
 
@@ -85,9 +91,9 @@ class Alternatives:
         claimed = scales[:, self.claimed]
         others = np.delete(scales, self.claimed, 1)
         leaked = np.logaddexp(np.log1p(-LEAK) + others, np.log(LEAK) + claimed[:, None])
-        selected = selected_laws(claimed, histograms)
         with np.errstate(invalid="ignore"):
-            ratios = np.concatenate([leaked, faults, selected], 1) - claimed[:, None]
+            laws = [leaked, faults, _selected(claimed, histograms)]
+            ratios = np.concatenate(laws, 1) - claimed[:, None]
         return claimed, scales, np.where(np.isnan(ratios), 0.0, ratios)
 
 
@@ -101,6 +107,23 @@ def _near(histograms: Matrix, scale: float) -> Matrix:
     evidence only loses by it, and all laws can use shared quadrature nodes.
     """
     return np.asarray(np.maximum(histograms, histograms.max(-1, keepdims=True) - _FAR * scale))
+
+
+def _selected(claimed: Matrix, histograms: Matrix) -> Matrix:
+    """Log-laws (b, s, o) of the rows that remain where some were left out by their labels.
+
+    claimed: the claimed log-laws (b, o), a little of which is mixed in; histograms: (b, c);
+    refusals all remain.
+    """
+    classes = histograms.shape[1]
+    minority = np.zeros(claimed.shape, dtype=bool)
+    minority[:, :classes] = np.arange(classes) != histograms.argmax(-1)[:, None]
+    found = []
+    for rate in _LEFT_OUT:
+        left = claimed + np.where(minority, np.log1p(-rate), 0.0)
+        left = left - np.logaddexp.reduce(left, -1, keepdims=True)
+        found.append(np.logaddexp(np.log1p(-LEAK) + left, np.log(LEAK) + claimed))
+    return np.stack(found, 1)
 
 
 def _answered(log_laws: Matrix) -> Matrix:

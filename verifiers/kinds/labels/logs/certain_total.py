@@ -92,18 +92,17 @@ def _judged(mechanism: Searched, kinds: "_Kinds", delta: float, beyond: float) -
 class _Kinds:
     """Histograms (k, c), each with a neighbour (k, c), and how often it was asked (k,).
 
-    told_apart: labels (k, l) that are not merged; log_p, log_q: log-laws (k, l + 1) of these labels
-    and of all others merged, under the two sides of D(P || Q); reverse: whether P is the
-    neighbour's.
+    reverse: whether P in D(P || Q) is the neighbour's; told_apart: labels (k, l) that are not
+    merged; log_p, log_q: log-laws (k, l + 1) of these labels and of all others merged.
     """
 
+    reverse: bool
     here: NDArray[np.int64]
     there: NDArray[np.int64]
     times: NDArray[np.int64]
     told_apart: NDArray[np.int64]
     log_p: Matrix
     log_q: Matrix
-    reverse: bool
 
     @classmethod
     def costliest(
@@ -121,8 +120,7 @@ class _Kinds:
             np.concatenate([block[i] for block, _ in blocks])[np.argsort(-costs, kind="stable")]
             for i in range(6)
         ]
-        here, there, times, told_apart, log_p, log_q = columns
-        kinds = cls(here, there, times, told_apart, log_p, log_q, reverse)
+        kinds = cls(reverse, *columns)
         return kinds.first(min(MOST_KINDS, int((costs > 0.0).sum())))
 
     @staticmethod
@@ -165,15 +163,9 @@ class _Kinds:
 
     def first(self, number: int) -> "_Kinds":
         """The first `number` kinds."""
-        return _Kinds(
-            self.here[:number],
-            self.there[:number],
-            self.times[:number],
-            self.told_apart[:number],
-            self.log_p[:number],
-            self.log_q[:number],
-            self.reverse,
-        )
+        columns: list[NDArray[Any]] = [self.here, self.there, self.times, self.told_apart]
+        columns += [self.log_p, self.log_q]
+        return _Kinds(self.reverse, *(column[:number] for column in columns))
 
     def test(self, delta: float) -> SumTest | None:
         """The best test by a threshold on the sum of scores; None without kinds."""

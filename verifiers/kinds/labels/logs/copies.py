@@ -49,13 +49,6 @@ class Copies:
         log_q = np.take_along_axis(log_law, outcomes[:, None], 1)[:, 0]
         return self.evidence.observe(self._ratios(earlier, log_q, outcomes))
 
-    def _remember(self, worker: str, outcome: int) -> None:
-        """Keeps the label of a worker; the least recent of too many is forgotten."""
-        self.of_worker.pop(worker, None)
-        self.of_worker[worker] = outcome
-        if len(self.of_worker) > _WORKERS:
-            del self.of_worker[next(iter(self.of_worker))]
-
     def _expect(self, log_law: Matrix) -> None:
         """Adds rows with log-laws (n, o) to `missed`.
 
@@ -79,7 +72,10 @@ class Copies:
             if self.last is not None:
                 self.last[row.histogram] = outcome
             if row.worker is not None:
-                self._remember(row.worker, outcome)
+                self.of_worker.pop(row.worker, None)
+                self.of_worker[row.worker] = outcome
+                if len(self.of_worker) > _WORKERS:  # the least recent one is forgotten
+                    del self.of_worker[next(iter(self.of_worker))]
         return found
 
     @staticmethod

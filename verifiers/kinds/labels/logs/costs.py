@@ -1,10 +1,14 @@
-"""Compares the queries of a log, and what it charged for them, with what they cost."""
+"""Compares the queries of a log, and what it charged for them, with what they cost.
+
+`Costs` does so at the end of a log, `Watch` now and then as it grows, since proofs take seconds.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 
 from .....reference import REFUSAL
+from .....reference.arrays import Vector
 from ....claims.tables import PrivacyClaim
 from ....findings.report import CheckResult
 from ....findings.verdict import Verdict
@@ -18,18 +22,20 @@ from .certain_total import CertainTotal, Votes, certain_total
 
 PRIVACY, CHARGES = PrivacyClaimCheck.id, AccountantSoundness.id
 
+_HISTOGRAMS = 20_000  # most that a watch looks at, the most frequent ones
+_GROWN = 1.25  # rows over those at the last look from which costs are computed again
+_IDLE = 1.01  # as `_GROWN`, while no rows are waiting
+
+_Answered = Callable[[int], Mapping[Votes, Vector]]
+"""From a number to so many of the most frequent histograms, with counts (o,) of outcomes."""
+
 
 @dataclass
 class Asked:
     """How often each histogram (c,) was asked, and how often it was refused."""
 
-    times: Counter[Votes]
-    refused: Counter[Votes]
-
-    @classmethod
-    def nothing(cls) -> "Asked":
-        """Counts before the first row."""
-        return cls(Counter(), Counter())
+    times: Counter[Votes] = field(default_factory=Counter)
+    refused: Counter[Votes] = field(default_factory=Counter)
 
     def add(self, row: Row) -> None:
         """Counts a row."""
@@ -49,7 +55,7 @@ class AskedOnce:
     """
 
     def __init__(self) -> None:
-        self._of_histograms, self._of_inputs = Asked.nothing(), Asked.nothing()
+        self._of_histograms, self._of_inputs = Asked(), Asked()
         self._labels: dict[Votes, int] = {}
         self._inputs: set[str] = set()
         self._by_input = False
@@ -76,7 +82,7 @@ class Costs:
 
     def __init__(self, claim: LabelsClaim) -> None:
         self.claim = claim
-        counts = AskedOnce if claim.mechanism.caching else Asked.nothing
+        counts = AskedOnce if claim.mechanism.caching else Asked
         self.asked: Asked | AskedOnce = counts()
         self.charging: Asked | AskedOnce = counts()
         self.charged = 0.0
@@ -111,7 +117,7 @@ class Costs:
         if not self.rows_charged:
             text = "the first row does not say what was charged, where an account must begin"
             return CheckResult(CHARGES, Verdict.NOT_APPLICABLE, text)
-        total = charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
+        total = _charges_cost(self.claim, privacy, self.charging.drawn, self.charged)
         rows = counted(self.rows_charged, "row", "rows")
         text = f"{rows} charged {self.charged:.4g} in all"
         if total.proved > self.charged:
@@ -128,7 +134,76 @@ class Costs:
         return CheckResult(CHARGES, Verdict.PASS, message, self.rows_charged)
 
 
-def queries_cost(
+class Watch:
+    """Checks the claim once, and the cost of rows once an upper bound of it exceeds the claim.
+
+    looked: rows when costs were last computed.
+    """
+
+    def __init__(self, claim: LabelsClaim) -> None:
+        self.claim = claim
+        self.looked = 0
+        self.claim_judged = False
+
+    def look(
+        self,
+        rows: int,
+        charged: float | None,
+        most: float | None,
+        raised: Set[str],
+        answered: _Answered,
+        *,
+        idle: bool,
+    ) -> list[str]:
+        """The checks that newly fail.
+
+        rows: so far; charged: epsilon charged by all rows, None if some do not say; most: upper
+        bound of their cost; raised: checks that failed before; answered: gives the most frequent
+        histograms; idle: whether no rows are waiting.
+        """
+        privacy, found = self.claim.privacy, []
+        if privacy is None or rows == 0:
+            return []
+        if not self.claim_judged:
+            self.claim_judged = True
+            check = PrivacyClaimCheck(self.claim)
+            check.run()
+            found += [PRIVACY] if check.refuted and PRIVACY not in raised else []
+        if rows < (_IDLE if idle else _GROWN) * self.looked or most is None:
+            return found
+        over = PRIVACY not in raised and not found and most > privacy.epsilon
+        under = CHARGES not in raised and charged is not None and most > charged
+        if not (over or under):
+            return found
+        self.looked = rows
+        asked = self._asked(answered(_HISTOGRAMS))
+        if over and _queries_cost(self.claim, privacy, asked.times).proved > privacy.epsilon:
+            found.append(PRIVACY)
+        if under and charged is not None:
+            proved = _charges_cost(self.claim, privacy, asked, charged).proved
+            found += [CHARGES] if proved > charged else []
+        return found
+
+    def _asked(self, answered: Mapping[Votes, Vector]) -> Asked:
+        """How often each histogram was asked and refused; under caching, once at most."""
+        mechanism = self.claim.mechanism
+        asked = Asked()
+        for votes, counts in answered.items():
+            asked.times[votes] = 1 if mechanism.caching else int(counts.sum())
+            if mechanism.refuses:
+                asked.refused[votes] = min(int(counts[-1]), asked.times[votes])
+        return asked
+
+    def as_json(self) -> dict[str, object]:
+        """The state as JSON."""
+        return {"looked": self.looked, "claim_judged": self.claim_judged}
+
+    def restore(self, kept: Mapping[str, object]) -> None:
+        """Restores a saved state."""
+        self.looked, self.claim_judged = int(str(kept["looked"])), bool(kept["claim_judged"])
+
+
+def _queries_cost(
     claim: LabelsClaim, privacy: PrivacyClaim, asked: Mapping[Votes, int]
 ) -> CertainTotal:
     """The cost of the queries, proved if it exceeds the claim."""
@@ -136,7 +211,7 @@ def queries_cost(
     return certain_total(mechanism, asked, privacy.delta, privacy.epsilon)
 
 
-def charges_cost(
+def _charges_cost(
     claim: LabelsClaim, privacy: PrivacyClaim, asked: Asked, charged: float
 ) -> CertainTotal:
     """The cost of the queries that were charged, proved if it exceeds `charged`.
@@ -161,7 +236,7 @@ def _privacy(
     check = PrivacyClaimCheck(claim)
     check.run()
     finding = check.finding()
-    total = queries_cost(claim, privacy, asked)
+    total = _queries_cost(claim, privacy, asked)
     queries = sum(asked.values())
     wrong = [finding.message] if check.refuted else []
     cause = "the accountant charges too little, or the claim allows too many queries"

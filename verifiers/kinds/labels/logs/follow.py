@@ -4,54 +4,25 @@ import os
 import selectors
 import sys
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from ....inputs.log_file import LINE_BYTES, shown_path
 from ....inputs.release_log import LogError, Row, RowReader
 from ....targets import shown_spec
 from .followed_file import FileSource
-from .lines import decoded, left_unread
+from .source import Source, decoded, left_unread
 
 _SECONDS = 30.0  # that a server may take to return rows
 _LOOK = 0.5  # seconds to wait for input from a pipe
 
 
-class Source(Protocol):
-    """A growing log, read from a place on."""
-
-    ended: bool
-    """Whether no more rows can come."""
-    trouble: str | None
-    """Why nothing can be read for now, if the reason may pass."""
-    unread: str | None
-    """Words on the last line, if it has no end and so was not read."""
-
-    @property
-    def place(self) -> str | None:
-        """The place as text; None at the beginning, or if nothing can be read again."""
-
-    def rows(self, most: int) -> list[Row]:
-        """The next rows, about `most` or fewer; none if no rows have come.
-
-        Raises LogError for a row that cannot be read, after the rows before it were returned.
-        """
-
-    def close(self) -> None:
-        """Closes the source."""
-
-
-class PipeSource:
-    """Standard input, which cannot be read again."""
-
-    place: str | None = None
+class PipeSource(Source):
+    """Standard input, which cannot be read again and stays open."""
 
     def __init__(self, reader: RowReader) -> None:
         self.reader, self._number = reader, 0
         self._begun = b""
         self._wrong: LogError | None = None
-        self.ended = False
-        self.trouble: str | None = None
-        self.unread: str | None = None
 
     def rows(self, most: int) -> list[Row]:
         """See `Source.rows`: all that has come, after a short wait."""
@@ -91,11 +62,8 @@ class PipeSource:
                 found.append(row)
         return found
 
-    def close(self) -> None:
-        """See `Source.close`: standard input stays open."""
 
-
-class ServerSource:
+class ServerSource(Source):
     """A server, polled by `GET URL?cursor=PLACE` for `{"rows": [...], "cursor": "..."}`.
 
     A row is an object as in JSON Lines. The cursor is chosen by the server; without new rows it
@@ -107,9 +75,6 @@ class ServerSource:
         import httpx
 
         self.url, self.reader, self.place, self.once = url, reader, place, once
-        self.ended = False
-        self.trouble: str | None = None
-        self.unread: str | None = None
         try:
             httpx.URL(url)
         except (httpx.InvalidURL, ValueError):

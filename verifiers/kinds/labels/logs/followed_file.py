@@ -8,7 +8,7 @@ import time
 
 from ....inputs.log_file import LINE_BYTES
 from ....inputs.release_log import LogError, Row, RowReader
-from .lines import decoded, left_unread
+from .source import Source, decoded, left_unread
 
 _LAST = 65_536  # bytes before the place that are compared at every read
 _BLOCK = 1 << 20
@@ -24,19 +24,16 @@ class OtherFileError(LogError):
     """A file that does not begin with what was read before."""
 
 
-class FileSource:
-    """A file that grows by whole lines, see `Source`. A last line without an end is not read.
+class FileSource(Source):
+    """A file that grows by whole lines. A last line without an end is not read.
 
-    The SHA-256 of what was read is compared with the file at the start and every ten minutes, and
-    its last bytes at every read. Raises LogError, or OtherFileError if the file is not the one that
-    was read up to `place`.
+    Its place is the number of bytes and lines read, and the SHA-256 of these bytes, which is
+    compared with the file at the start and every ten minutes; its last bytes are at every read.
+    Raises LogError, or OtherFileError if the file is not the one that was read up to `place`.
     """
 
     def __init__(self, path: str, reader: RowReader, place: str | None, once: bool) -> None:
         self.path, self.reader, self.once = path, reader, once
-        self.ended = False
-        self.trouble: str | None = None
-        self.unread: str | None = None
         self._hash, self._last, self._compared = hashlib.sha256(), b"", time.monotonic()
         try:
             if os.path.isdir(path):
@@ -51,11 +48,6 @@ class FileSource:
         except BaseException:
             self._file.close()
             raise
-
-    @property
-    def place(self) -> str | None:
-        """See `Source`: bytes and lines read, and the SHA-256 of these bytes."""
-        return f"{self._offset} {self._number} {self._hash.hexdigest()}"
 
     def rows(self, most: int) -> list[Row]:
         """See `Source.rows`."""
@@ -102,6 +94,7 @@ class FileSource:
         self._hash, self._last = self._read_again()
         if self._hash.hexdigest() != digest:
             raise self._another()
+        self._take([])
 
     def _take(self, lines: list[bytes]) -> None:
         """Records that lines were read."""
@@ -110,6 +103,7 @@ class FileSource:
         self._last = (self._last + text)[-_LAST:]
         self._offset += len(text)
         self._number += len(lines)
+        self.place = f"{self._offset} {self._number} {self._hash.hexdigest()}"
 
     def _compare(self) -> None:
         """Raises OtherFileError if the file no longer holds what was read."""

@@ -1,5 +1,7 @@
 """A monitor's metrics for Prometheus, without votes, labels or costs that depend on votes."""
 
+from functools import partial
+
 from ....inputs.release_log import LogError
 from .monitor import Snapshot
 
@@ -11,19 +13,12 @@ class Metrics:
         from prometheus_client import CollectorRegistry, Gauge, start_http_server
 
         registry = CollectorRegistry()
-        self._rows = Gauge("dpassay_rows", "Rows judged so far.", registry=registry)
-        self._evidence = Gauge(
-            "dpassay_log10_e_value", "Evidence against the claim.", ["check"], registry=registry
-        )
-        self._threshold = Gauge(
-            "dpassay_threshold_log10", "Evidence that refutes.", ["check"], registry=registry
-        )
-        self._alarms = Gauge(
-            "dpassay_alarm", "1 once a check has refuted the claim.", ["check"], registry=registry
-        )
-        self._epsilon = Gauge(
-            "dpassay_epsilon_data_independent", "Spent, whatever the votes.", registry=registry
-        )
+        gauge, by_check = partial(Gauge, registry=registry), ["check"]
+        self._rows = gauge("dpassay_rows", "Rows judged so far.")
+        self._evidence = gauge("dpassay_log10_e_value", "Evidence against the claim.", by_check)
+        self._threshold = gauge("dpassay_threshold_log10", "Evidence that refutes.", by_check)
+        self._alarms = gauge("dpassay_alarm", "1 once a check has refuted the claim.", by_check)
+        self._epsilon = gauge("dpassay_epsilon_data_independent", "Spent, whatever the votes.")
         try:
             self._server, self._thread = start_http_server(port, address, registry)
         except OSError as error:

@@ -13,16 +13,15 @@ from .....reference.accounting.analyses import Analysis
 from ....inputs.release_log import Row
 from ..claim import LabelsClaim
 from .alarms import Alarm
-from .costs import CHARGES, PRIVACY
+from .costs import CHARGES, PRIVACY, Watch
 from .findings import cause_of
-from .follow import Source, log_name, may_go_on, source_of
+from .follow import log_name, may_go_on, source_of
 from .followed_file import OtherFileError
 from .judge import LogEvidence, chunks, leaves_out_refusals, reader_of
 from .reading import LEAST, MOST, Reading, readings
 from .saved import restore, saved
 from .spent import ANALYSES, Spent
 from .store import Group, Kept, Store, Votes
-from .watch import Watch
 
 _VOTES_AT_ONCE = 163_840  # about the most rows times classes between two writes
 _DELTA = 1e-5  # where the claim has none
@@ -84,7 +83,7 @@ class Monitor:
             raise self.store.of_another_log(before)
         self.reader = reader_of(claim, header, last_time)
         try:
-            self.source: Source = source_of(log, self.reader, place, once)
+            self.source = source_of(log, self.reader, place, once)
         except OtherFileError:
             if self.name != before:
                 raise self.store.of_another_log(before) from None

@@ -47,7 +47,9 @@ class Parties:
                 places.setdefault(name, []).append(place)
         if not self.evidence:
             return np.zeros(len(names))
-        shares, numbers = self._shares(), {name: k for k, name in enumerate(self.evidence)}
+        number = np.arange(1.0, len(self.evidence) + 1.0)
+        shares = 1.0 / (number * (number + 1.0))
+        numbers = {name: k for k, name in enumerate(self.evidence)}
         begun = float((shares * np.exp(np.minimum(self._log_values, _MOST_LOG))).sum())
         grown = np.zeros(len(names))
         for name, rows in places.items():
@@ -64,10 +66,6 @@ class Parties:
             even = np.full(self.columns.size, 1.0 / self.columns.size)
             self.evidence[name] = OnsetEvidence(even)
             self._log_values.append(0.0)
-
-    def _shares(self) -> NDArray[np.float64]:
-        number = np.arange(1.0, len(self.evidence) + 1.0)
-        return np.asarray(1.0 / (number * (number + 1.0)))
 
     @property
     def likeliest(self) -> tuple[float, str, str]:

@@ -140,18 +140,15 @@ class SideBySide:
 
     def observe(self, names: Sequence[str | None], bits: Bits, log_q: Vector) -> Vector:
         """Adds labels as bits (n, w) with their party; returns the log-e-value (n,) after each."""
-        rows: list[int] = []
-        columns: list[int] = []
-        earlier: list[Bits] = []
-        for row, name in enumerate(names):
-            if name is None:
-                continue
-            for column, known in self._partners(name, bits[row]):
-                rows.append(row)
-                columns.append(column)
-                earlier.append(known)
+        met = [
+            (row, column, known)
+            for row, name in enumerate(names)
+            if name is not None
+            for column, known in self._partners(name, bits[row])
+        ]
         found = np.full(len(names), np.nan)
-        if rows:
+        if met:
+            rows, columns, earlier = (list(part) for part in zip(*met, strict=True))
             gained = log_ratios(bits[rows], np.array(earlier), log_q[rows])
             wagered = np.unique(rows)
             shape = wagered.size, self.evidence.log_weights.size // _SHARES.size, _SHARES.size

@@ -131,22 +131,17 @@ class Sealed:
 
     def of_another_version(self) -> LogError:
         """The error for an undamaged file that this version cannot read."""
-        return LogError(
-            f"{self.where}: written by another version of dpassay: expected that version, or a "
-            "new folder, which starts at row 1"
-        )
+        return self._unusable("written by another version of dpassay: expected that version")
 
     def _damaged(self) -> LogError:
-        return LogError(
-            f"{self.where}: damaged: it does not hold what was written to it: expected a copy of "
-            "it, or a new folder, which starts at row 1"
-        )
+        held = "damaged: it does not hold what was written to it"
+        return self._unusable(f"{held}: expected a copy of it")
 
     def _emptied(self) -> LogError:
-        return LogError(
-            f"{self.where}: emptied: what it held is gone: expected a copy of it, or a new folder, "
-            "which starts at row 1"
-        )
+        return self._unusable("emptied: what it held is gone: expected a copy of it")
+
+    def _unusable(self, why: str) -> LogError:
+        return LogError(f"{self.where}: {why}, or a new folder, which starts at row 1")
 
 
 def _create(path: Path, tables: Mapping[str, str]) -> None:

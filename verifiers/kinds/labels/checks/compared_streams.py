@@ -1,0 +1,214 @@
+"""The checks that compare the labels of two related histograms, and need no formula for Q.
+
+`shift-invariance` and `permutation-equivariance`: twin histograms have the same law.
+`vote-monotonicity`: a class that gains votes from another is released no less often.
+"""
+
+import numpy as np
+
+from .....reference import REFUSAL
+from .....reference.mechanisms import Labels
+from ....evidence import LevelsOfOneLaw, Outcomes, SameLawEvidence, as_outcomes, log_e_value_larger
+from ....evidence.dirichlet import split_levels
+from ....findings.finding import Finding
+from ....run.phase import Phase
+from ....run.registry import Reason
+from ..claim import LabelsClaim
+from ..planning.plan import Plan, Stream
+from .base import PLAINLY, How, JudgedLabels
+from .spec import CACHED, TOO_FEW, LabelsSpec
+
+MOST_REFUSED = 0.85
+"""Least share of labels that must be compared: at 85 %, simulated power is at least 0.99."""
+
+_RELATED = {
+    "shift-invariance": "the same votes added to every class (Theorem 2 of Wang et al. 2022)",
+    "permutation-equivariance": "the same votes under other class numbers",
+    "vote-monotonicity": "some votes moved to the leader",
+}
+
+
+class _ComparedStreams(JudgedLabels):
+    """Bets on pairs of labels, one of stream `base` and one of stream `other`.
+
+    pairs: how many are planned; asked: labels seen of each stream; deviation: the smallest effect
+    in words.
+    """
+
+    deviation: str
+
+    def __init__(self, check: str, plan: Plan) -> None:
+        self.id = check
+        super().__init__(plan)
+        self.base, self.other, self.pairs = plan.compared_streams[self.id]
+        empty = np.zeros(0, dtype=np.int64)
+        self._waiting: dict[int, Outcomes] = {self.base: empty, self.other: empty}
+        self.asked = {self.base: 0, self.other: 0}
+
+    def observe(self, stream: int, labels: Labels, how: How = PLAINLY) -> None:
+        """See `LabelsRunning.observe`; labels wait until the other stream has as many."""
+        if stream not in self._waiting:
+            return
+        self.queries += labels.size
+        self.asked[stream] += labels.size
+        compared = self._compared(stream, labels)
+        self._waiting[stream] = np.concatenate([self._waiting[stream], compared])
+        ready = min(queue.size for queue in self._waiting.values())
+        if ready:
+            base, other = (self._waiting[i][:ready] for i in (self.base, self.other))
+            self._waiting = {i: queue[ready:] for i, queue in self._waiting.items()}
+            self.log_e_value = max(self.log_e_value, self._bet(base, other))
+
+    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+        """What is compared of labels of a stream, for each of them or for fewer."""
+        raise NotImplementedError
+
+    def _bet(self, base: Outcomes, other: Outcomes) -> float:
+        """Adds pairs (n,), (n,) of what is compared; the evidence after them."""
+        raise NotImplementedError
+
+    def drop(self, stream: int) -> str | None:
+        """See `LabelsRunning.drop`: neither of the two can be spared."""
+        return "the target refuses a histogram of the pair" if stream in self._waiting else None
+
+    def pass_finding(self) -> Finding:
+        """See `Check.pass_finding`."""
+        deviation = self.deviation.format(self.plan.claim.gate.smallest_effect)
+        return Finding(f"{deviation} would have been caught with probability 0.99")
+
+
+class Symmetry(_ComparedStreams):
+    """Bets that the laws of twins differ.
+
+    It needs no formula for Q, so it separates a fault of the symmetry from one of the noise. The
+    screen of Confident-GNMax depends on the largest count, which a shift changes, so for shifts
+    only answers are compared.
+    """
+
+    deviation = "a difference of {:g} in total variation"
+
+    def __init__(self, check: str, plan: Plan) -> None:
+        super().__init__(check, plan)
+        levels = split_levels(plan.log_q[self.base], plan.claim.gate.smallest_effect)
+        self.evidence = (
+            SameLawEvidence(plan.log_q.shape[1]) if levels is None else LevelsOfOneLaw(levels.rest)
+        )
+
+    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+        if self.id == "shift-invariance":
+            labels = labels[labels != REFUSAL]
+        relabel = self.plan.streams[stream].relabel
+        if relabel is not None:
+            labels = np.where(labels == REFUSAL, REFUSAL, np.array(relabel)[labels])
+        return as_outcomes(labels, self.plan.log_q.shape[1])
+
+    def _bet(self, base: Outcomes, other: Outcomes) -> float:
+        self.evidence.observe(base, other)
+        return self.evidence.log_e_value
+
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`; a few refusals are covered by the plan, many are not."""
+        if self.evidence.pairs < MOST_REFUSED * min(self.asked.values()):
+            return max(self.pairs, 2 * (self.pairs - self.evidence.pairs))
+        return sum(max(0, self.pairs - asked) for asked in self.asked.values())
+
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
+        first, second = self.evidence.counts
+        worst = int(np.argmax(np.abs(first - second)))
+        other = self.plan.streams[self.other].histogram
+        return Finding(
+            f"two histograms that must have one law do not: label {worst} came "
+            f"{int(first[worst])} and {int(second[worst])} times in {self.evidence.pairs} each; "
+            f"the second is {self.plan.claim.named(other)}",
+            f"labels depend on more than the claim allows: {_RELATED[self.id]}",
+            self.plan.streams[self.base].histogram,
+        )
+
+
+class VoteMonotonicity(_ComparedStreams):
+    """Bets that the leader was released more often before it gained half the runner-up's votes.
+
+    It needs neither a formula for Q nor the noise scale: a label's probability is nondecreasing in
+    its own votes and nonincreasing in others', as Q is the gradient of a convex function.
+    """
+
+    id = "vote-monotonicity"
+    deviation = "a class made rarer by {:g} as it gains votes"
+
+    def __init__(self, check: str, plan: Plan) -> None:
+        super().__init__(check, plan)
+        # the class that gained votes, which may tie with others before
+        before, after = (np.array(plan.streams[i].histogram) for i in (self.base, self.other))
+        self.leader = int(np.argmax(after - before))
+        self._came = np.zeros(2, dtype=np.int64)
+        self.only = np.zeros(2, dtype=np.int64)
+        self._seen = 0
+
+    def _compared(self, stream: int, labels: Labels) -> Outcomes:
+        return np.asarray(labels == self.leader, dtype=np.int64)
+
+    def _bet(self, base: Outcomes, other: Outcomes) -> float:
+        self.only += (int((base > other).sum()), int((other > base).sum()))
+        self._came += (int(base.sum()), int(other.sum()))
+        self._seen += base.size
+        return log_e_value_larger(*map(int, self.only))
+
+    def samples_needed(self) -> int:
+        """See `Check.samples_needed`."""
+        return 2 * max(0, self.pairs - self._seen)
+
+    def fail_finding(self) -> Finding:
+        """See `Check.fail_finding`."""
+        before, after = (self.plan.streams[i].histogram for i in (self.base, self.other))
+        first, second = (int(n) for n in self._came)
+        named = self.plan.claim.named
+        return Finding(
+            f"label {self.leader} came {first:,} times in {self._seen:,} from {named(before)}, but "
+            f"{second:,} times once it had gained votes, {named(after)}; more votes should "
+            "not lower it (dQ_k/dH_k >= 0 and dQ_k/dH_j <= 0, whatever the noise)",
+            "the noise, or a shortcut, depends on the votes",
+            after,
+        )
+
+
+def _spec(check: str, named: int) -> LabelsSpec:
+    is_symmetry = check != VoteMonotonicity.id
+
+    def not_applicable(claim: LabelsClaim) -> Reason:
+        return CACHED if claim.mechanism.caching and is_symmetry else None
+
+    def not_applicable_in(plan: Plan) -> Reason:
+        if check in plan.compared_streams:
+            return None
+        if not plan.extent.symmetries:
+            return TOO_FEW
+        if plan.claim.given:
+            return (
+                "no two inputs that max_queries has room to compare are related as this check "
+                f"needs: {_RELATED[check]}"
+            )
+        if is_symmetry:
+            return "the target refuses totals other than the claimed teachers"
+        return "hardly any query is answered"
+
+    def needs(plan: Plan, at: int, _: Stream) -> bool:
+        compared = plan.compared_streams.get(check)
+        return compared is not None and at in (compared.base, compared.other)
+
+    return LabelsSpec(
+        id=check,
+        phase=Phase.SHARED,
+        make=lambda setting: (Symmetry if is_symmetry else VoteMonotonicity)(check, setting.plan),
+        not_applicable=not_applicable,
+        not_applicable_in=not_applicable_in,
+        needs=needs,
+        named=named,
+    )
+
+
+SPECS = (
+    _spec("shift-invariance", named=4),
+    _spec("permutation-equivariance", named=5),
+    _spec(VoteMonotonicity.id, named=7),
+)
