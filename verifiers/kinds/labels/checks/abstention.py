@@ -14,8 +14,7 @@ from ....run.registry import always_applicable
 from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
-from ..planning.traits import Asked
+from ..planning.roles import Asked, Role
 from ..registry import SHARES
 from .base import PLAINLY, How
 from .spec import LabelsSpec

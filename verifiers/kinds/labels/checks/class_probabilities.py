@@ -17,8 +17,7 @@ from ....run.phase import Phase
 from ....run.registry import always_applicable
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan, Stream
-from ..planning.roles import Role
-from ..planning.traits import Asked
+from ..planning.roles import Asked, Role
 from ..registry import SHARES
 from .base import PLAINLY, How
 from .fits import Fits, divergences, told_apart

@@ -17,10 +17,9 @@ from ....run.phase import Phase
 from ....run.registry import always_applicable
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
+from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
-from ..planning.traits import Asked
 from ..registry import SHARES
 from .base import PLAINLY, How
 from .compared_restarts import ComparedRestarts

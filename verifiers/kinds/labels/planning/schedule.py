@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ....targets import parts
 from .plan import Batch, Pair, Plan
-from .roles import Role
+from .roles import Asked, Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
 from .stream_progress import StreamProgress
-from .traits import Asked
 
 FIRST_BATCH = 32
 SHORT_CALL, SHORT_CALLS = 16, 1024
