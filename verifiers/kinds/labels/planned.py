@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...run.selection import Selection
+from ...run.session import Planned
 from .checks import Order
 from .checks.applicable import lacking, specs, streams_asked
 from .claim import LabelsClaim
@@ -65,7 +66,7 @@ def planned_labels(
     seed: int,
     own: tuple[tuple[int, ...], ...],
     chosen: Selection,
-) -> PlannedLabels:
+) -> Planned:
     """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
     if queries is None:
         return PlannedLabels(claim, FULL, None, seed, own, chosen)
