@@ -23,8 +23,8 @@ from .gathering.gathering import Gathering
 from .gathering.recorder import Recorder
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
 from .opening import LabelOpening
+from .planned import dearer_than
 from .planning.coverage import coverage
-from .planning.plan_for_budget import dearer_than
 from .planning.planner import make_plan
 
 

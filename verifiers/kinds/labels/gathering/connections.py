@@ -6,7 +6,7 @@ from ....targets import KeptConnections, NotOffered, Refused, TargetError, check
 from ....targets.kept import CLOSES
 from ..checks import FreshNoise
 from ..checks.base import How
-from ..planning.plan_for_budget import queries_of
+from ..planned import queries_of
 from ..planning.roles import Role
 from .gathering import Gathering
 

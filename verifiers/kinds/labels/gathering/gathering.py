@@ -17,8 +17,7 @@ from ..checks.spec import LabelsSetting
 from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
-from ..planning.schedule import Schedule
-from ..planning.stream_progress import LARGEST_BATCH
+from ..planning.schedule import LARGEST_BATCH, Schedule
 from ..planning.traffic import BATCH
 from .asking import Asking, UsedUp
 from .in_order import AFTER, InOrder

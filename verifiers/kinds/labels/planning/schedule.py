@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -11,13 +12,16 @@ from ....targets import parts
 from .plan import Batch, Pair, Plan
 from .roles import Asked, Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
-from .stream_progress import StreamProgress
 
 FIRST_BATCH = 32
 SHORT_CALL, SHORT_CALLS = 16, 1024
 """Labels per call, and number, of the calls that are compared with each other. Where each call has
 one of 2^16 seeds at random, two of the calls share one with probability above 0.9995."""
 
+LARGEST_BATCH = 8192
+"""Most labels of a batch, except for the one large call."""
+
+_ROTATED_BATCH = 256  # labels under one numbering, about
 _CALLS_A_BATCH = 64
 _MIXED = 2048  # labels of the near-tie in calls of any size
 _SINGLES_A_BATCH = 256
@@ -31,6 +35,38 @@ _CALLS_AFTER = 32  # pairs of neighbours, and the first calls for one label
 _SHORT_CALLS_AFTER = 2048
 _SINGLES_AFTER = 4096  # the other calls for one label
 _LARGE_CALL_AFTER = 8192  # the rest of the near-tie, in one call
+
+
+@dataclass
+class StreamProgress:
+    """Progress of a stream: `asked` of its `planned` labels.
+
+    classes: 0 where the histogram is asked as it stands, else the number of classes, whose
+    numbering is rotated from batch to batch; rotation: the latest rotation, in places.
+    """
+
+    stream: int
+    planned: int
+    classes: int = 0
+    asked: int = 0
+    rotation: int = 0
+
+    @property
+    def left(self) -> int:
+        """Labels still to be asked."""
+        return self.planned - self.asked
+
+    def up_to(self, goal: int) -> Iterator[Batch]:
+        """Batches until `goal` labels, or all planned ones, have been asked."""
+        left = min(goal, self.planned) - self.asked
+        self.asked += max(left, 0)
+        while left > 0:
+            size = min(left, LARGEST_BATCH)
+            if self.classes:
+                self.rotation = self.rotation % (self.classes - 1) + 1
+                size = max(min(size, _ROTATED_BATCH), -(-size // (self.classes - 1)))
+            yield Batch(self.stream, size, self.rotation)
+            left -= size
 
 
 class Schedule:
