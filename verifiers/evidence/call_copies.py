@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...reference.arrays import Vector
-from .mixture import log_mixture_of
+from .mixture import log_mean_of, log_mixture_of
 from .outcomes import Outcomes
 
 _COPIED = 0.999
@@ -46,4 +46,4 @@ class CallCopies:
     @property
     def log_e_value(self) -> float:
         """Log of the mixture over probabilities that a call is a copy."""
-        return log_mixture_of(self._log, np.full(_CHANCES.size, -np.log(_CHANCES.size)))
+        return log_mean_of(self._log)

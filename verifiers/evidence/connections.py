@@ -5,13 +5,11 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ...reference.arrays import Vector
-from .mixture import log_mixture_of
+from .mixture import log_mean_of
 from .outcomes import Outcomes
 
 _PULLS = (0.1, 1.0, 8.0, 64.0)  # prior labels of the claimed law, per connection
 _COPIED = (0.9, 0.3)  # probabilities that a label copies that of the call before
-
-_WAGERS = len(_PULLS) + len(_COPIED)
 
 
 class OfConnections:
@@ -27,7 +25,7 @@ class OfConnections:
         self._q = np.maximum(np.exp(log_q), 1e-300)
         self._counts: dict[Hashable, Vector] = {}
         self._last: dict[Hashable, int] = {}
-        self._log = np.zeros(_WAGERS)
+        self._log = np.zeros(len(_PULLS) + len(_COPIED))
 
     def observe(self, outcomes: Outcomes, connections: Sequence[Hashable]) -> None:
         """Adds labels in order, as outcomes (n,), and the connection of each (n,)."""
@@ -45,4 +43,4 @@ class OfConnections:
     @property
     def log_e_value(self) -> float:
         """Log of the mixture over wagers."""
-        return log_mixture_of(self._log, np.full(_WAGERS, -np.log(_WAGERS)))
+        return log_mean_of(self._log)
