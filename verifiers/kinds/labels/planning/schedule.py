@@ -83,13 +83,14 @@ class Schedule:
         self.plan = plan
         self._kept = _kept_for_the_end(plan)
         self._in_between = _in_between(plan, self._kept)
-        self._straight, self._rotated = _courses(plan, self._kept, self._in_between)
+        self._courses = _courses(plan, self._kept, self._in_between)
+        self._each = [progress for both in self._courses for progress in both]
 
     def sweeps(self) -> Iterator[Batch]:
         """Every batch of labels that has not been asked ahead, in order."""
         explorers = iter(_explorers(self.plan))
         goal = FIRST_BATCH
-        while any(progress.left for progress in (*self._straight, *self._rotated)):
+        while any(progress.left for progress in self._each):
             while self._in_between and goal > self._in_between[0][0]:
                 yield from self._in_between.pop(0)[1]
             yield from self._sweep(goal)
@@ -107,7 +108,7 @@ class Schedule:
 
     def _sweep(self, goal: int) -> Iterator[Batch]:
         """One round over the deep streams, up to `goal` labels of each."""
-        for progress, other in zip(self._straight, self._rotated, strict=True):
+        for progress, other in self._courses:
             halved = other.planned > 0 and goal >= _TURNED_FROM
             if goal > FIRST_BATCH or self.plan.streams[progress.stream].role in _FRONT:
                 yield from progress.up_to(goal // 2 if halved and progress.planned > goal else goal)
@@ -118,7 +119,7 @@ class Schedule:
     def left(self) -> NDArray[np.int64]:
         """Labels of each stream (streams,) that may be asked ahead."""
         left = np.zeros(len(self.plan.streams), dtype=np.int64)
-        for progress in (*self._straight, *self._rotated):
+        for progress in self._each:
             left[progress.stream] += progress.left
         return left
 
@@ -127,7 +128,7 @@ class Schedule:
 
         They are straight or rotated, whichever has more left of what was planned.
         """
-        courses = [c for c in (*self._straight, *self._rotated) if c.stream == stream and c.left]
+        courses = [c for c in self._each if c.stream == stream and c.left]
         most = max(courses, key=lambda progress: progress.left / progress.planned)
         yield from most.up_to(most.asked + size)
 
@@ -141,8 +142,8 @@ def _progress(
 
 def _courses(
     plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
-) -> tuple[tuple[StreamProgress, ...], tuple[StreamProgress, ...]]:
-    """Progress of the swept streams: of labels asked straight, and under rotated class numbers."""
+) -> list[tuple[StreamProgress, StreamProgress]]:
+    """Progress of each swept stream: of labels asked straight, and under rotated class numbers."""
     elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
     for _, batches in in_between:
         elsewhere.update(dict.fromkeys((b.stream for b in batches), 0))
@@ -154,7 +155,7 @@ def _courses(
             late = kept.get(i, (0, 0))[1]
             planned = stream.queries - stream.rotated - elsewhere[i]
             found.append(_progress(plan, i, planned, stream.rotated - late))
-    return tuple(one for one, _ in found), tuple(other for _, other in found)
+    return found
 
 
 def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:
