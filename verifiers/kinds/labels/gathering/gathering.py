@@ -18,7 +18,6 @@ from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
 from ..planning.schedule import LARGEST_BATCH, Schedule
-from ..planning.traffic import BATCH
 from .asking import Asking, UsedUp
 from .in_order import AFTER, InOrder
 from .observers import Observers
@@ -44,13 +43,7 @@ class Gathering:
         self.opened: list[Labels] = []
         self.without: set[int] = set()
         order = self.observers.order
-        self._in_order = (
-            None
-            if order is None
-            else InOrder(
-                state, plan, self.asking, order, seen=self.say_seen, batch=self._ask_several
-            )
-        )
+        self._in_order = None if order is None else InOrder(self, order)
         self._wanted = streams_asked(only, plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
 
@@ -88,10 +81,6 @@ class Gathering:
         if self._in_order is None:
             return True
         return self._in_order.ask(self._planned, lambda: not self.goes_on) and self.goes_on
-
-    def _ask_several(self) -> None:
-        """Asks for a few labels of the histogram that opened the run, in one call."""
-        self.ask_what_is_served(Batch(self.plan.first(Role.FRESH), BATCH))
 
     def ask_more_in_order(self, calls: int) -> None:
         """Goes on with the calls in turn, about so many, once they have shown a fault."""
