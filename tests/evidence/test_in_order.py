@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from dpassay.verifiers.evidence import Conditional, Copies, Switching
-from dpassay.verifiers.evidence.in_order import COPIED, log_mean
+from dpassay.verifiers.evidence.in_order import COPIED
+from dpassay.verifiers.evidence.mixture import log_mean_of
 
 LAWS = np.array([(0.7, 0.2, 0.1), (0.1, 0.6, 0.3), (0.4, 0.4, 0.2), (0.25, 0.05, 0.7)])
 ALTERNATIVES = np.array(
@@ -38,7 +39,7 @@ def test_wagers_on_what_holds_beforehand_are_fair() -> None:
         evidence = Conditional(3, 2)
         evidence.observe(holds[:3], seen(path)[:3])
         evidence.observe(holds[3:], seen(path)[3:])
-        return log_mean(evidence.log_ratios)
+        return log_mean_of(evidence.log_ratios)
 
     assert expected(log_e_value) == pytest.approx(1.0, abs=1e-12)
 
@@ -50,7 +51,7 @@ def test_a_hidden_chain_is_fair() -> None:
         evidence = Switching(2)
         evidence.observe(seen(path)[:1])
         evidence.observe(seen(path)[1:])
-        return log_mean(evidence.log_ratios)
+        return log_mean_of(evidence.log_ratios)
 
     assert expected(log_e_value) == pytest.approx(1.0, abs=1e-12)
 
@@ -65,7 +66,7 @@ def test_copies_of_earlier_calls_are_fair() -> None:
         given = np.take_along_axis(LAWS, np.maximum(known, 0), 1)
         evidence = Copies(2)
         evidence.observe(known == labels[:, None], np.where(known >= 0, given, 0.0))
-        return log_mean(evidence.log_ratios)
+        return log_mean_of(evidence.log_ratios)
 
     assert expected(log_e_value) == pytest.approx(1.0, abs=1e-12)
 
@@ -80,7 +81,7 @@ def test_a_law_that_sets_in_now_and_then_is_followed() -> None:
         for block in range(8):
             drawn = other if shown and block % 2 else law
             evidence.observe(ratio[rng.choice(3, 50, p=drawn)][:, None])
-        assert (log_mean(evidence.log_ratios) > 16.0) is shown
+        assert (log_mean_of(evidence.log_ratios) > 16.0) is shown
 
 
 def test_no_earlier_call_is_no_wager() -> None:

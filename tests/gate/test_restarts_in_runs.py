@@ -13,7 +13,7 @@ from dpassay.reference.clock import run_clock
 from dpassay.verifiers import assert_conforms
 from dpassay.verifiers.findings.report import Verdict
 from dpassay.verifiers.kinds.labels.embedded import reference_target
-from dpassay.verifiers.kinds.labels.gathering import restart_comparison as starts
+from dpassay.verifiers.kinds.labels.gathering import restarting as starts
 from dpassay.verifiers.kinds.labels.registry import SHARES
 from dpassay.verifiers.run.run import verify
 from dpassay.verifiers.run.selection import select

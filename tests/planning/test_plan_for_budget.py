@@ -12,7 +12,7 @@ from small import drawing, small_claim
 from dpassay.verifiers.cli import commands
 from dpassay.verifiers.commands.pace import pace_of
 from dpassay.verifiers.commands.plan import planned_run
-from dpassay.verifiers.kinds.labels.planning.plan_for_budget import plan_for_budget
+from dpassay.verifiers.kinds.labels.planned import plan_for_budget
 from dpassay.verifiers.kinds.reading import parse_claim
 from dpassay.verifiers.run.precision import TooFewError
 from dpassay.verifiers.run.run import verify

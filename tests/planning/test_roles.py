@@ -1,16 +1,13 @@
 """A role decides all that a plan asks of it; those that a plan has are those counted."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from claims import gnmax
 
 from dpassay.verifiers.kinds.labels.planning.plan import Plan, Stream
 from dpassay.verifiers.kinds.labels.planning.planner import make_plan
-from dpassay.verifiers.kinds.labels.planning.roles import Role, anchors
+from dpassay.verifiers.kinds.labels.planning.roles import Role, Traits, anchors
 from dpassay.verifiers.kinds.labels.planning.traffic import Traffic
-from dpassay.verifiers.kinds.labels.planning.traits import Traits
 from dpassay.verifiers.kinds.reading import parse_claim
 
 GNMAX = gnmax()
@@ -21,10 +18,9 @@ def plan(other_totals=True, **mechanism):
     return make_plan(claim, 0, other_totals, ((200, 50, *[0] * 8),))
 
 
-def test_a_new_role_has_everything_to_decide() -> None:
+def test_a_role_is_an_anchor_only_where_it_says_so() -> None:
     """Catches a default, by which a new role would become an anchor unseen."""
-    fields = dataclasses.fields(Traits)
-    assert all(field.default is field.default_factory is dataclasses.MISSING for field in fields)
+    assert not Traits("new").anchor
     assert len({role.kind for role in Role}) == len(Role)
 
 

@@ -7,9 +7,13 @@ import pytest
 from plans import GNMAX, PLANS, plan
 
 from dpassay.verifiers.kinds.labels.planning.roles import Role
-from dpassay.verifiers.kinds.labels.planning.schedule import SHORT_CALL, SHORT_CALLS, Schedule
+from dpassay.verifiers.kinds.labels.planning.schedule import (
+    LARGEST_BATCH,
+    SHORT_CALL,
+    SHORT_CALLS,
+    Schedule,
+)
 from dpassay.verifiers.kinds.labels.planning.stream_planner import FRESH_CALL
-from dpassay.verifiers.kinds.labels.planning.stream_progress import LARGEST_BATCH
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -5,16 +5,16 @@ What is wagered on, and in which file:
 - a law of the labels, known or any: `pointed`, `dirichlet`; where rows have laws of their own,
   `onset`, `cells`
 - the scale of the noise: `scale`
-- two streams of one law, a probability larger than another, a mean above a bound: `same_law`,
-  `one_sided`, `bounded_mean`
-- labels that repeat, or avoid, earlier ones of their histogram: `repetition`, `periodic`,
-  `dependence`
+- two streams of one law: `same_law`; a probability larger than another, a mean above a bound:
+  `one_sided`
+- labels that repeat, or avoid, earlier ones of their histogram: `repetition`
+- labels that depend in any way on the one before, of their histogram or of another: `dependence`
 - antithetic noise and systematic draws, whose counts in a call are too even: `dispersion`
 - labels of a call whose order is not random: `ordered`
 - noise that depends on earlier calls, under traffic as in production: `in_order`
-- calls, histograms, neighbours, starts or connections that share their noise: `call_copies`,
-  `frozen`, `in_turn`, `shared_noise`, `replay`, `connections`
-- kept answers that are repeated after their store was emptied: `kept_again`
+- calls, histograms, starts or connections that share their noise: `kept_noise`, `shared_noise`,
+  `replay`
+- kept answers that are repeated after their store was emptied: `replay`
 
 `power` says how many labels a wager takes, `outcomes` counts labels, `mixture` sums wagers.
 
@@ -23,24 +23,18 @@ most 1 at any stopping time, so that by Ville's inequality it ever reaches 1/alp
 at most alpha. All values are natural logs. Wagers are fixed before the labels they are made on.
 """
 
-from .bounded_mean import log_e_value_above
-from .call_copies import CallCopies
-from .connections import OfConnections
-from .dependence import Dependence
+from .dependence import Dependence, InTurn
 from .dirichlet import dirichlet_log_e_value, prior_concentrations
 from .dispersion import BlockDispersion, Dispersion
-from .frozen import Frozen
 from .in_order import Conditional, Copies, Switching
-from .in_turn import InTurn
-from .kept_again import log_e_value_again
+from .kept_noise import CallCopies, Frozen, OfConnections
 from .mixture import log_mixture_of
-from .one_sided import log_e_value_larger
+from .one_sided import log_e_value_above, log_e_value_larger
 from .ordered import OrderInCalls
 from .outcomes import Outcomes, as_outcomes, count_outcomes, log_supremum_ratio, telling_outcomes
-from .periodic import Periodic
 from .pointed import PointedEvidence
-from .repetition import Repetition
-from .replay import Recurrence, Replay
+from .repetition import Periodic, Repetition
+from .replay import Recurrence, Replay, log_e_value_again
 from .same_law import LevelsOfOneLaw, SameLawEvidence
 from .scale import ScaleEvidence
 from .shared_noise import Places, SharedNoise

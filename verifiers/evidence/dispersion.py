@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, xlog1py, xlogy
 
 from ...reference.arrays import Vector
-from .mixture import log_mixture_of
+from .mixture import log_mean_of
 
 FACTORS = (0.015, 0.06, 0.25, 0.6, 0.8, 1.25, 1.7, 4.0)
 """Standard deviations of a call's count that are wagered on, over the binomial one."""
@@ -37,11 +37,10 @@ class Dispersion:
     def observe(self, in_set: int, size: int) -> None:
         """Adds a call of `size` labels, of which `in_set` were in the set."""
         if size >= LEAST_CALL:
-            # likelihood of one order of the labels: that of the count over the number of orders
-            orders = gammaln(size + 1) - gammaln(in_set + 1) - gammaln(size - in_set + 1)
             for row, centre in enumerate(self._centres):
                 laws = _count_log_laws(in_set, size, float(centre))
-                self._log_ratios[row] += laws - orders
+                # likelihood of one order of the labels
+                self._log_ratios[row] += laws - _log_orders(in_set, size)
             self._counted += (in_set, size - in_set)
         self._seen += size
         self._in_set += in_set
@@ -74,8 +73,7 @@ class Dispersion:
         if size:
             parts = [xlogy(in_set, c) + xlog1py(size - in_set, -c) for c in self._centres]
             log_ratios = log_ratios + (np.log(_LEAK) + np.array(parts)[:, None])
-        weights = np.full(log_ratios.shape, -np.log(log_ratios.size))
-        return log_mixture_of(log_ratios, weights) - float(supremum)
+        return log_mean_of(log_ratios) - float(supremum)
 
     @property
     def heaviest(self) -> float:
@@ -90,16 +88,16 @@ def _count_log_laws(in_set: int, size: int, centre: float) -> Vector:
     mean = size * centre
     mass = _between(in_set - 0.5 - mean, in_set + 0.5 - mean, deviation)
     whole = _between(-0.5 - mean, size + 0.5 - mean, deviation)
-    binomial = (
-        gammaln(size + 1)
-        - gammaln(in_set + 1)
-        - gammaln(size - in_set + 1)
-        + xlogy(in_set, centre)
-        + xlog1py(size - in_set, -centre)
-    )
+    orders = _log_orders(in_set, size)
+    binomial = orders + xlogy(in_set, centre) + xlog1py(size - in_set, -centre)
     return np.asarray(
         np.log((1.0 - _LEAK) * mass / whole + _LEAK * np.exp(np.maximum(binomial, -700.0)))
     )
+
+
+def _log_orders(in_set: int, size: int) -> float:
+    """Log of the number of orders of `size` labels of which `in_set` are in the set."""
+    return float(gammaln(size + 1) - gammaln(in_set + 1) - gammaln(size - in_set + 1))
 
 
 def _between(low: float, high: float, deviation: Vector) -> Vector:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix
-from .mixture import log_mixture_of
 
 COPIED = np.array([0.9, 0.3, 0.05])
 """Probabilities that a label copies that of an earlier call."""
@@ -88,10 +87,3 @@ class Copies:
         avoided = (1.0 - AVOIDED * seen) / (1.0 - AVOIDED * chance)
         ratios = np.concatenate([copied, avoided], -1)
         self.log_ratios = self.log_ratios + np.where(chance > 0.0, np.log(ratios), 0.0).sum(0)
-
-
-def log_mean(log_ratios: Matrix) -> float:
-    """Log of the mean of all ratios; 0 if there are none."""
-    if log_ratios.size == 0:
-        return 0.0
-    return log_mixture_of(log_ratios, np.array(-np.log(log_ratios.size)))

@@ -17,7 +17,9 @@ def log_mixture_of(log_ratios: NDArray[np.float64], log_weights: NDArray[np.floa
 
 
 def log_mean_of(log_ratios: NDArray[np.float64]) -> float:
-    """Log of the mean ratio, over an array of any shape."""
+    """Log of the mean ratio, over an array of any shape; 0 if there are none."""
+    if log_ratios.size == 0:
+        return 0.0
     return log_mixture_of(log_ratios, np.full(log_ratios.shape, -math.log(log_ratios.size)))
 
 

@@ -1,11 +1,11 @@
-"""Evidence that a restarted deployment repeats labels of an earlier start."""
+"""Evidence that a deployment that was restarted, or whose store was emptied, repeats labels."""
 
 from functools import cached_property
 
 import numpy as np
 
 from ...reference.arrays import Vector
-from .mixture import log_mixture_of
+from .mixture import log_mean_of, log_mixture_of
 from .outcomes import Outcomes, count_outcomes, log_supremum_ratio
 from .repetition import SHARES
 
@@ -13,10 +13,10 @@ FIRST = 0.75
 """Prior weight of a copy of the first labels (a fixed seed); the rest is spread evenly."""
 
 ALL_COPIED = 0.7
-"""Prior weight of a start that copies all labels, as a generator with the same seed does."""
+"""Prior weight of a copy of all labels, as with a generator, or an input, that fixes the seed."""
 
-_LOG_SHARES = np.log([ALL_COPIED, 0.1, 0.1, 0.1])[:, None]
-assert len(_LOG_SHARES) == SHARES.size
+_LOG_SHARES = np.log([ALL_COPIED, 0.1, 0.1, 0.1])
+assert _LOG_SHARES.size == SHARES.size
 
 CHANCES = np.array([0.3, 0.05])
 """Probabilities that a start begins like an earlier one: few seeds in rotation, or many."""
@@ -42,7 +42,7 @@ class Replay:
         windows = self._ratios.shape[1]
         weights = np.full(windows, np.log((1.0 - FIRST) / max(windows - 1, 1)))
         weights[0] = np.log(FIRST) if windows > 1 else 0.0
-        return log_mixture_of(self._ratios, weights + _LOG_SHARES) - self._misfit
+        return log_mixture_of(self._ratios, weights + _LOG_SHARES[:, None]) - self._misfit
 
     @property
     def window(self) -> int:
@@ -68,7 +68,8 @@ class Recurrence:
         """Adds the first outcomes (n,) of a start, n > 0."""
         if self._starts:
             ratios = [_ratios_of_windows(start, first, self.log_q)[:, :1] for start in self._starts]
-            copied = log_mixture_of(np.hstack(ratios), _LOG_SHARES - np.log(len(ratios)))
+            weights = _LOG_SHARES[:, None] - np.log(len(ratios))
+            copied = log_mixture_of(np.hstack(ratios), weights)
             copied -= log_supremum_ratio(count_outcomes(first, self.log_q.size), self.log_q)
             self._log += np.logaddexp(np.log1p(-CHANCES), np.log(CHANCES) + copied)
         self._starts.append(first)
@@ -76,7 +77,7 @@ class Recurrence:
     @property
     def log_e_value(self) -> float:
         """Log of the mixture over probabilities that a start is repeated."""
-        return log_mixture_of(self._log, np.full(CHANCES.size, -np.log(CHANCES.size)))
+        return log_mean_of(self._log)
 
 
 def _ratios_of_windows(earlier: Outcomes, again: Outcomes, log_q: Vector) -> Vector:
@@ -91,3 +92,17 @@ def _ratios_of_windows(earlier: Outcomes, again: Outcomes, log_q: Vector) -> Vec
     windows = windows[: earlier.size]
     compared = np.minimum(again.size, earlier.size - np.arange(earlier.size))
     return np.asarray(gain @ (windows == again).T + cost * compared)
+
+
+def log_e_value_again(log_q: Vector, same: Vector) -> float:
+    """Log e-value for "a share of answers is not drawn anew" against draws of the claimed law.
+
+    log_q: claimed log-probabilities (n,) of the kept answers, one per input; same: whether (n,)
+    the answer after the store was emptied equals the kept one. If a new answer is a copy with
+    probability s, the ratio is 1 - s + s [same] / q. Its expectation is 1 - s + s q / q = 1 where
+    the new answer has the claimed law, independently of the kept one. The product over inputs is
+    averaged over shares s with fixed weights.
+    """
+    shares = SHARES[:, None]
+    gains = np.where(same, shares / np.maximum(np.exp(log_q), 1e-300), 0.0)
+    return log_mixture_of(np.log(1.0 - shares + gains).sum(-1), _LOG_SHARES)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .mixture import log_mixture_of
+from .mixture import log_mean_of
 from .outcomes import Outcomes
 
 CONCENTRATIONS = (1.0, 30.0, 1e3, 3e4)
@@ -74,7 +74,7 @@ class SameLawEvidence:
     @property
     def log_e_value(self) -> float:
         """Log of the mean wealth over the concentrations."""
-        return log_mixture_of(self._log_wealth, np.array(-np.log(self._log_wealth.size)))
+        return log_mean_of(self._log_wealth)
 
     def observe(self, x: Outcomes, y: Outcomes) -> None:
         """Adds pairs in order: outcomes (n,) of the first stream and (n,) of the second."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...reference.arrays import Matrix, Vector
-from .mixture import log_mixture_of
+from .mixture import log_mean_of
 from .outcomes import Outcomes, log_supremum_ratio
 
 SHARED = np.array([0.999, 0.5, 0.1])
@@ -63,7 +63,7 @@ class SharedNoise:
         if not self._wagered:
             return 0.0
         misfit = sum(log_supremum_ratio(n, self.log_q[i]) for i, n in self._wagered.items())
-        return log_mixture_of(self._log, np.full(SHARED.size, -np.log(SHARED.size))) - misfit
+        return log_mean_of(self._log) - misfit
 
     @property
     def heaviest(self) -> int:

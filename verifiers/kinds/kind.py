@@ -6,7 +6,8 @@ every kind: it asks a claim for its kind.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,16 @@ from ..run.session import Planned, Session
 from ..run.state import RunState
 from ..targets import InProcessTarget
 from .served import Served
+
+
+def late(package: str, place: str) -> Callable[..., Any]:
+    """The callable at `module.name` of a package, which is imported once it is called."""
+
+    def call(*given: Any) -> Any:
+        module, name = place.rsplit(".", 1)
+        return getattr(import_module(f"{package}.{module}"), name)(*given)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -50,9 +61,9 @@ class ReleaseKind:
     probe: Callable[[Any], tuple[Any, int | None]]
     read_opening: Callable[[str, Any], Opens]
     no_figures: Callable[[], Figures]
-    not_chosen: str | None
-    ready: Callable[[Any, Selection], None]
-    demos: Mapping[str, Callable[[], Any]]
+    not_chosen: str | None = None
+    ready: Callable[[Any, Selection], None] = lambda claim, chosen: None
+    demos: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 
 REFERENCE = "dpassay's own reference"

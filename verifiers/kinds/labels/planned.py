@@ -1,22 +1,54 @@
 """What a run of labels would ask: the plan of a claim, or the sharpest that queries allow."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ...claims.tables import Gate
+from ...run.error_budget import log_threshold
+from ...run.precision import (
+    COARSEST_EFFECT,
+    TooFewError,
+    coarser,
+    dearer,
+    gate_for,
+    is_default,
+    sharpest_within,
+)
 from ...run.selection import Selection
+from ...run.session import Planned
+from ...targets import calls_at_once
 from .checks import Order
 from .checks.spec import lacking, specs, streams_asked
 from .claim import LabelsClaim
 from .planning.extent import FULL, Extent
 from .planning.plan import Plan
-from .planning.plan_for_budget import Asks, PlanForBudget, calls_of, plan_for_budget, queries_of
 from .planning.planner import make_plan
+from .planning.roles import Role
+from .planning.schedule import Schedule
+from .planning.stream_planner import FRESH_CALL, NEW_LIFE
+from .registry import SHARES
+
+_WITH_TWINS = 0.25
+"""Coarsest effect at which symmetries are still checked; beyond it all queries go to depth."""
+
+_FULL_FROM = 50_000  # queries from which the full breadth is asked
+_BESIDE = 46 + 192  # labels of the first calls and of two restarts
+_BESIDE_FULL = 256 + 400  # with full breadth: labels of more restarts and of kept connections
+_ASKED_AGAIN = (
+    300 + 128 + 100 + 100
+)  # kept answers, some often, after a restart, and once the store is emptied
+_SURE = 4.0  # nats beyond the threshold, so that the interval is nearly always narrow enough
+_SPARE = 1.05  # recommended over expected queries
+_STEPS = 6  # of the search; each makes a plan
+_ALL = Selection()
+_WITHOUT = "; symmetries, monotonicity and order are left out"
 
 
 @dataclass(frozen=True)
 class PlannedLabels:
-    """See `Planned`; plan: of a target that serves all totals of votes."""
+    """See `Planned`; seed, own: as for `make_plan`; chosen: the checks of the run."""
 
     claim: LabelsClaim
     extent: Extent
@@ -30,15 +62,17 @@ class PlannedLabels:
         """The plan of a target that serves all totals of votes."""
         return make_plan(self.claim, self.seed, True, self.own, self.extent)
 
-    @property
+    @cached_property
     def queries(self) -> int:
         """See `Planned.queries`."""
-        return queries_of(self.plan, _asks(self.plan, self.chosen))
+        return queries_of(self.plan, self.chosen)
 
     @property
     def calls(self) -> int:
-        """See `Planned.calls`."""
-        return calls_of(self.plan)
+        """See `Planned.calls`; those of the plan and its traffic, as the others are few."""
+        batches = list(Schedule(self.plan).sweeps())
+        calls = sum(len(batch.calls) * (1 if batch.other is None else 2) for batch in batches)
+        return self.plan.traffic.calls + calls
 
     @property
     def lacking(self) -> Mapping[str, str]:
@@ -65,18 +99,96 @@ def planned_labels(
     seed: int,
     own: tuple[tuple[int, ...], ...],
     chosen: Selection,
-) -> PlannedLabels:
+) -> Planned:
     """See `ReleaseKind.planned`. Raises TooFewError where no pass fits so few queries."""
     if queries is None:
         return PlannedLabels(claim, FULL, None, seed, own, chosen)
-    found: PlanForBudget = plan_for_budget(
-        claim, queries, seed, own, lambda plan: _asks(plan, chosen)
+    return plan_for_budget(claim, queries, seed, own, chosen)
+
+
+def plan_for_budget(
+    claim: LabelsClaim,
+    queries: int,
+    seed: int,
+    own: tuple[tuple[int, ...], ...] = (),
+    chosen: Selection = _ALL,
+) -> PlannedLabels:
+    """The claim with the smallest effect and tolerance whose pass takes at most `queries`.
+
+    Values that the claim states are kept; only defaults change. Few queries reduce the breadth, and
+    very few leave out symmetries. Raises TooFewError, with the least number of queries, which does
+    not depend on `queries`.
+    """
+
+    def at(effect: float, extent: Extent) -> PlannedLabels:
+        made = claim.with_gate(gate_for(claim.gate, queries, effect))
+        return PlannedLabels(made, extent, _coarser(made.gate, extent), seed, own, chosen)
+
+    least, share = claim.gate.smallest_effect, min(1.0, queries / _FULL_FROM)
+    tried = (
+        (Extent(share), _WITH_TWINS),
+        (Extent(share, symmetries=False), COARSEST_EFFECT),
+        (Extent(0.0, symmetries=False), COARSEST_EFFECT),
     )
-    return PlannedLabels(found.claim, found.extent, found.coarser, seed, own, chosen)
+    for extent, worst in tried:
+        found = at(worst, extent)
+        if found.queries <= queries:
+            break
+    else:
+        raise TooFewError(
+            f"{queries:,} queries are too few for a pass of this claim: about {found.queries:,} "
+            "are needed to rule out missing, halved and doubled noise",
+            found.queries,
+        )
+    default, coarsest = at(least, extent), found.claim.gate.smallest_effect
+    if default.queries <= queries:
+        return default
+    if least >= coarsest:
+        return found
+    return sharpest_within(lambda e: at(e, extent), (least, coarsest), found, queries, _STEPS)
 
 
-def _asks(plan: Plan, chosen: Selection) -> Asks:
-    """What of a plan the chosen checks need."""
+def _coarser(gate: Gate, extent: Extent) -> str | None:
+    """A warning that a pass rules out less than at the default precision, if it does."""
+    if is_default(gate) and extent == FULL:
+        return None
+    return coarser(gate, "" if extent.symmetries else _WITHOUT)
+
+
+def dearer_than(plan: Plan, *, planned: bool) -> str:
+    """A warning that the queries ended before a pass, with the number that a pass takes.
+
+    planned: whether the plan was made for this number of queries.
+    """
+    most, needed = plan.claim.gate.max_queries, queries_of(plan)
+    coarse = f", --queries {most} plans the sharpest pass that {most:,} queries allow"
+    return dearer(most, needed, _SPARE * needed, coarse="" if planned else coarse)
+
+
+def queries_of(plan: Plan, chosen: Selection = _ALL) -> int:
+    """Queries of a whole pass: the plan, first calls, restarts, and labels for the noise scale.
+
+    chosen: the checks of the run, which need not ask all of the plan.
+    """
     absent = {*lacking(plan.claim, plan), *chosen.left_out}
     streams = streams_asked(chosen, plan, absent)
-    return Asks(streams, Order.id not in absent)
+    asked = sum(batch.labels for batch in Schedule(plan).sweeps() if streams[batch.stream])
+    asked += plan.traffic.labels if Order.id not in absent else 0
+    side_by_side = 2 * FRESH_CALL * calls_at_once(plan.claim.gate.concurrency)  # in two starts
+    beside = _BESIDE + (_BESIDE_FULL if plan.claim.gate.max_queries >= _FULL_FROM else 0)
+    beside += len(plan.of(Role.PROBE)) * plan.extent.of(NEW_LIFE, 1)
+    if plan.claim.mechanism.caching:
+        beside += _ASKED_AGAIN
+    return asked + beside + side_by_side + _for_the_scale(plan)
+
+
+def _for_the_scale(plan: Plan) -> int:
+    """About how many more labels make the interval of the noise scale narrow enough."""
+    gate = plan.claim.gate
+    information = float(
+        sum(i * s.queries for i, s in zip(plan.information, plan.streams, strict=False))
+    )
+    nats = log_threshold(SHARES["noise-scale"], gate.false_alarm) + _SURE
+    lacking = 2.0 * nats / gate.tolerance**2 - information
+    best = float(plan.information.max())
+    return 0 if lacking <= 0.0 or best <= 0.0 else math.ceil(lacking / best)

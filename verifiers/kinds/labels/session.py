@@ -7,8 +7,9 @@ from ...run.cause import Explanation
 from ...run.checks import Check, Running
 from ...run.phase import Phase
 from ...run.request import RunRequest
+from ...run.restarts import not_restarted
 from ...run.selection import Selection
-from ...run.session import Notes
+from ...run.session import Notes, Session
 from ...run.state import RunState
 from .checks import FreshNoise, InputContract
 from .checks.asked_again import not_emptied
@@ -16,19 +17,17 @@ from .checks.spec import LabelsSetting, applicable, lacking
 from .claim import LabelsClaim
 from .figures import LabelFigures
 from .gathering.connections import ask_over_kept
-from .gathering.explaining import explain
-from .gathering.explanations import explanations
+from .gathering.explaining import explain, explanations
 from .gathering.gathering import Gathering
 from .gathering.recorder import Recorder
-from .gathering.restart_comparison import not_seen
 from .gathering.restarting import ask_after_restart, compare_with, expect_restart, restart
 from .opening import LabelOpening
+from .planned import dearer_than
 from .planning.coverage import coverage
-from .planning.plan_for_budget import dearer_than
 from .planning.planner import make_plan
 
 
-class LabelSession:
+class LabelSession(Session):
     """See `Session`; gathering: there is one once there is a plan."""
 
     def __init__(self, state: RunState, request: RunRequest) -> None:
@@ -152,4 +151,7 @@ class LabelSession:
         compared = state.restarted or not chosen.keeps(fresh.id)
         if refuted or compared or outcome.interrupted or outcome.error is not None:
             return None
-        return not_seen(state.target, self.claim, cut_short=state.target.no_restart is None)
+        caching = self.claim.mechanism.caching
+        lost = "answers kept in memory alone" if caching else "a seed fixed at its start"
+        cut_short = state.target.no_restart is None
+        return not_restarted(state.target, lost, cut_short=cut_short, comparable=not caching)

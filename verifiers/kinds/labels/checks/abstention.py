@@ -11,8 +11,7 @@ from ....run.phase import Phase
 from ....text import four_digits
 from ..claim import LabelsClaim
 from ..planning.plan import Plan, Stream
-from ..planning.roles import Role
-from ..planning.traits import Asked
+from ..planning.roles import Asked, Role
 from .base import PLAINLY, How, JudgedLabels
 from .spec import LabelsSpec
 

@@ -14,8 +14,7 @@ from ....run.cause import SURE
 from ....run.phase import Phase
 from ....text import four_digits
 from ..planning.plan import GENERAL, POINTED, POOLED, POOLED_FIRST, POOLED_SINGLES, Plan
-from ..planning.roles import Role
-from ..planning.traits import Asked
+from ..planning.roles import Asked, Role
 from .base import PLAINLY, How, JudgedLabels
 from .fits import Fits, divergences, told_apart
 from .fitted import fitted, fitted_field

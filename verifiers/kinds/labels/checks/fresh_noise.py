@@ -13,10 +13,9 @@ from ....findings.finding import Finding
 from ....run.cause import SURE
 from ....run.phase import Phase
 from ..planning.plan import Plan
-from ..planning.roles import Role
+from ..planning.roles import Asked, Role
 from ..planning.schedule import SHORT_CALL
 from ..planning.stream_planner import FRESH_CALL
-from ..planning.traits import Asked
 from .base import PLAINLY, How, JudgedLabels
 from .compared_restarts import ComparedRestarts
 from .of_one_histogram import OfOneHistogram

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from .....reference.arrays import Matrix
 from .....reference.mechanisms import Labels
 from ....evidence import Conditional, Copies, Switching, as_outcomes
-from ....evidence.in_order import AVOIDED, COPIED, SWITCHES, log_mean
+from ....evidence.in_order import AVOIDED, COPIED, SWITCHES
+from ....evidence.mixture import log_mean_of
 from ....findings.finding import Finding
 from ....run.cause import SURE
 from ....run.phase import Phase
@@ -115,7 +116,7 @@ class Order(Unseeing, JudgedLabels):
             (_SCALED_WEIGHT, self._scaled.log_ratios),
         ]
         weights = np.array([weight for weight, _ in parts])
-        logs = np.array([log_mean(ratios) for _, ratios in parts])
+        logs = np.array([log_mean_of(ratios) for _, ratios in parts])
         return float(np.logaddexp.reduce(logs + np.log(weights / weights.sum())))
 
     def samples_needed(self) -> int:

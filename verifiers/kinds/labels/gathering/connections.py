@@ -5,8 +5,8 @@ import numpy as np
 from ....targets import KeptConnections, NotOffered, Refused, TargetError, checked_labels
 from ....targets.kept import CLOSES
 from ..checks import FreshNoise
-from ..planning.plan import Batch
-from ..planning.plan_for_budget import queries_of
+from ..checks.base import How
+from ..planned import queries_of
 from ..planning.roles import Role
 from .gathering import Gathering
 
@@ -67,8 +67,8 @@ def _ask(gathering: Gathering, kept: KeptConnections) -> None:
         refuses, release = claim.mechanism.refuses, claim.release
         labels = [checked_labels(reply, histogram, 1, refuses, release) for reply in replies]
         if labels:
-            batch = Batch(gathering.plan.first(Role.FRESH), len(labels))
-            gathering.show(batch, np.concatenate(labels), (1,) * len(labels), tuple(over))
+            how = How(calls=(1,) * len(labels), connections=tuple(over))
+            gathering.show(gathering.plan.first(Role.FRESH), np.concatenate(labels), how)
 
 
 def _unseen(why: str, after: int = 0) -> str:

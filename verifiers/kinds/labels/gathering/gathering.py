@@ -11,13 +11,12 @@ from ....run.selection import Selection
 from ....run.state import RunState
 from ....targets import Refused, TargetError
 from ..checks import InputContract
+from ..checks.base import How
 from ..checks.spec import LabelsSetting, streams_asked
 from ..planning.adaptive_sampling import AdaptiveSampling
 from ..planning.plan import Batch, Plan
 from ..planning.roles import Role
-from ..planning.schedule import Schedule
-from ..planning.stream_progress import LARGEST_BATCH
-from ..planning.traffic import BATCH
+from ..planning.schedule import LARGEST_BATCH, Schedule
 from .asking import Asking, UsedUp
 from .in_order import AFTER, InOrder
 from .observers import Observers
@@ -43,13 +42,7 @@ class Gathering:
         self.opened: list[Labels] = []
         self.without: set[int] = set()
         order = self.observers.order
-        self._in_order = (
-            None
-            if order is None
-            else InOrder(
-                state, plan, self.asking, order, seen=self.say_seen, batch=self._ask_several
-            )
-        )
+        self._in_order = None if order is None else InOrder(self, order)
         self._wanted = streams_asked(only, plan, self.observers.lacking)
         self._caching = plan.claim.mechanism.caching
 
@@ -88,10 +81,6 @@ class Gathering:
             return True
         return self._in_order.ask(self._planned, lambda: not self.goes_on) and self.goes_on
 
-    def _ask_several(self) -> None:
-        """Asks for a few labels of the histogram that opened the run, in one call."""
-        self.ask_what_is_served(Batch(self.plan.first(Role.FRESH), BATCH))
-
     def ask_more_in_order(self, calls: int) -> None:
         """Goes on with the calls in turn, about so many, once they have shown a fault."""
         in_order = self._in_order
@@ -123,7 +112,7 @@ class Gathering:
             return
         calls = [self.contract.first, *self.contract.more]
         first, sizes = np.concatenate(calls), tuple(call.size for call in calls)
-        self.show(Batch(self.plan.first(Role.FRESH), first.size), first, sizes)
+        self.show(self.plan.first(Role.FRESH), first, How(calls=sizes))
         if self.observers.fresh is not None:
             for total, labels in self.contract.others:
                 self.observers.fresh.places.pass_over(total, labels)
@@ -162,30 +151,25 @@ class Gathering:
             return self._ask_in_turn(batch, batch.other)
         labels, calls = self.asking.labels(batch)
         self.state.spend(labels.size)
-        self.show(batch, labels, calls)
+        self.show(batch.stream, labels, How(batch.rotation, calls))
         return labels
 
     def _ask_in_turn(self, batch: Batch, other: int) -> Labels:
-        """The same of two streams in calls for one label, in turn."""
+        """Fresh labels of a stream and of another, in calls for one label, in turn."""
         labels, others = self.asking.in_turn(batch)
         self.state.spend(2 * batch.size)
         if self.observers.fresh is not None:
             self.observers.fresh.observe_in_turn(batch.stream, other, labels, others)
-        self.show(batch, labels, (1,) * batch.size)
-        self.show(Batch(other, batch.size), others, (1,) * batch.size)
+        singly = (1,) * batch.size
+        self.show(batch.stream, labels, How(calls=singly, goes_on=True))
+        self.show(other, others, How(calls=singly))
         return labels
 
-    def show(
-        self,
-        batch: Batch,
-        labels: Labels,
-        calls: tuple[int, ...],
-        connections: tuple[tuple[int, ...], ...] = (),
-    ) -> None:
-        """Shows all checks labels of a stream, and how they came; see `Observers.observe`."""
-        if batch.stream == self.plan.first(Role.FRESH):
+    def show(self, stream: int, labels: Labels, how: How) -> None:
+        """Shows all checks fresh labels of a stream, and how they were asked."""
+        if stream == self.plan.first(Role.FRESH):
             self.opened.append(labels)
-        self.observers.observe(batch, labels, calls, connections)
+        self.observers.observe(stream, labels, how)
         self.say_seen()
 
     def say_seen(self) -> None:

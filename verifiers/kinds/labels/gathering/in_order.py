@@ -1,17 +1,20 @@
 """Calls for one label each, one after another, on related histograms: as production asks."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import Histogram
-from ....run.state import RunState
 from ....targets import Refused, TargetError
 from ..checks import Order
-from ..planning.plan import Plan
+from ..planning.plan import Batch
+from ..planning.roles import Role
 from ..planning.traffic import BATCH
-from .asking import Asking
+
+if TYPE_CHECKING:
+    from .gathering import Gathering
 
 AFTER = 16_384
 """Queries after which the calls in turn are made: a gross fault has shown by then."""
@@ -25,24 +28,12 @@ _LATER = 512  # calls
 class InOrder:
     """Asks the traffic of a plan, once, and shows the labels to the check of order.
 
-    seen: called whenever the check has seen labels; batch: asks for `BATCH` labels in one call;
-    place: of the next call. A histogram that the
-    target refuses is left out from then on.
+    place: of the next call. A histogram that the target refuses is left out from then on.
     """
 
-    def __init__(
-        self,
-        state: RunState,
-        plan: Plan,
-        asking: Asking,
-        check: Order,
-        *,
-        seen: Callable[[], None],
-        batch: Callable[[], None],
-    ) -> None:
-        self.state, self.plan, self.asking = state, plan, asking
-        self.check, self.seen, self.batch = check, seen, batch
-        self.place = 0
+    def __init__(self, gathering: "Gathering", check: Order) -> None:
+        self.gathering, self.check, self.place = gathering, check, 0
+        self.state, self.plan = gathering.state, gathering.plan
 
     def ask(self, planned: int, over: Callable[[], bool]) -> bool:
         """Makes the calls that are left; False where the claim's queries do not hold them.
@@ -67,14 +58,15 @@ class InOrder:
         fits = places[needed <= self.state.left]
         for place in fits:
             if after[place] and self.check.awaits(int(place)):
-                self.batch()
+                # a few labels of the histogram that opened the run, in one call
+                self.gathering.ask_what_is_served(Batch(self.plan.first(Role.FRESH), BATCH))
             label = self._one(int(place))
             if label is not None:
                 answered.append(place)
                 labels.append(label)
         if answered:
             self.check.observe_in_order(np.array(answered), np.array(labels, dtype=np.int64))
-            self.seen()
+            self.gathering.say_seen()
         if fits.size < places.size:
             self.state.use_up()
         return fits.size == places.size
@@ -85,7 +77,7 @@ class InOrder:
         if not self.check.awaits(place):
             return None
         try:
-            label = self.asking.one(votes)
+            label = self.gathering.asking.one(votes)
         except Refused as refusal:
             self._refused(votes, place, str(refusal))
             return None

@@ -10,7 +10,6 @@ from ....run.selection import Selection
 from ..checks import ClassProbabilities, FreshNoise, LabelsCheck, NoiseScale, Order
 from ..checks.base import How, LabelsRunning, is_judged
 from ..checks.spec import LabelsSetting, applicable, lacking
-from ..planning.plan import Batch
 
 
 class Observers:
@@ -55,21 +54,11 @@ class Observers:
         """Whether the labels turned out to have another law, so that a simplest case exists."""
         return any(check and check.refuted for check in (self.labels, self.scale))
 
-    def observe(
-        self,
-        batch: Batch,
-        labels: Labels,
-        calls: tuple[int, ...],
-        connections: tuple[tuple[int, ...], ...] = (),
-    ) -> None:
-        """Shows the fresh labels of a batch to all.
-
-        calls: sizes of the calls that gave them; connections: over which, where they were kept.
-        """
-        self.answered[batch.stream] = True
-        how = How(batch.rotation, calls, batch.other is not None, connections)
+    def observe(self, stream: int, labels: Labels, how: How) -> None:
+        """Shows fresh labels of a stream to all checks that see labels."""
+        self.answered[stream] = True
         for _, check in self._running:
-            check.observe(batch.stream, labels, how)
+            check.observe(stream, labels, how)
 
     def drop(self, stream: int) -> None:
         """Does without a stream that the target refuses; a check that cannot goes to `lacking`."""

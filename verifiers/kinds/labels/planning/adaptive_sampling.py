@@ -6,8 +6,7 @@ import numpy as np
 
 from .....reference.arrays import Vector
 from .plan import Batch
-from .schedule import Schedule
-from .stream_progress import LARGEST_BATCH
+from .schedule import LARGEST_BATCH, Schedule
 
 _HEAD_START = 128  # labels before the first sweep
 _SHARE, _SHARE_OF_A_LEADER = 1 / 2, 3 / 4  # labels asked ahead; more once a fault leads

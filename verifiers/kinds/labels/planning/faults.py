@@ -125,10 +125,7 @@ def known_faults(claim: LabelsMechanism) -> list[Fault]:
     if claim.classes > 10:  # tensorflow/privacy, pate_2017: ten classes hard-coded
         law = noiseless(claim, from_ten)
         faults.append(Fault("noise missing on classes from 10 on", law, of_class=("from ten", 0)))
-    mechanism = claim.mechanism()
-    if isinstance(mechanism, ConfidentGNMax):
-        faults += _screening_faults(claim, mechanism)
-    return faults
+    return faults + _screening_faults(claim)
 
 
 def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
@@ -146,10 +143,7 @@ def cheap_faults(claim: LabelsMechanism) -> list[Fault]:
         *_shortcuts(claim),
         *_favoured_classes(claim, _FAVOURS[-2:]),
     ]
-    mechanism = claim.mechanism()
-    if isinstance(mechanism, ConfidentGNMax):
-        faults += _screening_faults(claim, mechanism)
-    return faults
+    return faults + _screening_faults(claim)
 
 
 _NOISE_WEIGHT = 2.0  # of a wrong scale or family, the commonest questions
@@ -220,8 +214,11 @@ def _family_faults(
     return faults
 
 
-def _screening_faults(claim: LabelsMechanism, mechanism: ConfidentGNMax) -> list[Fault]:
+def _screening_faults(claim: LabelsMechanism) -> list[Fault]:
     """Faults of Confident-GNMax's screen: skipped, without noise, or with a wrong noise scale."""
+    mechanism = claim.mechanism()
+    if not isinstance(mechanism, ConfidentGNMax):
+        return []
     skipped = replace(mechanism, threshold=-1e12)
     swapped = replace(mechanism, noise=mechanism.threshold_noise, threshold_noise=mechanism.noise)
     scales = ((1e-3, "none at all"), (0.5, "half the claim"), (2.0, "twice the claim"))

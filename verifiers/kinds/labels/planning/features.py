@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Holds = NDArray[np.bool_]
+
+Named = Iterator[tuple[str, Holds]]
+"""Properties in words after "labels fit ...", and for which calls (n,) they hold."""
 
 RATES = (0.1, 0.01, 0.002)
 """Weights of the latest call in exponentially weighted means of the consensus."""
@@ -57,19 +59,16 @@ def _since(holds: Holds) -> NDArray[np.int64]:
     return np.asarray(places - last, dtype=np.int64)
 
 
-def _asked(histograms: NDArray[np.int64], _teachers: int) -> Iterator[tuple[str, Holds]]:
+def _asked(histograms: NDArray[np.int64], _teachers: int) -> Named:
     _, which = np.unique(histograms, axis=0, return_inverse=True)
     times = _counted(np.asarray(which).ravel())
     for n in _ASKED:
         yield (f"in call {n} of a histogram", times == n)
         if n > 1:
-            yield (
-                f"in call {n} of a histogram and later ones",
-                times >= n,
-            )
+            yield (f"in call {n} of a histogram and later ones", times >= n)
 
 
-def _streaks(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+def _streaks(histograms: NDArray[np.int64], _: int) -> Named:
     leaders = histograms.argmax(-1)
     same = np.concatenate([[False], leaders[1:] == leaders[:-1]])
     before = _since(same)
@@ -79,7 +78,7 @@ def _streaks(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds
         yield (f"where {calls} had the same leader", before >= n)
 
 
-def _supports(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+def _supports(histograms: NDArray[np.int64], _: int) -> Named:
     support = (histograms > 0).sum(-1)
     for k in np.unique(support):
         yield (f"where {k} classes have votes", support == k)
@@ -87,7 +86,7 @@ def _supports(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Hold
         yield (f"where {k} classes or more have votes", support >= k)
 
 
-def _confident(histograms: NDArray[np.int64], teachers: int) -> Iterator[tuple[str, Holds]]:
+def _confident(histograms: NDArray[np.int64], teachers: int) -> Named:
     most = histograms.max(-1)
     share = most / histograms.sum(-1)
     sure = {f"{least:g} of the teachers": most > least * teachers for least in _COUNTS}
@@ -100,7 +99,7 @@ def _confident(histograms: NDArray[np.int64], teachers: int) -> Iterator[tuple[s
         yield (f"{where}, as in the two calls before", in_a_row >= 3)
 
 
-def _consensus(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+def _consensus(histograms: NDArray[np.int64], _: int) -> Named:
     share = histograms.max(-1) / histograms.sum(-1)
     for rate in RATES:
         running = _running(share, rate)
@@ -118,7 +117,7 @@ def _running(values: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
     return found
 
 
-def _distances(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+def _distances(histograms: NDArray[np.int64], _: int) -> Named:
     moved = votes_moved(histograms)
     yield ("where the call before asked the same", moved == 0)
     for most in _DISTANCES:
@@ -133,7 +132,7 @@ def _distances(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Hol
         yield (words, before)
 
 
-def _totals(histograms: NDArray[np.int64], teachers: int) -> Iterator[tuple[str, Holds]]:
+def _totals(histograms: NDArray[np.int64], teachers: int) -> Named:
     totals = histograms.sum(-1)
     for share in _TOTALS:
         words = f"where fewer than {share:g} of the teachers vote"
@@ -141,7 +140,7 @@ def _totals(histograms: NDArray[np.int64], teachers: int) -> Iterator[tuple[str,
     yield ("where more vote than there are teachers", totals > teachers)
 
 
-def _positions(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Holds]]:
+def _positions(histograms: NDArray[np.int64], _: int) -> Named:
     calls = len(histograms)
     for n in _POSITIONS:
         yield (f"from call {n} in turn on", np.arange(calls) >= n)
@@ -150,34 +149,25 @@ def _positions(histograms: NDArray[np.int64], _: int) -> Iterator[tuple[str, Hol
 _BEFORE = "the call before"
 
 
-class _Kind(NamedTuple):
-    """A family of features: its prior weight, and the function that names and computes them."""
-
-    weight: float
-    of: Callable[[NDArray[np.int64], int], Iterator[tuple[str, Holds]]]
-
-
-_KINDS = {
-    "which call of a histogram it is": _Kind(1 / 8, _asked),
-    "a streak of one leader": _Kind(1 / 8, _streaks),
-    "how many classes have votes": _Kind(1 / 8, _supports),
-    "confident calls": _Kind(1 / 8, _confident),
-    "a running consensus": _Kind(1 / 16, _consensus),
-    _BEFORE: _Kind(1 / 16, _distances),
-    "the total of votes": _Kind(1 / 16, _totals),
-    "the place in the run": _Kind(1 / 16, _positions),
+_KINDS: dict[str, tuple[float, Callable[[NDArray[np.int64], int], Named]]] = {
+    "which call of a histogram it is": (1 / 8, _asked),
+    "a streak of one leader": (1 / 8, _streaks),
+    "how many classes have votes": (1 / 8, _supports),
+    "confident calls": (1 / 8, _confident),
+    "a running consensus": (1 / 16, _consensus),
+    _BEFORE: (1 / 16, _distances),
+    "the total of votes": (1 / 16, _totals),
+    "the place in the run": (1 / 16, _positions),
 }
 
 
-def kinds_of_histograms(
-    histograms: NDArray[np.int64], teachers: int
-) -> Iterator[tuple[str, Holds]]:
-    """Properties of histograms (n, c) alone, in words after "labels fit ...", and where true."""
+def kinds_of_histograms(histograms: NDArray[np.int64], teachers: int) -> Named:
+    """Properties of histograms (n, c) alone."""
     yield from _supports(histograms, teachers)
     yield from _totals(histograms, teachers)
 
 
-FAMILIES = {name: kind.weight for name, kind in _KINDS.items()}
+FAMILIES = {name: weight for name, (weight, _) in _KINDS.items()}
 """Kinds of features, in words that follow "depends on", with the prior weight of wagers on them."""
 
 
@@ -192,8 +182,8 @@ def features(
         return []
     found = [
         Feature(family, words, holds)
-        for family, kind in _KINDS.items()
-        for words, holds in kind.of(histograms, teachers)
+        for family, (_, named) in _KINDS.items()
+        for words, holds in named(histograms, teachers)
     ]
     if after_batch is not None:
         found.append(Feature(_BEFORE, "just after a call for several labels", after_batch))

@@ -7,17 +7,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .....reference import Histogram
 from ..mechanism import LabelsMechanism
 from .faults import divergences
-from .related import CAMPS, LESS, Runs
+from .related import CAMPS, LESS, Related, Runs
 
 _SURE_SHARE = 0.9  # of the votes, from which an input counts as one of high consensus
 _NEAR = 16  # votes by which given inputs may differ and still count as near-duplicates
 
 
 @dataclass(frozen=True)
-class Given:
+class Given(Related):
     """Runs chosen from given histograms (n, c), n > 0, in the order of their file.
 
     tells: divergence (n,), in nats, of half the claimed noise from the claim on each.
@@ -54,13 +53,9 @@ class Given:
         chosen = self.rng.choice(where.size, size, p=weights / weights.sum())
         return [self.histograms[i] for i in chosen]
 
-    @property
-    def _all(self) -> NDArray[np.bool_]:
-        return np.ones(len(self.histograms), dtype=bool)
-
     def any(self, size: int) -> Runs:
         """See `Related.any`."""
-        return self._some(size, self._all)
+        return self._some(size, np.ones(len(self.histograms), dtype=bool))
 
     def one_leader(self, size: int) -> Runs:
         """See `Related.one_leader`."""
@@ -76,23 +71,13 @@ class Given:
         chosen = (close if close.size > 1 else nearest[:2])[: 2 * size]
         return [first, *(self.histograms[i] for i in self.rng.choice(chosen, size - 1))]
 
-    def missing(self, size: int) -> Runs:
-        """See `Related.missing`: inputs have the votes of all teachers."""
-        return self.any(size)
-
     def two_camps(self, size: int) -> Runs:
         """See `Related.two_camps`: inputs whose leader has a large share, whatever the rest."""
         least = float(self.rng.choice(CAMPS))
         return self._some(size, self._shares >= least)
-
-    few_votes = high_count = two_camps
 
     def sure(self, size: int) -> Runs:
         """See `Related.sure`; the surest tenth, where none is nearly unanimous."""
         least = min(_SURE_SHARE, float(np.quantile(self._shares, 0.9)))
         chosen = self.rng.choice(np.flatnonzero(self._shares >= least), size)
         return [self.histograms[i] for i in chosen]
-
-    def telling_among_sure(self) -> Histogram:
-        """See `Related.telling_among_sure`."""
-        return self.any(1)[0]

@@ -1,9 +1,10 @@
 """Kinds of histograms that a fault may be confined to: a number of classes with votes, or a total.
 
-Each kind has one histogram: where its fault shows soonest, by Kullback-Leibler divergence.
+Each kind has one histogram: where its fault shows soonest, by Kullback-Leibler divergence. It gets
+enough queries to see that fault.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,15 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....reference import ConfidentGNMax, Histogram
+from .....reference.clock import step
+from ....evidence.pointed import FROM_THE_START
+from ....evidence.power import ratios_to_see
+from ....run.error_budget import log_threshold
 from ..mechanism import LabelsMechanism
+from ..registry import SHARES
 from .faults import Fault, divergences, fault_laws
 from .laws import mechanism_law, scaled_to_the_teachers, screened_by_the_share
-
-HALF = 0.5
-"""Factor of the claimed noise scale that is looked for on each size of support."""
+from .plan import ANCHOR_SHARE, POINTED, Stream
+from .roles import Role
+from .stream_planner import StreamPlanner
 
 SHARES_OF_TEACHERS = (0.8, 0.9)
 """Totals of votes that are tried, as shares of the teachers, where other totals are served."""
+
+_MOST = 6_000  # queries on the kinds of one role
+_LEAST_OF_A_KIND, _MOST_OF_A_KIND = 200, 3_000
+_STILL_TO_COME = 20  # streams of calls for one label
 
 _EVERY = 10  # largest size of support up to which every size has a histogram
 _THINNED = 1.3  # factor from one larger size to the next
@@ -42,7 +52,7 @@ def support(histogram: Sequence[int] | Histogram) -> int:
 
 def half_the_noise(mechanism: LabelsMechanism) -> Fault:
     """The fault that is looked for on each size of support."""
-    noise = mechanism.noise.times(HALF)
+    noise = mechanism.noise.times(0.5)
     return Fault("half the claimed scale", mechanism_law(mechanism.mechanism(noise)))
 
 
@@ -146,3 +156,58 @@ def _composed(mechanism: LabelsMechanism, total: int, size: int) -> NDArray[np.i
                 if votes[0] == votes.max() and votes[:size].min() > 0:
                     found.add(tuple(votes.tolist()))
     return np.array(sorted(found), dtype=np.int64).reshape(-1, mechanism.classes)
+
+
+def add_kinds(
+    planner: StreamPlanner,
+    role: Role,
+    kinds: Iterable[Kind],
+    faults: Sequence[Fault],
+    explored: int,
+) -> None:
+    """Adds a stream for each kind, with enough queries to see the faults confined to it.
+
+    Left out are faults that take more than `_MOST_OF_A_KIND` queries, kinds whose faults a stream
+    of the same support and total shows already, and kinds beyond the budget. faults: all known
+    ones; explored: how many streams are still to come.
+    """
+    power = _Power(planner, sum(fault.weight for fault in faults), explored)
+    left = min(planner.extent.of(_MOST, 0), planner.room(explored))
+    for kind in kinds:
+        step(role.kind)
+        needed = {fault: power.to_see(kind.histogram, fault) for fault in kind.faults}
+        seen = {fault: n for fault, n in needed.items() if n <= _MOST_OF_A_KIND}
+        queries = max([_LEAST_OF_A_KIND, *seen.values()])
+        shown = any(power.shows(stream, kind, list(seen)) for stream in planner.streams)
+        if seen and not shown and queries <= left:
+            left -= queries
+            planner.add(role, kind.histogram, queries)
+
+
+@dataclass(frozen=True)
+class _Power:
+    """Labels needed to see a fault on one stream that is no anchor.
+
+    weights: sum over all known faults; explored: how many streams are still to come.
+    """
+
+    planner: StreamPlanner
+    weights: float
+    explored: int
+
+    def to_see(self, histogram: Histogram, fault: Fault) -> int:
+        """Labels of this histogram (c,) after which the fault shows with probability 0.99."""
+        log_q = self.planner.log_q(histogram)
+        law = fault_laws((fault,), log_q[None], histogram[None].astype(np.float64))[0, 0]
+        others = len(self.planner.streams) + self.explored + _STILL_TO_COME
+        share = (1.0 - ANCHOR_SHARE) / others * POINTED * fault.weight / self.weights
+        wanted = log_threshold(SHARES["class-probabilities"], self.planner.claim.gate.false_alarm)
+        return ratios_to_see(law, log_q, float(wanted - np.log(share * FROM_THE_START)))
+
+    def shows(self, stream: Stream, kind: Kind, faults: Sequence[Fault]) -> bool:
+        """Whether a stream of the same support and total has enough queries to show `faults`."""
+        votes = np.array(stream.histogram)
+        alike = support(votes) == support(kind.histogram)
+        if not alike or votes.sum() != kind.histogram.sum():
+            return False
+        return all(stream.queries >= self.to_see(votes, fault) for fault in faults)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .....reference import Histogram
 from ..mechanism import LabelsMechanism
 from .faults import divergences
-from .related import CAMPS, LESS, Runs
+from .related import CAMPS, LESS, Related, Runs
 
 _MOVED = (1, 2, 2, 4, 4, 8, 16, 30)
 """Votes by which near-duplicates differ, drawn uniformly from this list."""
@@ -22,7 +22,7 @@ _MISSING = (0.7, 0.98)  # range of totals, as a share of the teachers, where som
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(Related):
     """Runs of any histograms that a claim allows.
 
     other_totals: whether the target serves totals other than the claimed teachers.
@@ -125,7 +125,7 @@ class Made:
     def missing(self, size: int) -> Runs:
         """See `Related.missing`."""
         if not self.other_totals:
-            return self.any(size)
+            return super().missing(size)
         shares = self.rng.uniform(*_MISSING, size)
         return [self._telling(max(1, round(share * self.claim.teachers))) for share in shares]
 
@@ -139,15 +139,15 @@ class Made:
 
     def few_votes(self, size: int) -> Runs:
         """See `Related.few_votes`."""
-        return (
-            [self._few_votes() for _ in range(size)] if self.other_totals else self.two_camps(size)
-        )
+        if not self.other_totals:
+            return super().few_votes(size)
+        return [self._few_votes() for _ in range(size)]
 
     def high_count(self, size: int) -> Runs:
         """See `Related.high_count`."""
-        return (
-            [self._high_count() for _ in range(size)] if self.other_totals else self.two_camps(size)
-        )
+        if not self.other_totals:
+            return super().high_count(size)
+        return [self._high_count() for _ in range(size)]
 
     def _high_count(self) -> Histogram:
         """A leader with votes of nearly all teachers, but a total so large that noise decides.
@@ -172,6 +172,5 @@ class Made:
 
     def telling_among_sure(self) -> Histogram:
         """See `Related.telling_among_sure`."""
-        return (
-            self._few_votes() if self.other_totals and self.rng.random() < 0.8 else self._telling()
-        )
+        few = self.other_totals and self.rng.random() < 0.8
+        return self._few_votes() if few else self._telling()

@@ -9,7 +9,7 @@ from .....reference import ConfidentGNMax
 from .....reference.arrays import Matrix
 from ..mechanism import LabelsMechanism
 from .faults import Fault, fault_laws, short
-from .laws import Law, finish, mechanism_law, plurality, roughly
+from .laws import finish, mechanism_law, plurality, roughly
 
 _FACTORS = {
     0.5: "half the claimed scale",
@@ -44,17 +44,13 @@ def order_faults(claim: LabelsMechanism) -> list[Fault]:
 
 def scaled_up(claim: LabelsMechanism) -> Fault:
     """The fault that fewer votes than teachers are scaled up before noise is added."""
-    return Fault("votes scaled up to the number of teachers", _scaled(claim))
-
-
-def _scaled(claim: LabelsMechanism) -> Law:
     law = roughly(claim, claim.noise)
 
     def scaled(histograms: Matrix) -> Matrix:
         totals = histograms.sum(-1, keepdims=True)
         return law(histograms * np.maximum(1.0, claim.teachers / np.maximum(totals, 1.0)))
 
-    return scaled
+    return Fault("votes scaled up to the number of teachers", scaled)
 
 
 def log_ratios(faults: list[Fault], log_q: Matrix, histograms: Matrix) -> NDArray[np.float64]:

@@ -14,9 +14,8 @@ from ..claim import LabelsClaim
 from ..mechanism import LabelsMechanism
 from .extent import FULL, Extent
 from .faults import Fault, divergences, fault_laws, rotated_rows
-from .roles import Role
+from .roles import Asked, Role
 from .traffic import Traffic
-from .traits import Asked
 
 POOLED, POOLED_SINGLES, POOLED_FIRST, GENERAL, POINTED = 0.25, 0.03, 0.02, 0.48, 0.22
 """Weights of wagers, in order: known faults on all streams together, on all calls for one label

@@ -26,8 +26,7 @@ from .asked_histograms import (
 from .extent import FULL, Extent
 from .faults import Fault, known_faults
 from .given_inputs import GivenInputs, given_inputs
-from .kind_planner import add_kinds
-from .kinds import any_support, faults_by_total, fewer_votes, supports
+from .kinds import add_kinds, any_support, faults_by_total, fewer_votes, supports
 from .ladder import ladder
 from .plan import Plan
 from .pool import candidate_pool
@@ -142,7 +141,7 @@ def _add_given(
     if neighbours is not None:
         planner.add_audited(*neighbours)
     same_votes = inputs.same_votes()
-    if same_votes is not None and not planner.claim.mechanism.caching:
+    if same_votes is not None:  # no claim of inputs is of kept answers
         planner.add_same_votes(same_votes)
     explored = inputs.some(_EXPLORED_INPUTS, planner.rng)
     if planner.extent.symmetries:

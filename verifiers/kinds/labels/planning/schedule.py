@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -9,16 +10,18 @@ from numpy.typing import NDArray
 
 from ....targets import parts
 from .plan import Batch, Pair, Plan
-from .roles import Role
+from .roles import Asked, Role
 from .stream_planner import FRESH_CALL, PAIR_QUERIES
-from .stream_progress import StreamProgress
-from .traits import Asked
 
 FIRST_BATCH = 32
 SHORT_CALL, SHORT_CALLS = 16, 1024
 """Labels per call, and number, of the calls that are compared with each other. Where each call has
 one of 2^16 seeds at random, two of the calls share one with probability above 0.9995."""
 
+LARGEST_BATCH = 8192
+"""Most labels of a batch, except for the one large call."""
+
+_ROTATED_BATCH = 256  # labels under one numbering, about
 _CALLS_A_BATCH = 64
 _MIXED = 2048  # labels of the near-tie in calls of any size
 _SINGLES_A_BATCH = 256
@@ -32,6 +35,38 @@ _CALLS_AFTER = 32  # pairs of neighbours, and the first calls for one label
 _SHORT_CALLS_AFTER = 2048
 _SINGLES_AFTER = 4096  # the other calls for one label
 _LARGE_CALL_AFTER = 8192  # the rest of the near-tie, in one call
+
+
+@dataclass
+class StreamProgress:
+    """Progress of a stream: `asked` of its `planned` labels.
+
+    classes: 0 where the histogram is asked as it stands, else the number of classes, whose
+    numbering is rotated from batch to batch; rotation: the latest rotation, in places.
+    """
+
+    stream: int
+    planned: int
+    classes: int = 0
+    asked: int = 0
+    rotation: int = 0
+
+    @property
+    def left(self) -> int:
+        """Labels still to be asked."""
+        return self.planned - self.asked
+
+    def up_to(self, goal: int) -> Iterator[Batch]:
+        """Batches until `goal` labels, or all planned ones, have been asked."""
+        left = min(goal, self.planned) - self.asked
+        self.asked += max(left, 0)
+        while left > 0:
+            size = min(left, LARGEST_BATCH)
+            if self.classes:
+                self.rotation = self.rotation % (self.classes - 1) + 1
+                size = max(min(size, _ROTATED_BATCH), -(-size // (self.classes - 1)))
+            yield Batch(self.stream, size, self.rotation)
+            left -= size
 
 
 class Schedule:
@@ -48,13 +83,14 @@ class Schedule:
         self.plan = plan
         self._kept = _kept_for_the_end(plan)
         self._in_between = _in_between(plan, self._kept)
-        self._straight, self._rotated = _courses(plan, self._kept, self._in_between)
+        self._courses = _courses(plan, self._kept, self._in_between)
+        self._each = [progress for both in self._courses for progress in both]
 
     def sweeps(self) -> Iterator[Batch]:
         """Every batch of labels that has not been asked ahead, in order."""
         explorers = iter(_explorers(self.plan))
         goal = FIRST_BATCH
-        while any(progress.left for progress in (*self._straight, *self._rotated)):
+        while any(progress.left for progress in self._each):
             while self._in_between and goal > self._in_between[0][0]:
                 yield from self._in_between.pop(0)[1]
             yield from self._sweep(goal)
@@ -72,7 +108,7 @@ class Schedule:
 
     def _sweep(self, goal: int) -> Iterator[Batch]:
         """One round over the deep streams, up to `goal` labels of each."""
-        for progress, other in zip(self._straight, self._rotated, strict=True):
+        for progress, other in self._courses:
             halved = other.planned > 0 and goal >= _TURNED_FROM
             if goal > FIRST_BATCH or self.plan.streams[progress.stream].role in _FRONT:
                 yield from progress.up_to(goal // 2 if halved and progress.planned > goal else goal)
@@ -83,7 +119,7 @@ class Schedule:
     def left(self) -> NDArray[np.int64]:
         """Labels of each stream (streams,) that may be asked ahead."""
         left = np.zeros(len(self.plan.streams), dtype=np.int64)
-        for progress in (*self._straight, *self._rotated):
+        for progress in self._each:
             left[progress.stream] += progress.left
         return left
 
@@ -92,7 +128,7 @@ class Schedule:
 
         They are straight or rotated, whichever has more left of what was planned.
         """
-        courses = [c for c in (*self._straight, *self._rotated) if c.stream == stream and c.left]
+        courses = [c for c in self._each if c.stream == stream and c.left]
         most = max(courses, key=lambda progress: progress.left / progress.planned)
         yield from most.up_to(most.asked + size)
 
@@ -106,8 +142,8 @@ def _progress(
 
 def _courses(
     plan: Plan, kept: dict[int, tuple[int, int]], in_between: list[tuple[int, list[Batch]]]
-) -> tuple[tuple[StreamProgress, ...], tuple[StreamProgress, ...]]:
-    """Progress of the swept streams: of labels asked straight, and under rotated class numbers."""
+) -> list[tuple[StreamProgress, StreamProgress]]:
+    """Progress of each swept stream: of labels asked straight, and under rotated class numbers."""
     elsewhere = Counter({i: straight for i, (straight, _) in kept.items()})
     for _, batches in in_between:
         elsewhere.update(dict.fromkeys((b.stream for b in batches), 0))
@@ -119,7 +155,7 @@ def _courses(
             late = kept.get(i, (0, 0))[1]
             planned = stream.queries - stream.rotated - elsewhere[i]
             found.append(_progress(plan, i, planned, stream.rotated - late))
-    return tuple(one for one, _ in found), tuple(other for _, other in found)
+    return found
 
 
 def _kept_for_the_end(plan: Plan) -> dict[int, tuple[int, int]]:

@@ -210,9 +210,7 @@ class StreamPlanner:
         if shift:
             more = max(1, self.claim.mechanism.teachers // 2)
             self.add(Role.SHIFTED, votes + more, original.queries, shuffle=False)
-            self.compared_streams["shift-invariance"] = ComparedStreams(
-                base, len(self.streams) - 1, pairs
-            )
+            self._compare("shift-invariance", base, pairs)
         self._add_permuted(base, self._derangement(votes), pairs)
         order = np.argsort(-votes, kind="stable")  # of tied leaders the first, as argmax
         leader, runner = int(order[0]), int(order[1])
@@ -240,9 +238,7 @@ class StreamPlanner:
         relabel = tuple(int(v) for v in order)
         moved = tuple(original.histogram[k] for k in relabel)
         self.streams.append(Stream(Role.PERMUTED, moved, original.queries, relabel))
-        self.compared_streams["permutation-equivariance"] = ComparedStreams(
-            base, len(self.streams) - 1, pairs
-        )
+        self._compare("permutation-equivariance", base, pairs)
 
     def add_raised(self, base: int, leader: int, raised: Histogram) -> None:
         """Adds a twin of stream `base` in which class `leader` has gained votes, and no other.
@@ -257,9 +253,11 @@ class StreamPlanner:
         pairs = rises_to_see(chance, gate.smallest_effect, wanted)
         self.streams[base] = replace(original, queries=max(original.queries, pairs))
         self.add_anchor(Role.RAISED, raised, pairs, shuffle=False)
-        self.compared_streams["vote-monotonicity"] = ComparedStreams(
-            base, len(self.streams) - 1, pairs
-        )
+        self._compare("vote-monotonicity", base, pairs)
+
+    def _compare(self, check: str, base: int, pairs: int) -> None:
+        """Lets a check compare the stream that was added last with stream `base`."""
+        self.compared_streams[check] = ComparedStreams(base, len(self.streams) - 1, pairs)
 
     def _derangement(self, votes: Histogram) -> NDArray[np.intp]:
         """A random permutation of the classes that moves the leader."""

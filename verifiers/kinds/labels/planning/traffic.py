@@ -107,7 +107,8 @@ class Traffic:
 
 def _runs(related: Related, rng: np.random.Generator, asked: Runs) -> Iterator[Runs]:
     """Endless runs, of each kind in its share; asked: the histograms so far, a list that grows."""
-    kinds = np.repeat(np.arange(len(RUNS)), [often for _, often in RUNS])
+    names = list(RUNS)
+    kinds = np.repeat(np.arange(len(RUNS)), list(RUNS.values()))
     repeats = np.full(_OF_RUNS - kinds.size, -1)
     while True:
         for kind in rng.permutation(np.concatenate([kinds, repeats])):
@@ -115,7 +116,7 @@ def _runs(related: Related, rng: np.random.Generator, asked: Runs) -> Iterator[R
             if kind < 0:
                 yield _again(related, rng, asked, size)
             else:
-                yield RUNS[kind][0](related, size)
+                yield getattr(related, names[kind])(size)
 
 
 def _again(related: Related, rng: np.random.Generator, asked: Runs, size: int) -> Runs:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .....attacks.gradients.canaries import checked
 from .....reference.numbers import NoisyGradient
-from ....evidence.bounded_mean import log_e_value_above
+from ....evidence.one_sided import log_e_value_above
 from ....findings.finding import Finding, Outcome
 from ....findings.verdict import Verdict
 from ....optional_packages import missing_package
